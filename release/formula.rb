@@ -10,6 +10,7 @@ class @CLASS@ < Formula
     bash_completion.install "completions/fusebox.bash" => "fusebox"
     zsh_completion.install "completions/_fusebox"
     fish_completion.install "completions/fusebox.fish"
+    doc.install "THIRD-PARTY"
   end
 
   def caveats

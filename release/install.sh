@@ -85,6 +85,7 @@ for page in "$from"/man/*.1; do put "$page" "share/man/man1/$(basename "$page")"
 put "$from/completions/fusebox.bash" share/bash-completion/completions/fusebox 644
 put "$from/completions/_fusebox" share/zsh/site-functions/_fusebox 644
 put "$from/completions/fusebox.fish" share/fish/vendor_completions.d/fusebox.fish 644
+for text in LICENSE-APACHE LICENSE-MIT THIRD-PARTY; do put "$from/$text" "share/doc/fusebox/$text" 644; done
 mkdir -p "$prefix/share/fusebox"
 mv "$temporary/installed" "$list"
 "$prefix/bin/fusebox" --version

@@ -23,10 +23,14 @@ import zipfile
 from pathlib import Path
 from time import gmtime
 
+import third_party
+
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
 NAME, VERSION = MANIFEST["name"], MANIFEST["version"]
 TARGETS = json.loads((ROOT / "release/targets.json").read_text())
+# The licences, which everything that is handed on has in it.
+LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
 # Shells with completions, and where their scripts lie in an archive.
 SHELLS = {"bash": "completions/fusebox.bash", "zsh": "completions/_fusebox", "fish": "completions/fusebox.fish",
           "powershell": "completions/fusebox.ps1"}
@@ -81,28 +85,37 @@ def about(name, more):
     return as_json(common | more)
 
 
+def licences():
+    return [(name, (ROOT / name).read_bytes(), False) for name in LICENCES]
+
+
+def notices(row):
+    """Returns the notices of what is compiled into the program for a system."""
+    return ("THIRD-PARTY", third_party.third_party(ROOT, row["target"]), False)
+
+
 def npm_packages(rows):
     """Returns the npm packages as (name, bytes): one for each system first, the wrapper that names them last."""
-    readme = (ROOT / "release/npm/README.md").read_bytes()
+    beside = [("README.md", (ROOT / "release/npm/README.md").read_bytes(), False), *licences()]
     packages = []
     for row, program in rows:
         where = f"bin/{program_name(row)}"
-        said = about(package_name(row), {"os": [row["os"]], "cpu": [row["cpu"]], "bin": {"fusebox": where}, "files": [where]})
-        files = [("package.json", said, False), (where, program, True), ("README.md", readme, False)]
+        said = about(package_name(row), {"os": [row["os"]], "cpu": [row["cpu"]], "bin": {"fusebox": where}, "files": [where, "THIRD-PARTY"]})
+        files = [("package.json", said, False), (where, program, True), notices(row), *beside]
         packages.append((package_name(row), tar_gz(files, "package")))
     optional = {package_name(row): VERSION for row, _ in rows}
     said = about(NAME, {"bin": {"fusebox": "bin/fusebox.js"}, "files": ["bin/fusebox.js"], "engines": {"node": ">=18"},
                         "optionalDependencies": optional})
     launcher = (ROOT / "release/npm/fusebox.js").read_bytes()
-    files = [("package.json", said, False), ("bin/fusebox.js", launcher, True), ("README.md", readme, False)]
+    files = [("package.json", said, False), ("bin/fusebox.js", launcher, True), *beside]
     return packages + [(NAME, tar_gz(files, "package"))]
 
 
 def beside(man, completions):
-    """Returns what archives hold beside the program: man pages, completions, the README."""
+    """Returns what the archives of all systems hold beside the program: man pages, completions, the README, the licences."""
     pages = [(f"man/{page.name}", page.read_bytes(), False) for page in sorted(man.glob("*.1"))]
     scripts = [(SHELLS[shell], script, False) for shell, script in completions.items()]
-    return pages + scripts + [(name, (ROOT / name).read_bytes(), False) for name in ["README.md", "CHANGELOG.md"]]
+    return pages + scripts + [(name, (ROOT / name).read_bytes(), False) for name in ["README.md", "CHANGELOG.md"]] + licences()
 
 
 def archive_name(row):
@@ -111,7 +124,7 @@ def archive_name(row):
 
 def archives(rows, others):
     for row, program in rows:
-        files, top = [(program_name(row), program, True), *others], f"{NAME}-{VERSION}-{row['target']}"
+        files, top = [(program_name(row), program, True), notices(row), *others], f"{NAME}-{VERSION}-{row['target']}"
         yield archive_name(row), (zipped if row["archive"] == "zip" else tar_gz)(files, top)
 
 
@@ -178,11 +191,14 @@ def plugin(out, rows, packed):
     write(out / "fusebox/package.json", as_json(root | {"private": True}))
     write(out / "fusebox/package-lock.json", as_json({"name": root["name"], "version": VERSION, "lockfileVersion": 3,
                                                       "requires": True, "packages": locked}))
+    for name, content, _ in licences():
+        write(out / "fusebox" / name, content)
     (out / "fusebox/bin").mkdir(exist_ok=True)
     (out / "fusebox/bin/fusebox").symlink_to("../node_modules/.bin/fusebox")
     for row, program in rows:
         if row["os"] == "win32":
             write(out / "fusebox/bin/fusebox.exe", program)
+            write(out / "fusebox/THIRD-PARTY", notices(row)[1])
 
 
 def main():

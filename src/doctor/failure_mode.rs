@@ -50,7 +50,7 @@ fn fates(installation: &Installation<'_>) -> Vec<FailureMode> {
         Some(FailureMode { event: row.name, file: file.to_owned(), missing, crash: broken, timeout: broken, state })
     };
     let mut fates: Vec<FailureMode> = Vec::new();
-    for file in &installation.settings {
+    for file in installation.files() {
         let found = hooks::find(&file.text);
         let name = installation.short(&file.place.settings);
         fates.extend(found.iter().filter(|found| found.handler.is_ours()).filter_map(|found| of_row((&name, found))));

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::install::client_versions::{self, Feature, TRIED, Version};
+use crate::install::enabled_plugins::Enabled;
 use crate::install::handler::{HOLD_S, Handler};
 use crate::install::handlers::{self, Registered};
 use crate::install::hooks::FoundHandler;
 use crate::install::place::{Folders, InstallScope};
+use crate::install::plugin_handlers::{self, PluginHandlers};
 use crate::install::settings_files::{self, Settings};
 use crate::install::{client_extensions, files, hooks, json, owned_by_root, settings_values};
 use crate::platform::environment::Environment;
@@ -24,7 +26,9 @@ pub struct Installation<'a> {
     pub folder: PathBuf,
     /// All settings files.
     pub settings: Vec<Settings>,
-    /// What they come to.
+    /// The plugins that bring our hooks.
+    pub brought: Vec<PluginHandlers>,
+    /// What settings and plugins come to.
     pub registered: Registered,
     /// What the client on the PATH says of its version, or why it says nothing.
     pub client: std::result::Result<String, String>,
@@ -34,16 +38,24 @@ impl Installation<'_> {
     /// Takes the installation in.
     pub fn inspect(env: &Environment) -> Installation<'_> {
         let folder = env.folder();
-        let settings = settings_files::read(&Folders::of(env, &folder));
+        let folders = Folders::of(env, &folder);
+        let settings = settings_files::read(&folders);
+        let mut brought = plugin_handlers::find(&folders, &settings, &[]);
+        brought.retain(|it| it.plugin.is_installed);
         // Which binary is registered is a check of its own: here every fusebox counts.
-        let registered = handlers::resolve(&settings, None);
+        let registered = handlers::resolve(&settings, &brought, None);
         let client = client_on_path(&folder);
-        Installation { env, folder, settings, registered, client }
+        Installation { env, folder, settings, brought, registered, client }
     }
 
-    /// Returns our handlers in all settings files.
+    /// Returns all files with hooks: the settings, and those of the plugins that bring ours.
+    pub fn files(&self) -> impl Iterator<Item = &Settings> {
+        self.settings.iter().chain(self.brought.iter().map(|it| &it.file))
+    }
+
+    /// Returns our handlers in all of these files.
     pub fn registered_handlers(&self) -> impl Iterator<Item = FoundHandler> + '_ {
-        self.settings.iter().flat_map(|file| hooks::find(&file.text)).filter(|found| found.handler.is_ours())
+        self.files().flat_map(|file| hooks::find(&file.text)).filter(|found| found.handler.is_ours())
     }
 
     /// Returns the client's version where that is known to be without a feature.
@@ -103,12 +115,18 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
         EVENTS.iter().filter(|row| !installation.registered.files.iter().any(|file| file.1.contains(&row.event)));
     let (newer, missing): (Vec<&EventRow>, Vec<&EventRow>) = missing.partition(|row| row.is_newer);
     let missing: Vec<&str> = missing.into_iter().map(|row| row.name).collect();
-    let files: Vec<String> = installation.registered.files.iter().map(|file| installation.short(&file.0)).collect();
+    let files: Vec<String> = installation.registered.files.iter().map(|file| named(installation, &file.0)).collect();
+    let is_plugin_alone = files.len() == 1 && plugin_of(installation, &installation.registered.files[0].0).is_some();
     let files = files.join(", ");
     match (missing.len(), EVENTS.len() - newer.len()) {
         (0, all) if short_of_holds(installation) => Diagnosis::warn(
             format!("registered at {all} of {all} events in {files}; calls that are to wait for a rate are refused"),
             "run `fusebox init` again: it has the client wait for the hook",
+        ),
+        (0, all) if is_plugin_alone => Diagnosis::warn(
+            format!("registered at {all} of {all} events in {files} alone"),
+            "the weaker guard: `claude plugin disable`, or an update while a client works, takes the hooks away; `fusebox init` \
+             registers them in your settings too",
         ),
         (0, all) => Diagnosis::ok(format!("registered at {all} of {all} events in {files}")),
         (missing, all) if missing == all => Diagnosis::fail("not registered here", "run `fusebox init`"),
@@ -116,6 +134,17 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
             Diagnosis::fail(format!("not registered at {} in {files}", missing.join(", ")), "run `fusebox init` again")
         }
     }
+}
+
+/// Returns the name of a file with hooks: for one of a plugin's the plugin's, with its marketplace and version.
+fn named(installation: &Installation<'_>, path: &Path) -> String {
+    let Some(plugin) = plugin_of(installation, path) else { return installation.short(path) };
+    let version = plugin.folder.file_name().unwrap_or_default().to_string_lossy();
+    format!("the plugin {} (version {version})", plugin.id)
+}
+
+fn plugin_of<'a>(installation: &'a Installation<'_>, path: &Path) -> Option<&'a Enabled> {
+    installation.brought.iter().find(|it| it.file.place.settings == path).map(|it| &it.plugin)
 }
 
 /// Whether calls are to be held, and the client would not wait for that.

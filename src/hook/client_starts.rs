@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::domain::session::Session;
 use crate::install::client_extensions;
 use crate::install::diverted;
-use crate::install::handlers;
+use crate::install::handlers::{self, Registered};
 use crate::install::place::Folders;
+use crate::install::plugin_handlers;
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
 use crate::platform::{file_info, files};
@@ -70,8 +71,13 @@ pub fn harm(env: &Environment, session: &Session, guard: &Guard, start: &ClientS
     let off = named.iter().find(|file| handlers::switches_off(file)).map(|file| file.place.settings.clone());
     let is_told = !named.is_empty();
     let files = settings_files::beside(settings_files::read(&folders), named);
+    let now = || {
+        let plugins: Vec<PathBuf> = start.plugins.iter().map(PathBuf::from).collect();
+        let brought = plugin_handlers::find(&folders, &files, &plugins);
+        handlers::resolve(&files, &brought, env.binary().as_deref())
+    };
     let lost =
-        if is_here && !is_told && !start.changes_root { None } else { loss(env, session, &files, (off, &folder)) };
+        if is_here && !is_told && !start.changes_root { None } else { loss(env, session, &now(), (off, &folder)) };
     lost.or_else(|| diversion(session, &files, &brings)).or_else(|| new_mod(env, session, &folders, &files))
 }
 
@@ -98,10 +104,9 @@ fn served(env: &Environment, guard: &Guard, folder: &Path, path: &Path) -> Optio
 }
 
 /// Says which of the session's hooks a client with these settings would leave out.
-fn loss(env: &Environment, session: &Session, files: &[Settings], start: (Option<PathBuf>, &Path)) -> Option<String> {
+fn loss(env: &Environment, session: &Session, now: &Registered, start: (Option<PathBuf>, &Path)) -> Option<String> {
     let (off, folder) = start;
-    let now = handlers::resolve(files, env.binary().as_deref());
-    if let Some(file) = off.or(now.disabled).filter(|_| !session.diverted.off) {
+    if let Some(file) = off.as_ref().or(now.disabled.as_ref()).filter(|_| !session.diverted.off) {
         return Some(format!("`disableAllHooks` in `{}` switches all hooks off", file.display()));
     }
     let is_newer = |event: &str| EventName::parse(event).is_some_and(|event| event.row().is_newer);

@@ -13,23 +13,26 @@ use crate::install::enabled_plugins::Enabled;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
-use crate::install::settings_files::{self, Settings};
-use crate::install::{agent_models, client_extensions, hooks};
+use crate::install::settings_files;
+use crate::install::{agent_models, client_extensions, hooks, plugin_handlers};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::{changes, processes};
 use crate::store::Store;
 use crate::wire::events::{EVENTS, EventName, EventRow};
 
-/// Returns the settings files of a session's client as they are now, with those of its command line, which some clients read again.
-fn files_of(env: &Environment, session: &Session) -> Vec<Settings> {
-    let client = client(env, session);
-    settings_files::beside(settings_files::read(&client.folders), client.named_settings())
-}
-
 /// Returns what is registered for a session's client, as the files are now.
 pub fn registered(env: &Environment, session: &Session) -> Registered {
-    handlers::resolve(&files_of(env, session), env.binary().as_deref())
+    resolve(env, session, env.binary().as_deref())
+}
+
+/// Puts the settings files of a session's client together as they are now, with those of its command line, which some clients read
+/// again, and with its plugins.
+fn resolve(env: &Environment, session: &Session, binary: Option<&Path>) -> Registered {
+    let client = bare_client(env, session);
+    let settings = settings_files::beside(settings_files::read(&client.folders), client.named_settings());
+    let brought = plugin_handlers::find(&client.folders, &settings, &client.named_plugins());
+    handlers::resolve(&settings, &brought, binary)
 }
 
 /// Reads the settings as they are now and makes them the session's.
@@ -49,7 +52,7 @@ pub fn register(env: &Environment, session: &mut Session) -> Registered {
 /// Makes the settings as they are now the session's, as a person asked; returns what had waited.
 pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<String>> {
     // Where a person asks, whichever program of ours is named counts.
-    let now = handlers::resolve(&files_of(env, session), None);
+    let now = resolve(env, session, None);
     let waited = harm(session, &now);
     set(session, &now);
     take_hooks(env, session, &now);

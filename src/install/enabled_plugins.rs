@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::install::json;
-use crate::install::place::Folders;
+use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::Settings;
 use crate::platform::files;
 
@@ -28,6 +28,10 @@ pub struct Enabled {
     pub id: String,
     /// What the marketplace says.
     pub said: SaidOfPlugin,
+    /// Whether the client has installed it in this folder, which is then called by its version.
+    pub is_installed: bool,
+    /// Whether managed settings switch it on.
+    pub is_managed: bool,
 }
 
 /// What a marketplace says of a plugin, or a plugin of itself.
@@ -87,6 +91,8 @@ pub fn find(folders: &Folders, settings: &[Settings]) -> (Vec<Enabled>, bool) {
     on.retain(|_, value| !matches!(value, Value::Bool(false) | Value::Null));
     let Some(plugins) = folders.plugins.as_ref().filter(|_| !on.is_empty()) else { return (Vec::new(), false) };
     let is_more = on.len() > MOST;
+    let managed = settings.iter().filter(|file| file.place.scope == InstallScope::Managed);
+    let managed: Vec<String> = managed.flat_map(|file| object(file, "enabledPlugins")).map(|(id, _)| id).collect();
     let list = read(&plugins.join("installed_plugins.json"));
     let known = read(&plugins.join("known_marketplaces.json"));
     let mut marketplaces = Marketplaces::default();
@@ -104,15 +110,22 @@ pub fn find(folders: &Folders, settings: &[Settings]) -> (Vec<Enabled>, bool) {
         let Some((name, marketplace)) = id.rsplit_once('@') else { continue };
         let installed = list["plugins"].as_object().into_iter().flatten().filter(|(key, _)| folded(key) == folded(id));
         let places = installed.flat_map(|(_, places)| places.as_array().into_iter().flatten().take(MOST));
-        let mut at: Vec<PathBuf> =
+        let installed: Vec<PathBuf> =
             places.filter_map(|place| place["installPath"].as_str()).map(PathBuf::from).collect();
+        let mut at = installed.clone();
         let cache = files::entries(&plugins.join("cache").join(marketplace).join(name), MOST);
         at.extend(cache.into_iter().flat_map(|entries| entries.found).map(|entry| entry.path));
         let offers = marketplaces.offers(plugins, (name, marketplace));
         let mut said = SaidOfPlugin::default();
         offers.iter().for_each(|offer| said.add(&offer.said));
         let folders = at.into_iter().chain(offers.into_iter().map(|offer| offer.folder));
-        found.extend(folders.map(|folder| Enabled { folder, id: id.clone(), said: said.clone() }));
+        found.extend(folders.map(|folder| Enabled {
+            is_installed: installed.contains(&folder),
+            is_managed: managed.contains(id),
+            id: id.clone(),
+            said: said.clone(),
+            folder,
+        }));
     }
     found.sort_unstable();
     found.dedup();
@@ -185,6 +198,10 @@ fn folded(name: &str) -> String {
 }
 
 fn object(file: &Settings, key: &str) -> Map<String, Value> {
+    // Most files have none; a key may be written with escapes.
+    if !file.text.contains(key) && !file.text.contains('\\') {
+        return Map::new();
+    }
     let span = json::root(&file.text).and_then(|root| json::member(&file.text, &root, key));
     span.and_then(|span| json::parse(&file.text, &span)).unwrap_or_default()
 }

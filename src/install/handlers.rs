@@ -7,6 +7,7 @@ use crate::install::diverted::{self, Diverted};
 use crate::install::hooks::{self, FoundHandler};
 use crate::install::json;
 use crate::install::place::{Folders, InstallScope};
+use crate::install::plugin_handlers::{self, PluginHandlers};
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -35,15 +36,17 @@ pub struct Registered {
 
 /// Reads the settings of a project. A file that is missing, emptied or broken simply has nothing in it.
 pub fn registered(env: &Environment, project_folder: &Path) -> Registered {
-    resolve(&settings_files::read(&Folders::of(env, project_folder)), env.binary().as_deref())
+    let folders = Folders::of(env, project_folder);
+    let settings = settings_files::read(&folders);
+    resolve(&settings, &plugin_handlers::find(&folders, &settings, &[]), env.binary().as_deref())
 }
 
-/// Puts the files together as the client does.
-pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
+/// Puts the files together as the client does, with what plugins bring.
+pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option<&Path>) -> Registered {
     let mut registered = Registered { diverted: diverted::find(settings), ..Registered::default() };
     let switch = off_switch(settings);
     let (mut switched_off, mut call_timeout_s) = (Vec::new(), None);
-    for file in settings {
+    for file in settings.iter().chain(brought.iter().map(|it| &it.file)) {
         let events = covered(&file.text, binary);
         match &switch {
             Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
@@ -52,12 +55,14 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
                 call_timeout_s = call_timeouts(&file.text, binary).chain(call_timeout_s).min();
             }
         }
-        if switch.as_ref().is_none_or(|(_, reach)| !reach.includes(file.place.scope)) {
-            hooks::find_asking(&file.text).into_iter().for_each(|hook| hooks::count(&mut registered.model_hooks, hook));
-        }
         if !events.is_empty() {
             registered.files.push((file.place.settings.clone(), events));
         }
+    }
+    // Those of plugins are found with all that a client brings along.
+    let runs = |file: &&Settings| switch.as_ref().is_none_or(|(_, reach)| !reach.includes(file.place.scope));
+    for hook in settings.iter().filter(runs).flat_map(|file| hooks::find_asking(&file.text)) {
+        hooks::count(&mut registered.model_hooks, hook);
     }
     // The client takes them from managed settings alone.
     let managed = || settings.iter().filter(|file| file.place.scope == InstallScope::Managed);
@@ -91,7 +96,7 @@ fn covered(text: &str, binary: Option<&Path>) -> Vec<EventName> {
 /// Whether a handler runs this binary: it names it, or leaves the search to the PATH.
 fn runs(found: &FoundHandler, binary: Option<&Path>) -> bool {
     let (Some(program), Some(binary)) = (found.handler.program(), binary) else { return true };
-    file_info::is_same(program, binary)
+    file_info::is_same(program, binary) || cfg!(windows) && file_info::is_same(&program.with_extension("exe"), binary)
 }
 
 /// Which files' hooks a switch turns off.
@@ -156,7 +161,7 @@ mod tests {
     /// Checks how many events are covered, and by which scope's file they are switched off.
     #[track_caller]
     fn check(files: &[(InstallScope, String)], covered: usize, disabled: Option<InstallScope>) {
-        let registered = resolve(&read(files), Some(Path::new(BINARY)));
+        let registered = resolve(&read(files), &[], Some(Path::new(BINARY)));
         assert_eq!(registered.events.len(), covered);
         assert_eq!(registered.disabled, disabled.map(|scope| folders().place(scope).unwrap().settings));
     }
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn prices_are_the_clients_where_they_are_managed() {
-        let priced = |scope| resolve(&read(&[(scope, with("{}", "modelPricing", true))]), None).has_prices;
+        let priced = |scope| resolve(&read(&[(scope, with("{}", "modelPricing", true))]), &[], None).has_prices;
         assert_eq!(
             [InstallScope::Managed, InstallScope::User, InstallScope::Project].map(priced),
             [true, false, false]
@@ -202,7 +207,7 @@ mod tests {
         for (files, waits) in [([&long, &unsaid], 0), ([&unsaid, &long], 0), ([&long, &long], 610)] {
             let settings: Vec<_> = [InstallScope::User, InstallScope::Local].into_iter().zip(files).collect();
             let of = |it: &(InstallScope, &String)| (it.0, it.1.clone());
-            let found = resolve(&read(&settings.iter().map(of).collect::<Vec<_>>()), Some(Path::new(BINARY)));
+            let found = resolve(&read(&settings.iter().map(of).collect::<Vec<_>>()), &[], Some(Path::new(BINARY)));
             assert_eq!(found.call_timeout_s, waits, "{files:?}");
         }
     }

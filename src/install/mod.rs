@@ -22,6 +22,7 @@ pub mod own_copy;
 pub mod owned_by_root;
 pub mod payment;
 pub mod place;
+pub mod plugin_handlers;
 pub mod plugins;
 pub mod registration;
 pub mod run_commands;

@@ -62,6 +62,11 @@ impl Client {
         places.find(name)
     }
 
+    /// Returns the folders of plugins that its command line names.
+    pub fn named_plugins(&self) -> Vec<PathBuf> {
+        plugins::values_of(&self.arguments, "--plugin-dir").map(PathBuf::from).collect()
+    }
+
     /// Reads the settings that its command line names, or says.
     pub fn named_settings(&self) -> Vec<Settings> {
         named_settings(&self.folders, &self.arguments)

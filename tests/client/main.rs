@@ -36,6 +36,7 @@ mod money;
 mod nested;
 mod observing;
 mod pause;
+mod plugin;
 mod rates;
 mod session;
 mod settings;

@@ -66,6 +66,7 @@ mod own_copy;
 mod picture;
 mod pinned;
 mod plan;
+mod plugin;
 mod polls;
 mod privacy;
 mod prolonged;

@@ -12,6 +12,7 @@ mod managed;
 mod mods;
 mod namespaces;
 mod paths;
+mod plugin;
 mod policy;
 mod processes;
 mod settings;
@@ -73,6 +74,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("mods", include_str!("mods.rs"), mods::ATTEMPTS),
     ("namespaces", include_str!("namespaces.rs"), namespaces::ATTEMPTS),
     ("paths", include_str!("paths.rs"), paths::ATTEMPTS),
+    ("plugin", include_str!("plugin.rs"), plugin::ATTEMPTS),
     ("policy", include_str!("policy.rs"), policy::ATTEMPTS),
     ("processes", include_str!("processes.rs"), processes::ATTEMPTS),
     ("settings", include_str!("settings.rs"), settings::ATTEMPTS),

@@ -1,0 +1,85 @@
+//! Fusebox as a plugin alone: what takes its hooks away waits, and a client that has them is started.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::client_starts::Bench;
+use crate::nested::event;
+use crate::world::{FUSEBOX, TestWorld};
+
+const FOLDER: &str = "home/.claude/plugins/cache/fusebox/fusebox/0.1.0";
+const USER: &str = "home/.claude/settings.json";
+const HOOKS: &str = include_str!("../../plugin/fusebox/hooks/hooks.json");
+
+/// Lays the plugin into a world as the client installs it, and switches it on.
+fn install(world: &TestWorld) {
+    let places = json!([{"scope": "user", "installPath": world.path(FOLDER), "version": "0.1.0"}]);
+    let list = json!({"version": 2, "plugins": {"fusebox@fusebox": places}});
+    world.write("home/.claude/plugins/installed_plugins.json", list.to_string());
+    world.write(&format!("{FOLDER}/hooks/hooks.json"), HOOKS);
+    world.write(&format!("{FOLDER}/bin/README"), "");
+    symlink(FUSEBOX, world.path(FOLDER).join("bin/fusebox")).unwrap();
+    world.write(USER, switched(true).to_string());
+}
+
+fn switched(on: bool) -> Value {
+    json!({"enabledPlugins": {"fusebox@fusebox": on}})
+}
+
+/// A person's session whose hooks come by the plugin alone.
+fn plugged() -> Bench {
+    Bench::prepared(TestWorld::new(), "user", |bench| {
+        let _said = bench.world.run(&["uninstall", "--scope", "user"]).ok();
+        install(&bench.world);
+    })
+}
+
+/// Whether a change of settings waits, once this text stands in a file.
+fn waits(bench: &Bench, file: &str, text: &str) -> bool {
+    bench.world.write(file, text);
+    event(&bench.world, bench.pid(), "s1", "ConfigChange", &json!({"source": "user_settings"})).contains("\"block\"")
+}
+
+#[test]
+fn what_takes_the_plugins_hooks_away_waits() {
+    let off = switched(false).to_string();
+    for (file, text, expected) in [
+        (USER, off.as_str(), true),
+        (USER, "{}", true),
+        ("project/.claude/settings.json", &off, true),
+        ("project/.claude/settings.local.json", &off.replace("Plugins", "\\u0050lugins"), true),
+        ("project/.claude/settings.local.json", "{\"disableAllHooks\": true}", true),
+        ("project/.claude/settings.json", &switched(true).to_string(), false),
+        ("project/.claude/settings.json", "{\"enabledPlugins\": {\"other@fusebox\": false}}", false),
+        ("project/.claude/settings.json", "{\"model\": \"opus\"}", false),
+    ] {
+        assert_eq!(waits(&plugged(), file, text), expected, "{text} in {file}");
+    }
+}
+
+#[test]
+fn the_plugin_may_go_where_the_settings_have_the_hooks_too() {
+    let bench = plugged();
+    let _said = bench.world.run(&["init", "--scope", "local"]).ok();
+    event(&bench.world, bench.pid(), "s2", "SessionStart", &json!({"source": "startup"}));
+    assert!(!waits(&bench, USER, &switched(false).to_string()));
+}
+
+#[test]
+fn a_client_is_started_where_the_plugin_is_on() {
+    for (file, text, expected) in [
+        ("elsewhere/.claude/settings.json", "{}", false),
+        ("elsewhere/.claude/settings.json", &*switched(false).to_string(), true),
+        ("elsewhere/.claude/settings.json", "{\"disableAllHooks\": true}", true),
+    ] {
+        let bench = plugged();
+        bench.world.write(file, text);
+        let folder = bench.world.path("elsewhere");
+        assert_eq!(bench.refuses(&format!("cd {} && claude -p go", folder.display())), expected, "{text}");
+    }
+    let bench = plugged();
+    bench.world.write("project/own.json", switched(false).to_string());
+    assert!(bench.refuses("claude -p go --settings own.json"));
+    assert!(!bench.refuses("claude -p go"));
+}
