@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use crate::domain::stable_hash::StableHash;
 use crate::install::handler::Handler;
 use crate::install::hooks;
@@ -139,41 +137,27 @@ fn members(text: &str, name: &str) -> Vec<(String, String)> {
     children.into_iter().filter_map(|child| Some((child.key?, text[child.value].to_owned()))).collect()
 }
 
-#[derive(Deserialize)]
-struct Group {
-    #[serde(default)]
-    hooks: Vec<serde_json::Value>,
-}
-
 /// Returns the hooks of a file that ask a model by themselves, and those that have a say in changes of settings: while they think,
 /// what was looked at can become something else.
 fn asking(file: &Settings) -> Vec<Diverted> {
     let mut found = Vec::new();
-    for (event, list) in members(&file.text, "hooks") {
-        let groups: Vec<serde_json::Value> = serde_json::from_str(&list).unwrap_or_default();
-        let groups = groups.into_iter().filter_map(|group| serde_json::from_value::<Group>(group).ok());
-        for hook in groups.flat_map(|group| group.hooks) {
-            let handler = serde_json::from_value::<Handler>(hook.clone()).ok();
-            if handler.is_some_and(|handler| handler.is_ours() || handler.is_judge()) {
-                continue;
-            }
-            let kind = hook["type"].as_str().unwrap_or_default();
-            let does = match kind {
-                _ if event == ASKS_ABOUT_SETTINGS => "holds up what a change of settings is judged by",
-                _ if diversions::ASKING_HOOKS.contains(&kind) => "asks a model where no transcript shows it",
-                _ => continue,
-            };
-            let what = format!("a hook of type `{kind}` at {event}");
-            let print = print(&what, &hook.to_string());
-            found.push(Diverted {
-                file: file.place.settings.clone(),
-                what,
-                does,
-                print,
-                is_hook: true,
-                is_doubtful: false,
-            });
-        }
+    for (event, (hook, _)) in hooks::others(&file.text) {
+        let kind = hook["type"].as_str().unwrap_or_default();
+        let does = match kind {
+            _ if event == ASKS_ABOUT_SETTINGS => "holds up what a change of settings is judged by",
+            _ if diversions::ASKING_HOOKS.contains(&kind) => "asks a model where no transcript shows it",
+            _ => continue,
+        };
+        let what = format!("a hook of type `{kind}` at {event}");
+        let print = print(&what, &hook.to_string());
+        found.push(Diverted {
+            file: file.place.settings.clone(),
+            what,
+            does,
+            print,
+            is_hook: true,
+            is_doubtful: false,
+        });
     }
     found
 }

@@ -49,6 +49,23 @@ pub fn find(text: &str) -> Vec<FoundHandler> {
     named.iter().flat_map(|(event, list)| find_in_event(text, event, list)).collect()
 }
 
+/// Returns the hooks of a valid text that are not ours, each behind its event, and as the handler that it may be.
+pub fn others(text: &str) -> Vec<(String, (Value, Option<Handler>))> {
+    let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
+    let mut found = Vec::new();
+    for event in hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default() {
+        let groups: Vec<Value> = json::parse(text, &event.value).unwrap_or_default();
+        let lists = groups.iter().filter_map(|group| group.get("hooks")?.as_array());
+        for hook in lists.flatten() {
+            let handler: Option<Handler> = serde_json::from_value(hook.clone()).ok();
+            if !handler.as_ref().is_some_and(|handler| handler.is_ours() || handler.is_judge()) {
+                found.push((event.key.clone().unwrap_or_default(), (hook.clone(), handler)));
+            }
+        }
+    }
+    found
+}
+
 /// Finds the handlers of a valid text that ask the model, each kind for an event and a matcher once, with how many there are.
 pub fn find_asking(text: &str) -> Vec<ModelHook> {
     #[derive(serde::Deserialize)]

@@ -1,10 +1,10 @@
 //! Commands that settings have the client run, with no hook between: those of its helpers, of its status line and of hooks.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::domain::shell_word::quoted;
 use crate::install::handler::Handler;
+use crate::install::hooks;
 use crate::install::json;
 use crate::wire::bypass_detection::Guard;
 
@@ -19,12 +19,6 @@ const KEYS: [&str; 8] = [
     "statusLine",
     "subagentStatusLine",
 ];
-
-#[derive(Deserialize)]
-struct Group {
-    #[serde(default)]
-    hooks: Vec<Value>,
-}
 
 /// Returns the commands of a valid settings text that do what an agent may not have done, each with what names it.
 pub fn reaching(text: &str) -> Vec<(String, String)> {
@@ -47,17 +41,8 @@ fn named(text: &str) -> Vec<(String, String)> {
 
 /// Returns the command lines of hooks that are not ours.
 fn of_hooks(text: &str) -> Vec<(String, String)> {
-    let events = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
-    let events = events.map(|events| json::children(text, &events)).unwrap_or_default();
-    let mut found = Vec::new();
-    for (event, list) in events.into_iter().filter_map(|child| Some((child.key?, child.value))) {
-        let groups: Vec<Value> = json::parse(text, &list).unwrap_or_default();
-        let groups = groups.into_iter().filter_map(|group| serde_json::from_value::<Group>(group).ok());
-        let handlers = groups.flat_map(|group| group.hooks).filter_map(|hook| serde_json::from_value(hook).ok());
-        let others = handlers.filter(|handler: &Handler| !handler.is_ours() && !handler.is_judge());
-        found.extend(others.map(|handler| (format!("a hook at {event}"), line(&handler))));
-    }
-    found
+    let others = hooks::others(text).into_iter().filter_map(|(event, hook)| Some((event, hook.1?)));
+    others.map(|(event, handler)| (format!("a hook at {event}"), line(&handler))).collect()
 }
 
 /// Returns what a handler runs as a command line.

@@ -1,73 +1,45 @@
 //! What the client writes to the command of its status line: JSON on standard input.
 
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::domain::amount::Amount;
 use crate::domain::plan_window::{PlanWindow, PlanWindows};
 
-/// The fields that Fusebox reads; all others are ignored, and one of another type is taken for absent.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+/// What Fusebox reads of it; what is of another type is taken for absent.
+#[derive(Debug)]
 pub struct StatusInput {
     /// The session.
-    #[serde(deserialize_with = "lenient")]
     pub session_id: String,
-    #[serde(deserialize_with = "lenient")]
-    cost: Cost,
-    #[serde(deserialize_with = "lenient")]
-    rate_limits: RateLimits,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Cost {
-    #[serde(deserialize_with = "lenient")]
-    total_cost_usd: Option<f64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct RateLimits {
-    #[serde(deserialize_with = "lenient")]
-    five_hour: Option<Window>,
-    #[serde(deserialize_with = "lenient")]
-    seven_day: Option<Window>,
-}
-
-/// A window as the client tells it: per cent, and seconds since 1970.
-#[derive(Debug, Deserialize)]
-struct Window {
-    used_percentage: f64,
-    resets_at: f64,
-}
-
-/// Reads a value of a type, or takes it for absent.
-fn lenient<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(from)?).unwrap_or_default())
+    said: Value,
 }
 
 impl StatusInput {
     /// Parses what came on standard input.
     pub fn parse(bytes: &[u8]) -> Option<StatusInput> {
-        serde_json::from_slice(bytes).ok().filter(|input: &StatusInput| !input.session_id.is_empty())
+        let said: Value = serde_json::from_slice(bytes).ok()?;
+        let session_id = said.get("session_id")?.as_str().filter(|id| !id.is_empty())?.to_owned();
+        Some(StatusInput { session_id, said })
     }
 
     /// Returns the client's own total of the session, where it says one.
     pub fn total(&self) -> Option<Amount> {
-        self.cost.total_cost_usd.filter(|usd| usd.is_finite() && *usd > 0.0).map(Amount::from_usd)
+        self.number("/cost/total_cost_usd").filter(|usd| *usd > 0.0).map(Amount::from_usd)
     }
 
-    /// Returns the windows of the plan, where it says them; `zoned` writes a moment as messages do.
+    /// Returns the windows of the plan, where it says them, in per cent and seconds since 1970; `zoned` writes a moment as messages do.
     pub fn plan_windows(&self, zoned: impl Fn(i64) -> String) -> PlanWindows {
-        let window = |told: &Option<Window>| {
-            let told = told.as_ref().filter(|told| told.used_percentage >= 0.0 && told.resets_at > 0.0)?;
-            let resets_at_ms = (told.resets_at * 1000.0) as i64;
+        let window = |name: &str| {
+            let number = |key: &str| self.number(&format!("/rate_limits/{name}/{key}")).filter(|number| *number >= 0.0);
             // What is nearly used up is not taken for all of it.
-            let used_percent = told.used_percentage.floor() as u64;
+            let used_percent = number("used_percentage")?.floor() as u64;
+            let resets_at_ms = (number("resets_at")? * 1000.0) as i64;
             Some(PlanWindow { used_percent, resets_at_ms, resets: zoned(resets_at_ms) })
         };
-        PlanWindows { five_hour: window(&self.rate_limits.five_hour), seven_day: window(&self.rate_limits.seven_day) }
+        PlanWindows { five_hour: window("five_hour"), seven_day: window("seven_day") }
+    }
+
+    fn number(&self, at: &str) -> Option<f64> {
+        self.said.pointer(at)?.as_f64()
     }
 }
 
