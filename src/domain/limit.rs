@@ -120,6 +120,17 @@ pub enum Observed<'a> {
     CallEnded(&'a Call, &'a CallOutcome),
 }
 
+/// A figure of runs whose distribution is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunFigure {
+    /// Its tool calls.
+    ToolCalls,
+    /// Its working time.
+    Duration,
+    /// Its cost.
+    Cost,
+}
+
 /// What happens next where a limit is looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct NextStep<'a> {
@@ -208,6 +219,8 @@ pub struct Limit {
     pub counts_attempt: bool,
     /// Whether the text about discipline divides its cap into phases.
     pub paces_phases: bool,
+    /// The figure of a run in whose distribution its cap is drawn.
+    pub run_figure: Option<RunFigure>,
     /// Its key in the `settings` of AgentMD's frontmatter, where it stands there.
     pub agentmd: Option<&'static str>,
     /// Says what an agent did that has used so much of it, where "used N of it" is no sentence.
@@ -248,6 +261,7 @@ impl Limit {
         announced_first: false,
         counts_attempt: false,
         paces_phases: false,
+        run_figure: None,
         agentmd: None,
         did: None,
         advice: None,
