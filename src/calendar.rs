@@ -84,6 +84,12 @@ impl Zone {
         minute_of(&self.at(at_ms))
     }
 
+    /// Returns a moment as messages say when something begins anew: `2026-11-20 10:03 +01:00`.
+    pub fn stamp(&self, at_ms: i64) -> String {
+        let at = self.at(at_ms);
+        format!("{} {}", minute_of(&at), offset_of(&at))
+    }
+
     /// Returns a moment as `2026-11-20 10:03:12`.
     pub fn second(&self, at_ms: i64) -> String {
         let at = self.at(at_ms);

@@ -7,7 +7,9 @@ use crate::cmd::grant_args::{More, To};
 use crate::config::load;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
+use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::meters::Meters;
 use crate::domain::policy::{Layer, Scope};
 use crate::domain::rfc3339;
 use crate::domain::session::Session;
@@ -120,9 +122,9 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
             scope.as_str()
         )));
     }
-    let used =
-        limit.used(&crate::domain::meters::Meters { periods: budget.spent(rule.of.as_ref()), ..Default::default() });
-    let next = budget.mean(rule.of.as_ref()).cost.0;
+    let (periods, plan) = (budget.spent(rule.of.as_ref()), budget.plan.used_at(state.session.last.wall_ms));
+    let used = limit.used(&Meters { periods, plan, ..Meters::default() });
+    let next = if limit.unit == Unit::Usd { budget.mean(rule.of.as_ref()).cost.0 } else { 0 };
     let until = budget.resets(limit).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
     grants::raise(state, "", &finding, added);

@@ -7,6 +7,7 @@ use crate::cmd::{completions, require_human};
 use crate::config::load;
 use crate::doctor::installation;
 use crate::domain::policy::Mode;
+use crate::domain::shell_word;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::client_versions::{self, Feature, Version};
@@ -17,7 +18,7 @@ use crate::install::installed_at;
 use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::{self, Plan, Starter};
-use crate::install::{binary, diff, own_copy, owned_by_root, summary};
+use crate::install::{binary, diff, own_copy, owned_by_root, status_line, summary};
 use crate::platform::environment::Environment;
 use crate::store::trust;
 use crate::ui::wrap::wrap;
@@ -30,6 +31,7 @@ Examples:
   fusebox init --observe             the same; nothing is blocked, everything is logged
   fusebox init --scope user          all your projects
   fusebox init --scope project       this repository, for all who work in it: commit what it writes
+  fusebox init --statusline          the same, and what is used of the limits below the prompt
   fusebox init --dry-run             what it would change")]
 pub struct Args {
     /// Who it is for
@@ -44,6 +46,9 @@ pub struct Args {
     /// Have a model judge the end of each subagent, at the cost of a request
     #[arg(long)]
     judge: bool,
+    /// Show what is used of the limits below Claude Code's prompt, where no other status line is
+    #[arg(long)]
+    statusline: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -52,7 +57,14 @@ pub struct Args {
 impl Args {
     /// Returns the arguments of a plain `fusebox init`.
     pub fn here() -> Args {
-        Args { scope: InstallScope::Local, observe: false, fail_closed: false, judge: false, dry_run: false }
+        Args {
+            scope: InstallScope::Local,
+            observe: false,
+            fail_closed: false,
+            judge: false,
+            statusline: false,
+            dry_run: false,
+        }
     }
 }
 
@@ -72,6 +84,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         may_observe(env)?;
     }
     let program = program(env, args)?;
+    may_have_status_line(env, args, program.as_ref())?;
     let starter = Starter { mode, paid_by_plan_in: own_file_of_plan(env, args, &state) };
     let plan = registration::plan(env, place, &wanted(env, args, program.as_ref())?, &starter)?;
     if args.dry_run {
@@ -108,6 +121,25 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a status line where it would take the place of another, and where it would be everybody's.
+fn may_have_status_line(env: &Environment, args: &Args, program: Option<&Registered>) -> Result<()> {
+    if !args.statusline {
+        return Ok(());
+    }
+    let Some(program) = program.filter(|_| args.scope != InstallScope::Managed) else {
+        return Err(Error::usage("--statusline is for one person: it goes with --scope local or user"));
+    };
+    match status_line::shown(env).filter(|(_, known)| !status_line::is_ours(known)) {
+        None => Ok(()),
+        Some((path, known)) => Err(Error::failed(format!("{} has a status line, which stays", env.short_path(&path)))
+            .hint(format!(
+                "to see both, make this its command: {} --with {}",
+                status_line::command(&program.path),
+                shell_word::quoted(&known)
+            ))),
+    }
 }
 
 /// Returns the person's own policy file, where a plan pays, nothing says so yet, and a person runs this: an agent could have signed in.
@@ -193,11 +225,14 @@ fn wanted(env: &Environment, args: &Args, program: Option<&Registered>) -> Resul
     match (program, on_failure) {
         (Some(program), _) => {
             let newer_events = Feature::ModelSwitches.is_in(client_here(env).unwrap_or(client_versions::TRIED[0]));
-            Ok(Wanted { launch: Launch::Binary(program.path.clone()), on_failure, judge, holds_calls, newer_events })
+            let status_line = args.statusline.then(|| status_line::command(&program.path));
+            let launch = Launch::Binary(program.path.clone());
+            Ok(Wanted { launch, on_failure, judge, holds_calls, newer_events, status_line })
         }
         // Others may have older clients.
         (None, OnFailure::Continue) => {
-            Ok(Wanted { launch: Launch::Guarded, on_failure, judge, holds_calls, newer_events: false })
+            let (launch, newer_events, status_line) = (Launch::Guarded, false, None);
+            Ok(Wanted { launch, on_failure, judge, holds_calls, newer_events, status_line })
         }
         (None, OnFailure::Block) => Err(Error::usage("--fail-closed is not for --scope project")
             .hint("it would stop everybody who has no fusebox; use it with --scope local, user or managed")),

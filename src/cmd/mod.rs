@@ -32,6 +32,7 @@ pub mod resume;
 pub mod run;
 pub mod session_edit;
 pub mod status;
+pub mod statusline;
 pub mod target;
 pub mod trust;
 pub mod uninstall;
@@ -109,6 +110,8 @@ pub enum Command {
     /// Print what may stand where the cursor is (the scripts of `completions` run this)
     #[command(hide = true)]
     Complete(complete::Args),
+    /// Print the line below Claude Code's prompt: JSON on stdin (the client runs this; see `init --statusline`)
+    Statusline(statusline::Args),
     /// Answer one hook call: JSON on stdin, JSON or nothing on stdout (the client runs this)
     Hook,
 }
@@ -119,7 +122,7 @@ pub fn run(env: &Environment) -> ExitCode {
         Ok(cli) => cli,
         Err(said) => return print_help(env, &repeated(env, said)),
     };
-    if !matches!(cli.command, Command::Hook | Command::Complete(_) | Command::Upgrade(_) | Command::Uninstall(_)) {
+    if follows_upgrades(&cli.command) {
         upgrade::follow(env);
     }
     match dispatch(env, cli.command) {
@@ -129,6 +132,12 @@ pub fn run(env: &Environment) -> ExitCode {
             ExitCode::from(if error.kind == ErrorKind::Usage { 2 } else { 1 })
         }
     }
+}
+
+/// Whether a person runs a command who may have a newer program than the hooks; not so where a program waits for its answer.
+fn follows_upgrades(command: &Command) -> bool {
+    let waits = matches!(command, Command::Hook | Command::Complete(_) | Command::Statusline(_));
+    !waits && !matches!(command, Command::Upgrade(_) | Command::Uninstall(_))
 }
 
 fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
@@ -141,6 +150,7 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Run(args) => run::run(env, &args),
         Command::Doctor(args) => doctor::run(env, &args),
         Command::Status(args) => status::run(env, &args),
+        Command::Statusline(args) => statusline::run(env, &args),
         Command::Report(args) => report::run(env, &args),
         Command::Explain(args) => explain::run(env, &args),
         Command::Log(args) => log::run(env, &args),

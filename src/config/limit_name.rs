@@ -76,6 +76,7 @@ impl LimitName {
             (Unit::Millis, _) => "milliseconds",
             (Unit::Usd, _) => "US dollars",
             (Unit::Tokens, _) => "tokens",
+            (Unit::Percent, _) => "per cent",
             (Unit::Count, _) => self.limit.label,
             (Unit::Switch, _) => "`true` or `false`",
         }

@@ -10,6 +10,7 @@ use crate::domain::bounds::{Unpriced, of_model};
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitSet, Models};
 use crate::domain::meters::{Periods, Spend};
+use crate::domain::plan_window::{NewWord, PlanWindows};
 use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
 use crate::domain::reservation::{self, Reservation};
@@ -48,6 +49,9 @@ pub struct SharedBudget {
     /// The day, the week and the month, in the order of [`SPANS`].
     #[serde(default, skip_serializing_if = "is_default")]
     pub periods: [Period; 3],
+    /// The windows of the user's plan, as the client has told them last.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub plan: PlanWindows,
     /// Estimates of requests in flight, over all sessions.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reservations: Vec<Reservation>,
@@ -92,6 +96,7 @@ impl SharedBudget {
             id: id.to_owned(),
             limits: LimitSet::default(),
             periods: <[Period; 3]>::default(),
+            plan: PlanWindows::default(),
             reservations: Vec::new(),
             warned: Vec::new(),
             granted: Vec::new(),
@@ -183,8 +188,23 @@ impl SharedBudget {
         seen.map(Spend::mean).unwrap_or_default()
     }
 
+    /// Takes a newer word about the windows of the user's plan. Deletes the warnings and grants of one that has begun anew.
+    pub fn take_plan(&mut self, new: PlanWindows) {
+        for (span, word) in self.plan.take(new) {
+            self.changed |= word != NewWord::Known;
+            if word == NewWord::Anew {
+                let is_of = |name: &str| Limit::find(name).is_some_and(|limit| limit.plan_window == Some(span));
+                self.warned.retain(|(name, _)| !is_of(name));
+                self.granted.retain(|(name, _)| !is_of(name));
+            }
+        }
+    }
+
     /// Returns when a limit's period ends, as messages write it.
     pub fn resets(&self, limit: &Limit) -> Option<&str> {
+        if let Some(span) = limit.plan_window {
+            return self.plan.of(span).map(|window| window.resets.as_str());
+        }
         let at = SPANS.iter().position(|span| Some(*span) == limit.period)?;
         Some(self.periods[at].resets.as_str()).filter(|words| !words.is_empty())
     }

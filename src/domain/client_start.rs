@@ -27,6 +27,15 @@ pub struct ClientStart {
     /// What the client's own total was, and what was counted by then, when they were compared last.
     #[serde(skip_serializing_if = "is_default")]
     pub compared: Option<(Amount, Amount)>,
+    /// The client's own total, as its status line was told last.
+    #[serde(skip_serializing_if = "is_default")]
+    pub told: Option<Amount>,
+    /// The same when the last batch ended: the rows of that time are on disk by the end of the next.
+    #[serde(skip_serializing_if = "is_default")]
+    pub told_before: Option<Amount>,
+    /// The total, and what was counted, from which both are compared.
+    #[serde(skip_serializing_if = "is_default")]
+    pub told_from: Option<(Amount, Amount)>,
     /// The model that the conversation went to before a command that has a model of its own: the prompt after that goes there again.
     #[serde(skip_serializing_if = "is_default")]
     pub before_command: Option<String>,
@@ -48,6 +57,7 @@ impl ClientStart {
             self.compacts_with = model.cloned();
         } else {
             (self.is_silent, self.context_tokens) = (true, context_tokens);
+            (self.told, self.told_before, self.told_from) = (None, None, None);
             self.model = model.cloned();
         }
     }

@@ -9,7 +9,9 @@ use crate::domain::amount::{Amount, PICO};
 use crate::domain::duration;
 use crate::domain::event::{Call, CallOutcome};
 use crate::domain::meters::{Meters, Spend};
+use crate::domain::plan_window::PlanSpan;
 use crate::domain::policy::{Action, Billing, Scope};
+use crate::domain::run_figure::RunFigure;
 
 /// What a cap is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub enum Unit {
     Usd,
     /// Tokens.
     Tokens,
+    /// Whole per cent.
+    Percent,
     /// On or off: `true` in configuration is a cap of 1.
     Switch,
 }
@@ -107,6 +111,13 @@ pub enum Stage {
     End,
 }
 
+impl Stage {
+    /// Whether a request to the model follows.
+    pub fn asks_model(self) -> bool {
+        !matches!(self, Stage::Call | Stage::Result)
+    }
+}
+
 /// What a limit is shown that counts for itself.
 #[derive(Debug)]
 pub enum Observed<'a> {
@@ -118,17 +129,6 @@ pub enum Observed<'a> {
     CallCounted(&'a Call),
     /// A tool call has ended.
     CallEnded(&'a Call, &'a CallOutcome),
-}
-
-/// A figure of runs whose distribution is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunFigure {
-    /// Its tool calls.
-    ToolCalls,
-    /// Its working time.
-    Duration,
-    /// Its cost.
-    Cost,
 }
 
 /// What happens next where a limit is looked at.
@@ -205,6 +205,8 @@ pub struct Limit {
     pub counts: Counts,
     /// The period of the calendar that it is counted over; `None` for the whole life of its scope.
     pub period: Option<Span>,
+    /// The window of the user's plan that it is about.
+    pub plan_window: Option<PlanSpan>,
     /// Whether it adds up over an agent's work, so that what a spawn asks for is cut to what is left above.
     pub adds_up: bool,
     /// Whether it keeps a session from going on for ever.
@@ -254,6 +256,7 @@ impl Limit {
         action: None,
         counts: Counts::All,
         period: None,
+        plan_window: None,
         adds_up: false,
         bounds_session: false,
         shown_at_zero: true,
@@ -275,6 +278,7 @@ impl Limit {
         match self.unit {
             Unit::Count | Unit::Switch => value.to_string(),
             Unit::Tokens => format!("{value} tokens"),
+            Unit::Percent => format!("{value} %"),
             Unit::Usd => Amount(value).to_string(),
             Unit::Millis => duration::measured(value),
         }

@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Mul};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
+use crate::domain::plan_window::PlanPercent;
 use crate::domain::serde_default::is_default;
 
 /// What model requests spend.
@@ -157,6 +158,8 @@ pub struct Meters {
     pub subagents: u64,
     /// What was spent in the current day, week and month.
     pub periods: Periods,
+    /// How much of the windows of the user's plan is used, in per cent.
+    pub plan: PlanPercent,
     /// Whether the ends of batches are not seen, so that requests have to be decided at calls.
     pub blind_to_batches: bool,
 }

@@ -21,6 +21,7 @@ use crate::engine::measure;
 use crate::engine::renew_limits;
 use crate::engine::repeated;
 use crate::engine::session_state::SessionState;
+use crate::engine::told_total;
 use crate::engine::unenforced;
 
 /// Applies one event to the session's state; returns the run it belongs to and the verdict.
@@ -45,6 +46,7 @@ pub fn apply_event(
         end_client::judge(state, &main, event);
         return (main, Verdict::default());
     }
+    told_total::charge(state, event);
     let joins = find_run::joins_work(state, event);
     let id = find_run::resolve(state, event, ingested.link.as_ref(), limit_source);
     for (run, charge) in late {
@@ -78,11 +80,16 @@ pub fn apply_event(
     }
     completion::close(state, &id, event, &verdict);
     end_client::judge(state, &id, event);
+    note_kept_back(state, event, &verdict);
+    (id, verdict)
+}
+
+/// Takes note of why a prompt is kept back, where it is.
+fn note_kept_back(state: &mut SessionState, event: &Event, verdict: &Verdict) {
     if matches!(event.kind, EventKind::Prompt { .. }) {
         state.session.kept_back = verdict.deciding().filter(|_| verdict.decision >= Decision::Deny).cloned();
         state.session.kept_back_too = verdict.blocks_too().cloned().collect();
     }
-    (id, verdict)
 }
 
 /// Tells how a prompt or a start finds its run, where that was at work before it or not.

@@ -140,6 +140,13 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
     state.session.client_start.compared = Some((total, own + missing));
 }
 
+/// Charges a run what the client's total shows and nothing else.
+pub fn charge_told(state: &mut SessionState, run: &str, spend: Spend) {
+    let model = state.run(run).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
+    let name = format!("total:{}", state.session.counters.unlogged.requests + 1);
+    charge(state, run, &name, (model, spend));
+}
+
 /// How many requests have cost so much, where each is expected to cost `each`.
 fn times(cost: Amount, each: Amount) -> u64 {
     cost.0.checked_div(each.0).unwrap_or(0).clamp(1, MOST_AT_ONCE)

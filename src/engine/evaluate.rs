@@ -60,8 +60,8 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     if rule.limit.ends == Ends::Call {
         return None;
     }
-    // A limit with an action of its own is no budget: what its next step adds may never come.
-    let is_budget = rule.limit.action.is_none();
+    // A limit with an action of its own is no budget: what its next step adds may never come. Of a plan the client knows what is used.
+    let is_budget = rule.limit.action.is_none() && rule.limit.plan_window.is_none();
     let step = if rule.limit.spent_by_requests() || !is_budget { 0 } else { adds.unwrap_or(0) };
     let used = used.saturating_add(step);
     let reached = u128::from(used) * 100 / u128::from(rule.cap.max(1));

@@ -200,6 +200,7 @@ impl<'a> Actor<'a> {
         let under_way = self.under_way(&budget.reservations, &budget.limits, of);
         Meters {
             periods: budget.spent(of),
+            plan: budget.plan.used_at(self.occasion.at.wall_ms),
             unlogged: self.unlogged(of),
             unknown: self.unknown(&budget.reservations, of),
             next,

@@ -36,4 +36,5 @@ pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;
 pub mod spawns;
+pub mod told_total;
 pub mod unenforced;

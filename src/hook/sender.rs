@@ -46,6 +46,16 @@ pub fn check(env: &Environment, store: &Store, session: &Session, call: &HookCal
     }
 }
 
+/// Whether what a command of the client's settings reads on standard input comes from a session's client: over a channel that it has
+/// opened, or where none tells, as its own child or that of one shell.
+pub fn is_from_client(env: &Environment, session: &Session) -> bool {
+    let Some(client) = session.client else { return false };
+    if session.client_start.tells_over_channel {
+        return env.input_sender() == Some(client.pid);
+    }
+    processes::ancestors(env.pid()).into_iter().skip(1).take(2).any(|above| above == (client.pid, client.start))
+}
+
 /// Takes note that an event came over a channel that the session's client has opened.
 pub fn note(session: &mut Session, call: &HookCall) {
     session.client_start.tells_over_channel |= call.sender.is_some() && call.sender == session.client.map(|it| it.pid);

@@ -68,6 +68,8 @@ pub struct Wanted {
     pub holds_calls: bool,
     /// Whether the client knows the events that older ones do not.
     pub newer_events: bool,
+    /// The command of the status line, where one is wanted.
+    pub status_line: Option<String>,
 }
 
 /// Whether a model judges the end of each subagent.

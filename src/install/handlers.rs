@@ -148,6 +148,7 @@ mod tests {
             judge: Judge::AsItIs,
             holds_calls: false,
             newer_events: true,
+            status_line: None,
         };
         hooks::merge("{}", &wanted).unwrap()
     }

@@ -27,6 +27,7 @@ pub mod registration;
 pub mod settings_files;
 pub mod settings_values;
 pub mod skills;
+pub mod status_line;
 pub mod summary;
 pub mod tracked;
 pub mod uninstall;

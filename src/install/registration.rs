@@ -12,6 +12,7 @@ use crate::install::hooks::{self, WrongType};
 use crate::install::json;
 use crate::install::owned_by_root;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
+use crate::install::status_line;
 use crate::platform::environment::Environment;
 use crate::wire::events::EVENTS;
 
@@ -81,7 +82,7 @@ pub fn plan(env: &Environment, place: SettingsPlace, wanted: &Wanted, starter: &
             Ok(default_files::exclude(present.unwrap_or_default(), &scopes))
         })?);
     }
-    let undo = |text: &str| hooks::strip(text, None);
+    let undo = |text: &str| hooks::strip(&status_line::strip(text), None);
     let register = |present: Option<&str>| register(&place.settings, present.unwrap_or_default(), wanted);
     steps.push(planned_change(place.settings.clone(), undo, register)?);
     Ok(Plan { place, steps })
@@ -111,10 +112,11 @@ fn planned_change(
 /// Returns the text of a settings file with our handlers in it.
 fn register(path: &Path, text: &str, wanted: &Wanted) -> Result<String> {
     check(path, text)?;
-    hooks::merge(text, wanted).map_err(|WrongType { key, must_be, position: (line, column) }| {
+    let merged = hooks::merge(text, wanted).map_err(|WrongType { key, must_be, position: (line, column) }| {
         Error::failed(format!("`{key}` in `{}` must be {must_be} (line {line} column {column})", path.display()))
             .hint("the file was left as it is; correct it and run `fusebox init` again")
-    })
+    })?;
+    Ok(wanted.status_line.as_ref().map_or_else(|| merged.clone(), |command| status_line::put(&merged, command)))
 }
 
 /// Refuses a settings file that is no JSON.

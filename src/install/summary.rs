@@ -13,6 +13,7 @@ use crate::install::default_files;
 use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::registration::{self, Plan};
+use crate::install::status_line;
 use crate::platform::environment::Environment;
 use crate::replay::past::{self, Past};
 use crate::store::log_file;
@@ -67,7 +68,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let lines = [
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
         ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
-        ("watch", "`fusebox status`".to_owned()),
+        ("watch", watch(env, plan)),
         ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
     ];
     let limits = limits(&policy).into_iter().enumerate();
@@ -97,6 +98,15 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
     }
     text
+}
+
+/// Says how a person sees what is used: below the prompt, too, where nothing of somebody else's is shown there.
+fn watch(env: &Environment, plan: &Plan) -> String {
+    let is_own = matches!(plan.place.scope, InstallScope::Local | InstallScope::User);
+    match status_line::shown(env) {
+        None if is_own => "`fusebox status`; below the prompt: `fusebox init --statusline`".to_owned(),
+        _ => "`fusebox status`".to_owned(),
+    }
 }
 
 /// Says the limits in force in words, a line for each block.

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::install::backup::{Backup, Backups};
 use crate::install::files::{self, Change};
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{default_files, hooks, json, registration};
+use crate::install::{default_files, hooks, json, registration, status_line};
 use crate::platform::changes;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -69,7 +69,7 @@ fn settings(backups: &Backups, place: &SettingsPlace) -> Result<Change> {
         _ => {
             registration::check(&path, text)?;
             let former = backup.as_ref().map(|backup| backup.before.as_deref().unwrap_or_default());
-            let stripped = hooks::strip(text, former);
+            let stripped = hooks::strip(&status_line::strip(text), former);
             let ours = backup.is_some_and(|backup| backup.before.is_none());
             (!ours || !is_blank(&stripped)).then_some(stripped)
         }

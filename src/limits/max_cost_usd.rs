@@ -1,7 +1,8 @@
 //! List-price cost of every response.
 
 use crate::domain::amount::PICO;
-use crate::domain::limit::{Alias, Limit, Meter, RunFigure, Unit};
+use crate::domain::limit::{Alias, Limit, Meter, Unit};
+use crate::domain::run_figure::RunFigure;
 
 /// The limit on cost.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,7 @@
 //! Working time: an agent's stretches at work, without pauses and without waits for a person.
 
-use crate::domain::limit::{Limit, Meter, RunFigure, Unit};
+use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::run_figure::RunFigure;
 
 /// The limit on working time.
 pub const LIMIT: Limit = Limit {

@@ -12,9 +12,11 @@ mod max_delegation_depth;
 mod max_denials;
 mod max_duration_ms;
 mod max_execution_cost_usd;
+mod max_five_hour_percent;
 mod max_parallel_subagents;
 mod max_planning_cost_usd;
 mod max_requests;
+mod max_seven_day_percent;
 mod max_subagents;
 mod max_tokens;
 mod max_tokens_per_turn;
@@ -39,6 +41,8 @@ pub const REGISTRY: &[&Limit] = &[
     &max_cost_usd_per_day::LIMIT,
     &max_cost_usd_per_week::LIMIT,
     &max_cost_usd_per_month::LIMIT,
+    &max_five_hour_percent::LIMIT,
+    &max_seven_day_percent::LIMIT,
     &max_tokens::LIMIT,
     &max_tokens_per_turn::LIMIT,
     &max_context_tokens::LIMIT,

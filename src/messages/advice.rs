@@ -14,7 +14,7 @@ pub fn typed(limit: &Limit, value: u64) -> String {
             format!("{}.{:02}", cents / 100, cents % 100)
         }
         Unit::Millis => (value.div_ceil(1000) * 1000).to_string(),
-        Unit::Count | Unit::Tokens | Unit::Switch => value.to_string(),
+        Unit::Count | Unit::Tokens | Unit::Percent | Unit::Switch => value.to_string(),
     }
 }
 

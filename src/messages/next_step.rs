@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::domain::shell_word::quoted;
+
 /// One advice. Its sentence names one command, or says that none is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextStep {
@@ -50,14 +52,6 @@ pub enum NextStep {
     Log,
     /// No hook was heard.
     Doctor,
-}
-
-/// Characters that a shell takes for something else.
-const NOT_PLAIN: [char; 12] = ['*', '?', '[', ']', ' ', '$', '\'', '"', '`', '\\', ';', '&'];
-
-/// Writes a word so that a shell takes it as it stands.
-fn quoted(word: &str) -> String {
-    if word.contains(NOT_PLAIN) { format!("'{}'", word.replace('\'', "'\\''")) } else { word.to_owned() }
 }
 
 impl NextStep {

@@ -19,6 +19,7 @@ pub mod period;
 pub mod reading;
 pub mod rows;
 pub mod status;
+pub mod status_line;
 pub mod story_json;
 pub mod suggestion;
 pub mod summary;

@@ -152,9 +152,13 @@ fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment)
     let (scope, ends) = (shared_budget.scope, shared_budget.periods.each_ref().map(|period| period.to_ms));
     let id = if scope == Scope::Project { project(&session.project).to_owned() } else { String::new() };
     let mut state = SessionState::new(session.clone());
+    let plan = shared_budget.plan.clone();
     state.shared_budgets.push(shared_budget);
     let readings = measured(&state, &Run::default(), now, scope);
     let resets = |reading: &LimitReading| {
+        if let Some(span) = reading.cap.limit.plan_window {
+            return plan.of(span).map(|window| Timestamp(window.resets_at_ms)).filter(|stamp| stamp.0 > now.wall_ms);
+        }
         let at = SPANS.iter().position(|span| Some(*span) == reading.cap.limit.period)?;
         Some(Timestamp(ends[at])).filter(|stamp| stamp.0 > 0)
     };

@@ -41,7 +41,7 @@ use crate::platform::processes;
 use crate::store::schema::Version;
 
 /// The database's name.
-const FILE: &str = "state.db";
+pub const FILE: &str = "state.db";
 /// How long SQLite itself waits where a lock file was not to be had. With the lock files' patience it stays below the five
 /// seconds that the client gives the shortest of its hooks.
 const BUSY: Duration = Duration::from_secs(1);

@@ -58,7 +58,9 @@ impl Serialize for Quantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.limit.unit {
             Unit::Usd => Usd(Amount(self.value)).serialize(serializer),
-            Unit::Count | Unit::Millis | Unit::Tokens | Unit::Switch => serializer.serialize_u64(self.value),
+            Unit::Count | Unit::Millis | Unit::Tokens | Unit::Percent | Unit::Switch => {
+                serializer.serialize_u64(self.value)
+            }
         }
     }
 }

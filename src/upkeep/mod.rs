@@ -1,3 +1,4 @@
-//! What the daily pruning does to the state.
+//! What the daily pruning and the status line do to the state.
 
+pub mod client_figures;
 pub mod prune;

@@ -9,6 +9,7 @@ mod adversary;
 mod api;
 mod lab;
 mod script;
+mod statusline;
 mod terminal;
 mod transcript;
 mod version;

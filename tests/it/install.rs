@@ -22,7 +22,7 @@ fn init_says_what_happens_from_now_on() {
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
-      watch   `fusebox status`
+      watch   `fusebox status`; below the prompt: `fusebox init --statusline`
       undo    `fusebox uninstall --scope local`
     [exit 0]
     ");
@@ -370,6 +370,7 @@ fn the_plugin_has_every_hook() {
         judge: Judge::AsItIs,
         holds_calls: false,
         newer_events: false,
+        status_line: None,
     };
     let text = hooks::merge("{}\n", &wanted).ok().unwrap();
     check_current("plugin/fusebox/hooks/hooks.json", &text);

@@ -81,6 +81,7 @@ mod shared_state;
 mod sources;
 mod state;
 mod state_page;
+mod statusline;
 mod stored_limits;
 mod stories;
 mod subfolders;

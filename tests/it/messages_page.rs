@@ -77,9 +77,11 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         Unit::Millis => 600_000,
         Unit::Tokens => 2_000_000,
         Unit::Count => 25,
+        Unit::Percent => 90,
         Unit::Switch => 1,
     };
     let (subject, frees) = match (limit.unit, limit.form, limit.period) {
+        (Unit::Percent, ..) => ("", "at 2026-11-20 14:00 +01:00"),
         (Unit::Switch, ..) => (LOOP, ""),
         (_, Form::Windows, _) => ("WebSearch in 60 s", "in 42 s"),
         (.., Some(_)) => ("", "at 2026-11-21 00:00 +01:00"),

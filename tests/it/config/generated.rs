@@ -118,6 +118,7 @@ fn wide_cap(block: Block, limit: &Limit) -> Value {
         Unit::Millis => 86_400_000,
         Unit::Usd => 10_000 * PICO,
         Unit::Tokens => 1_000_000_000,
+        Unit::Percent => 100,
         Unit::Switch => return json!(true),
     };
     let ceiling = limit.ceiling.filter(|_| block == Block::Agents).map_or(u64::MAX, |(_, most)| most);
@@ -130,6 +131,7 @@ fn tight_cap(limit: &Limit) -> Value {
         Unit::Millis => json!(20_000),
         Unit::Usd => json!(1.5),
         Unit::Tokens => json!(50_000),
+        Unit::Percent => json!(90),
         Unit::Switch => json!(true),
     }
 }

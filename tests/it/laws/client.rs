@@ -14,6 +14,7 @@ use fusebox::domain::ingested::Link;
 use fusebox::domain::limit::{Limit, Meter, NextStep, Stage};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
+use fusebox::domain::plan_window::{PlanWindow, PlanWindows};
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Session;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
@@ -212,6 +213,16 @@ impl Client<'_> {
         let tool = tools[usize::from(turn.tool) % tools.len()];
         let calls: Vec<Call> = (0..turn.calls).map(|_| self.call(tool, Intent::Plain, turn.result)).collect();
         self.batch(turn.who, &calls, turn);
+        self.tell_of_plan();
+    }
+
+    /// Tells that one per cent more of the user's plan is used, of a window that lasts for ever.
+    fn tell_of_plan(&mut self) {
+        for budget in self.state.shared_budgets.iter_mut().filter(|budget| budget.scope == Scope::User) {
+            let used_percent = budget.plan.five_hour.as_ref().map_or(1, |window| window.used_percent + 1);
+            let window = Some(PlanWindow { used_percent, resets_at_ms: i64::MAX, resets: "midnight".to_owned() });
+            budget.take_plan(PlanWindows { five_hour: window.clone(), seven_day: window });
+        }
     }
 
     /// Makes a call with an id of its own.

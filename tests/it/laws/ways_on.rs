@@ -68,7 +68,7 @@ fn caps(limit: &Limit) -> [u64; 2] {
         Unit::Millis => [1000, 2500],
         Unit::Switch => [1, 1],
         Unit::Tokens | Unit::Usd => [5 * ONE, 6 * ONE + 1],
-        Unit::Count => [5, 6],
+        Unit::Count | Unit::Percent => [5, 6],
     }
 }
 

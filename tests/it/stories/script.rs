@@ -49,6 +49,12 @@ pub struct Line {
     /// The call that spawned the agent that starts, or that a notification is about.
     #[serde(default)]
     pub by: String,
+    /// How much of the plan's windows is used, in per cent.
+    #[serde(default)]
+    pub used: u64,
+    /// In how many seconds they begin anew.
+    #[serde(default)]
+    pub lasts: i64,
     /// How deep the agent is that starts.
     #[serde(default = "one")]
     pub depth: u32,
@@ -91,6 +97,8 @@ pub enum Does {
     Declines,
     /// A person resumes a run.
     Resume,
+    /// The client tells of the user's plan: `used` per cent of the window of five hours, and of seven days, both for `lasts` seconds.
+    Plan,
     /// From here on the rules of `session` are those of a session whose agent has started this one's client.
     Below,
 }

@@ -4,6 +4,7 @@ use chrono::{DateTime, SecondsFormat};
 use fusebox::calendar::Zone;
 use fusebox::config::policy::Policy;
 use fusebox::domain::budget::SharedBudget;
+use fusebox::domain::plan_window::{PlanWindow, PlanWindows};
 use fusebox::domain::policy::Scope;
 use fusebox::domain::session::Session;
 use fusebox::engine::session_state::SessionState;
@@ -45,4 +46,13 @@ pub fn below(state: &mut SessionState) {
     let id = "0e7e0000-0000-4000-8000-000000000000".to_owned();
     state.session.outer = Some(id.clone());
     state.above.push(Box::new(Session { id, limits: rules, started, ..Session::default() }));
+}
+
+/// Has the client tell that so many per cent of both windows of the user's plan are used, which begin anew in so many seconds.
+pub fn plan(state: &mut SessionState, now_ms: i64, (used_percent, lasts): (u64, i64)) {
+    let resets_at_ms = now_ms + lasts * 1000;
+    let window = Some(PlanWindow { used_percent, resets_at_ms, resets: Zone::utc().stamp(resets_at_ms) });
+    for budget in state.shared_budgets.iter_mut().filter(|budget| budget.scope == Scope::User) {
+        budget.take_plan(PlanWindows { five_hour: window.clone(), seven_day: window.clone() });
+    }
 }

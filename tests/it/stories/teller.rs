@@ -159,6 +159,7 @@ impl Teller<'_> {
         match line.does {
             Does::Unattended => self.told.push_str("        nobody can answer a dialog\n"),
             Does::Declines => self.declines = true,
+            Does::Plan => shared::plan(self.player.state(), wall(line.at), (line.used, line.lasts)),
             Does::Below => shared::below(self.player.state()),
             Does::Resume => self.resume(line),
             Does::Turn => self.turn(line),

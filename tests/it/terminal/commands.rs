@@ -102,6 +102,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
             "--scope user",
         ],
     ),
+    ("statusline", &["", "--with HOSTILE", "HOSTILE"]),
     ("uninstall", &["", "--scope user", "--scope HOSTILE"]),
     ("demo", &["", "HOSTILE"]),
     ("upgrade", &["", "HOSTILE"]),

@@ -1,0 +1,105 @@
+//! `fusebox statusline`: the client runs it, with JSON on standard input, and shows what it prints below the prompt.
+//!
+//! It says what is wrong on standard output and ends well: of a command that fails the client shows nothing.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::calendar::Zone;
+use crate::domain::session::{Run, Session};
+use crate::error::{Error, Result};
+use crate::hook::policy;
+use crate::hook::sender;
+use crate::platform::environment::Environment;
+use crate::platform::file_info;
+use crate::platform::run_command::Program;
+use crate::report::reading;
+use crate::report::rows::SessionRows;
+use crate::report::status_line::{self, StatusLineSource};
+use crate::store::{self, Store};
+use crate::ui::style::{Colour, Terminal};
+use crate::upkeep::client_figures;
+use crate::wire::status_input::StatusInput;
+
+/// The most bytes that the client writes.
+const MOST_BYTES: usize = 1 << 20;
+/// The most runs that are looked at.
+const MOST_RUNS: usize = 64;
+/// How long another command may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Arguments of `fusebox statusline`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox init --statusline                   put it into Claude Code's settings, where no other status line is
+  fusebox statusline --with 'ccstatusline'    print another command's lines first, then ours; it gets the same input")]
+pub struct Args {
+    /// Print what this shell command prints, too: it stands first
+    #[arg(long, value_name = "COMMAND")]
+    with: Option<String>,
+}
+
+/// Prints the line.
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    if env.is_attended() {
+        return Err(Error::usage("the client runs this command, with JSON on standard input")
+            .hint("`fusebox init --statusline` puts it into Claude Code's settings; `fusebox status` is for people"));
+    }
+    let bytes = env.stdin(MOST_BYTES, Vec::clear);
+    if let Some(line) = &args.with {
+        env.print_data(&others(line, &bytes));
+    }
+    let line = line(env, &bytes).unwrap_or_else(|error| format!("fusebox: {error}"));
+    env.print_data(&format!("{line}\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what another command prints for the same input.
+fn others(line: &str, bytes: &[u8]) -> String {
+    match Program::shell(line).run(bytes, PATIENCE) {
+        Ok(Some(ran)) => {
+            let said = String::from_utf8_lossy(&ran.out).trim_end().to_owned();
+            if said.is_empty() { said } else { said + "\n" }
+        }
+        Ok(None) => format!("fusebox: `{line}` gave no answer within {} s\n", PATIENCE.as_secs()),
+        Err(cause) => format!("fusebox: `{line}`: {cause}\n"),
+    }
+}
+
+fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
+    let input = StatusInput::parse(bytes).ok_or_else(|| Error::failed("the client's input is not known here"))?;
+    let unknown = || "fusebox: this session has no limits; `fusebox doctor` says why".to_owned();
+    let folder = store::folder(env)?;
+    if !file_info::exists(&folder.join(store::FILE)) {
+        return Ok(unknown());
+    }
+    let store = Store::open_for(&folder, Some(&input.session_id))?;
+    let Some(mut session) = store.session(&input.session_id)?.filter(|session| !session.is_altered) else {
+        store.leave();
+        return Ok(unknown());
+    };
+    let now = env.now();
+    let zone =
+        Zone::named(session.policy.map(|id| policy::stored(&store, id)).transpose()?.unwrap_or_default().time_zone());
+    let plan = input.plan_windows(|at_ms| zone.stamp(at_ms));
+    if sender::is_from_client(env, &session) {
+        client_figures::take(&store, &mut session, input.total(), plan.clone())?;
+    }
+    let budgets = store.shared_budgets()?;
+    let rows = SessionRows { runs: at_work(&store, &session)?, session: *session, ..SessionRows::default() };
+    store.leave();
+    let colour = if env.var("NO_COLOR").is_some() { Colour::Off } else { Colour::On };
+    let page = Terminal { width: env.width(), colour, zone, billing: status_line::billing(&rows.session) };
+    let budgets = reading::budgets(std::slice::from_ref(&rows), &budgets, now);
+    Ok(status_line::text(StatusLineSource { rows: &rows, budgets: &budgets, plan: &plan, now }, &page))
+}
+
+/// Returns the runs of a session that may be at work.
+fn at_work(store: &Store, session: &Session) -> Result<Vec<Run>> {
+    let mut ids: Vec<&String> = session.open.iter().take(MOST_RUNS).chain(&session.main).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let runs: Result<Vec<Option<Run>>> = ids.into_iter().map(|id| store.run(&session.id, id)).collect();
+    Ok(runs?.into_iter().flatten().collect())
+}

@@ -1,0 +1,172 @@
+//! The line below the client's prompt: what the session, the day, the plan and the agents at work have used of their limits.
+
+use crate::domain::event::Moment;
+use crate::domain::limit::{Span, Unit};
+use crate::domain::plan_window::{PlanSpan, PlanWindows};
+use crate::domain::policy::{Billing, Mode, Scope};
+use crate::domain::session::{Run, Session, Status};
+use crate::report::bars::percent;
+use crate::report::reading::{self, Budget, LimitReading};
+use crate::report::rows::SessionRows;
+use crate::ui::style::{Style, Terminal, length, plain, tokens};
+
+/// What stands between two parts.
+const BETWEEN: &str = " · ";
+/// Per cent from which a part is yellow, and from which it is red.
+const NEAR: u128 = 80;
+const NEARLY_ALL: u128 = 95;
+/// How many agents at work are named.
+const MOST_AGENTS: usize = 2;
+
+/// What the line is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusLineSource<'a> {
+    /// The session, with the runs that are at work.
+    pub rows: &'a SessionRows,
+    /// What sessions share.
+    pub budgets: &'a [Budget],
+    /// The windows of the plan, as the client tells them.
+    pub plan: &'a PlanWindows,
+    /// The moment.
+    pub now: Moment,
+}
+
+/// One part of the line.
+struct Part {
+    text: String,
+    percent: u128,
+}
+
+impl Part {
+    fn said(text: &str) -> Part {
+        Part { text: text.to_owned(), percent: NEAR }
+    }
+
+    fn of(name: &str, reading: &LimitReading) -> Part {
+        Part { text: format!("{name} {}", figures(reading)), percent: percent(reading) }
+    }
+}
+
+/// Writes the line. Of what does not fit, the end is left out.
+pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
+    let session = &source.rows.session;
+    let mut parts = vec![spent(source, terminal)];
+    parts.extend(standing(session, source.now));
+    parts.extend(source.budgets.iter().filter_map(shared));
+    parts.extend(plan(source));
+    parts.extend(agents(source));
+    fitted(&parts, terminal)
+}
+
+/// Returns how the user of a session pays, as the limits know it.
+pub fn billing(session: &Session) -> Billing {
+    session.limits.limits.first().map_or(Billing::default(), |rule| rule.billing)
+}
+
+fn fitted(parts: &[Part], terminal: &Terminal) -> String {
+    let mut line = String::new();
+    let mut wide = 0;
+    for part in parts {
+        let between = if line.is_empty() { "" } else { BETWEEN };
+        wide += length(between) + length(&part.text);
+        if wide > terminal.width && !line.is_empty() {
+            break;
+        }
+        let style = match part.percent {
+            0..NEAR => Style::Plain,
+            NEAR..NEARLY_ALL => Style::Yellow,
+            _ => Style::Red,
+        };
+        line.push_str(between);
+        line.push_str(&terminal.paint(style, &part.text));
+    }
+    line
+}
+
+/// What the session has spent: of the limit that its user pays by, where it has one.
+fn spent(source: StatusLineSource, terminal: &Terminal) -> Part {
+    let paid_by = if terminal.billing == Billing::Plan { Unit::Tokens } else { Unit::Usd };
+    let limits = reading::of_session(source.rows, source.now);
+    let is_paid_by = |limit: &&LimitReading| limit.cap.limit.unit == paid_by && limit.cap.limit.bounds_session;
+    match limits.iter().find(is_paid_by) {
+        Some(limit) => Part::of("session", limit),
+        None => {
+            let spent = source.rows.session.counters.spent;
+            Part { text: format!("session {}", terminal.spent(spent.tokens, spent.cost)), percent: 0 }
+        }
+    }
+}
+
+/// Says where the session does not simply go on.
+fn standing(session: &Session, now: Moment) -> Option<Part> {
+    let is_off = session.limits_off.as_ref().is_some_and(|off| off.holds(now.wall_ms));
+    match (session.status, &session.order) {
+        _ if is_off => Some(Part::said("limits off")),
+        (_, Some(_)) if session.status == Status::Paused => Some(Part::said("paused: `fusebox resume`")),
+        (_, Some(_)) => Some(Part::said("stopped: `fusebox explain`")),
+        _ if session.kept_back.is_some() => Some(Part::said("prompt kept back: `fusebox explain`")),
+        _ if session.mode == Mode::Observe => Some(Part::said("only observed")),
+        _ => None,
+    }
+}
+
+/// What sessions share: the user's budgets of money, and others that are nearly used up.
+fn shared(budget: &Budget) -> Option<Part> {
+    let limit = budget.reading.cap.limit;
+    let name = match (limit.period, budget.scope) {
+        (Some(Span::Day), Scope::User) => "today".to_owned(),
+        (Some(Span::Week), Scope::User) => "week".to_owned(),
+        (Some(Span::Month), Scope::User) => "month".to_owned(),
+        // The client's own word about its plan is newer.
+        _ if limit.plan_window.is_some() => return None,
+        (_, scope) => format!("{} {}", scope.as_str(), limit.label),
+    };
+    let is_told = limit.period.is_some() && budget.scope == Scope::User || percent(&budget.reading) >= NEAR;
+    is_told.then(|| Part::of(&name, &budget.reading))
+}
+
+/// The windows of the user's plan: `5h 42 %`, with the cap where one is set.
+fn plan(source: StatusLineSource) -> Vec<Part> {
+    let spans = [(PlanSpan::FiveHours, "5h"), (PlanSpan::SevenDays, "7d")];
+    let part = |(span, name): (PlanSpan, &str)| {
+        let used = source.plan.of(span)?.used_at(source.now.wall_ms);
+        let limits = source.budgets.iter().map(|budget| budget.reading.cap);
+        let cap = limits.filter(|cap| cap.limit.plan_window == Some(span)).map(|cap| cap.value).min();
+        let of_cap = cap.map(|cap| format!("/{cap}")).unwrap_or_default();
+        let percent = u128::from(used) * 100 / u128::from(cap.unwrap_or(100).max(1));
+        Some(Part { text: format!("{name} {used}{of_cap} %"), percent })
+    };
+    spans.into_iter().filter_map(part).collect()
+}
+
+/// The agents at work, each with the limit of which it has used the most, and the main agent where it is near one.
+fn agents(source: StatusLineSource) -> Vec<Part> {
+    let at_work = source.rows.runs.iter().filter(|run| run.status == Status::Running && run.working);
+    let mut parts: Vec<Part> = at_work.filter_map(|run| agent(source, run)).collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.percent));
+    let more = parts.len().saturating_sub(MOST_AGENTS);
+    parts.truncate(MOST_AGENTS);
+    if more > 0 {
+        parts.push(Part { text: format!("{more} more at work"), percent: 0 });
+    }
+    parts
+}
+
+fn agent(source: StatusLineSource, run: &Run) -> Option<Part> {
+    let limits = reading::of_run(&source.rows.session, run, source.now);
+    let fullest = limits.iter().filter(|limit| limit.tells()).max_by_key(|limit| percent(limit));
+    match fullest {
+        Some(limit) if run.is_main() => (percent(limit) >= NEAR).then(|| Part::of("main", limit)),
+        Some(limit) => Some(Part::of(&plain(&run.agent_type), limit)),
+        None if run.is_main() => None,
+        None => Some(Part { text: plain(&run.agent_type), percent: 0 }),
+    }
+}
+
+fn figures(reading: &LimitReading) -> String {
+    match reading.cap.limit.unit {
+        Unit::Tokens => format!("{}/{} tokens", tokens(reading.used.value), tokens(reading.cap.value)),
+        Unit::Percent => format!("{}/{} %", reading.used.value, reading.cap.value),
+        _ => reading.figures(),
+    }
+}

@@ -1,0 +1,39 @@
+//! The line below the prompt, in a real terminal: what it shows, and what the client's own figures come to.
+
+use serde_json::json;
+
+use crate::lab::Lab;
+use crate::script::{Step, call, main, say, work};
+use crate::terminal::Terminal;
+
+/// What the client asks past the transcript in each turn, in dollars.
+const ASIDE: f64 = 0.00584;
+
+/// Turns of one call each, until prompts end.
+fn turns(number: usize) -> Vec<Step> {
+    (0..number).flat_map(|_| [call([work()]), say("main finished")]).collect()
+}
+
+/// What the session has cost as counted, and by the client's own total.
+fn costs(lab: &Lab) -> (f64, f64) {
+    let session = &lab.status()["sessions"][0];
+    let usd = |key: &str| session[key].as_str().and_then(|usd| usd.parse().ok()).unwrap_or_default();
+    (usd("cost_usd"), usd("client_cost_usd"))
+}
+
+#[test]
+fn the_client_shows_what_is_used_and_its_own_total_is_counted() {
+    let lab = Lab::new(json!({"session": {"max_cost_usd": 2}, "main": {"max_turns": 5}}), vec![main(turns(3))]);
+    lab.must(&["init", "--statusline"]);
+    // The client sums up each batch, by a request that no transcript shows.
+    let terminal = Terminal::open_below(&lab, &["CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES=1".to_owned()], &[]);
+    for (turn, prompt) in ["start", "go on", "and on"].into_iter().enumerate() {
+        terminal.types(prompt);
+        terminal.meets("Stop", turn + 1);
+        // What it asked in this turn is charged with the next prompt, and of the turns before nothing is left, nor counted twice.
+        let is_told = || lab.api.asides().len() == turn + 1 && (costs(&lab).1 - costs(&lab).0 - ASIDE).abs() < 1e-6;
+        lab.until("the client's total beyond what was counted", is_told);
+        terminal.sees("/2.00 USD");
+    }
+    terminal.sees("session 0.");
+}

@@ -1,0 +1,251 @@
+//! `fusebox statusline`: what it shows, what it takes of the client's figures, and that it takes them from the client alone.
+
+use fusebox::domain::amount::Amount;
+use fusebox::domain::rfc3339;
+use fusebox::domain::session::Session;
+use fusebox::platform::environment::Environment;
+use serde_json::{Value, json};
+
+use crate::state::load;
+use crate::world::{Outcome, TestWorld};
+
+/// A session whose client is this process.
+struct Client {
+    world: TestWorld,
+}
+
+/// One response costs 0.00584 USD.
+const ONE: Amount = Amount(5_840_000_000);
+
+impl Client {
+    fn with(policy: &Value) -> Client {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", policy.to_string());
+        let client = Client { world };
+        client.event("SessionStart", &json!({"source": "startup"}));
+        client.event("UserPromptSubmit", &json!({"prompt": "go"}));
+        client
+    }
+
+    fn event(&self, name: &str, rest: &Value) -> String {
+        let own = std::process::id().to_string();
+        let input = self.world.event("s1", "p1", name, rest);
+        self.world.command(&["hook"]).env("CLAUDE_PID", &own).stdin(input).over_channel().run().ok()
+    }
+
+    fn batch(&self, id: &str) {
+        let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
+            "cache_read_input_tokens": 2000});
+        let now = rfc3339::format(Environment::real().now().wall_ms);
+        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": usage});
+        let row = json!({"type": "assistant", "timestamp": now, "message": message});
+        self.world.append("s1.jsonl", format!("{row}\n"));
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id});
+        self.event("PreToolUse", &call);
+        self.event("PostToolBatch", &json!({"tool_calls": [call]}));
+    }
+
+    fn said(&self, total: f64, rest: &Value) -> Value {
+        let mut said = json!({"session_id": "s1", "cost": {"total_cost_usd": total}, "version": "2.1.330"});
+        said.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        said
+    }
+
+    fn line(&self, total: f64, rest: &Value) -> String {
+        let command = self.world.command(&["statusline"]).env("NO_COLOR", "1").stdin(self.said(total, rest));
+        command.over_channel().run().ok()
+    }
+
+    fn session(&self) -> Session {
+        load(&self.world, "s1").0
+    }
+}
+
+fn windows(five_hour: f64, resets_at: i64) -> Value {
+    json!({"rate_limits": {"five_hour": {"used_percentage": five_hour, "resets_at": resets_at}}})
+}
+
+/// A moment so many seconds from now, in seconds since 1970.
+fn in_seconds(seconds: i64) -> i64 {
+    Environment::real().now().wall_ms / 1000 + seconds
+}
+
+#[test]
+fn the_line_says_what_is_used_of_each_limit_and_who_is_at_work() {
+    let client = Client::with(&json!({"session": {"max_cost_usd": 5}, "user": {"max_cost_usd_per_day": 25},
+        "agents": {"developer": {"max_turns": 25}}}));
+    assert_eq!(client.line(0.0, &json!({})), "session 0.00/5.00 USD · today 0.00/25.00 USD\n");
+    let agent = json!({"agent_id": "a1", "agent_type": "developer"});
+    client.event("SubagentStart", &agent);
+    for id in ["c1", "c2"] {
+        let call = json!({"agent_id": "a1", "agent_type": "developer", "tool_name": "Read", "tool_input": {}, "tool_use_id": id});
+        client.event("PreToolUse", &call);
+        client.event("PostToolUse", &call);
+    }
+    let said = client.line(0.0, &windows(42.7, in_seconds(3600)));
+    assert_eq!(said, "session 0.00/5.00 USD · today 0.00/25.00 USD · 5h 42 % · developer 2/25\n");
+    // What does not fit is left out from its end.
+    let narrow = client.world.command(&["statusline"]).env("NO_COLOR", "1").env("COLUMNS", "50");
+    assert_eq!(narrow.stdin(client.said(0.0, &json!({}))).run().ok(), "session 0.00/5.00 USD · today 0.00/25.00 USD\n");
+}
+
+#[test]
+fn a_part_is_yellow_and_red_as_its_limit_is_used_up() {
+    let client = Client::with(&json!({"user": {"max_five_hour_percent": 50}}));
+    for (used, code) in [(39.0, ""), (40.0, "\u{1b}[33m"), (48.0, "\u{1b}[31m")] {
+        let said = client.said(0.0, &windows(used, in_seconds(7200)));
+        let line = client.world.command(&["statusline"]).stdin(said).over_channel().run().ok();
+        assert!(line.contains(&format!("{code}5h {used:.0}/50 %")), "{line}");
+    }
+}
+
+/// Whatever is wrong is said: of a command that fails, or prints nothing, the client shows nothing.
+#[test]
+fn what_is_wrong_is_one_line_and_no_failure() {
+    let world = TestWorld::new();
+    for input in ["", "{", "[]", "null", "{\"session_id\": 7}", "\u{0}\u{1}"] {
+        let said = world.command(&["statusline"]).stdin(input).run().ok();
+        assert_eq!(said, "fusebox: the client's input is not known here\n", "{input:?}");
+    }
+    let said = world.command(&["statusline"]).stdin(json!({"session_id": "nobody"})).run().ok();
+    assert_eq!(said, "fusebox: this session has no limits; `fusebox doctor` says why\n");
+    assert_eq!(world.files("state"), "", "it makes no state");
+    world.write(
+        "state/state.db",
+        "no database at all, and longer than a header of SQLite is, which has a hundred bytes; so much for that one",
+    );
+    let said = world.command(&["statusline"]).stdin(json!({"session_id": "nobody"})).run().ok();
+    assert!(said.starts_with("fusebox: ") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn another_command_gets_the_same_input_and_stands_first() {
+    let client = Client::with(&json!({}));
+    for (with, first) in [
+        ("tr -d '{}\"' | cut -c1-13", "session_id:s1"),
+        ("printf 'one\\ntwo\\n'", "one\ntwo"),
+        ("exit 3", ""),
+        ("no-such-command-here", ""),
+    ] {
+        let command = client.world.command(&["statusline", "--with", with]).env("NO_COLOR", "1");
+        let said = command.stdin(client.said(0.5, &json!({}))).run().ok();
+        let expected = if first.is_empty() { String::new() } else { format!("{first}\n") };
+        assert_eq!(said, expected + "session 0.00/25.00 USD\n", "{with}");
+    }
+}
+
+/// What the client asks and no transcript shows is charged once the rows of that time are read, and once only.
+#[test]
+fn the_clients_total_is_charged_where_it_is_more_than_was_counted() {
+    let client = Client::with(&json!({"session": {"max_cost_usd": 5}}));
+    let cost = || client.session().counters.spent.cost;
+    client.batch("m1");
+    assert_eq!(cost(), ONE);
+    // The title of the session: 0.1 USD that no row has.
+    client.line(ONE.usd() + 0.1, &json!({}));
+    assert_eq!((cost(), client.session().client_cost), (ONE, Some(105_840_000_000)));
+    client.batch("m2");
+    assert_eq!(cost(), ONE * 2, "rows of that time may still come");
+    client.batch("m3");
+    let title = Amount::from_usd(0.1);
+    assert_eq!(cost(), ONE + title, "what was counted since then may be in that total or not");
+    client.line(ONE.usd() * 3.0 + 0.1, &json!({}));
+    client.event("UserPromptSubmit", &json!({"prompt": "more"}));
+    assert_eq!(cost(), ONE * 3 + title, "between two turns nothing is under way");
+    client.batch("m4");
+    client.batch("m5");
+    for _ in 0..2 {
+        client.line(ONE.usd() * 5.0 + 0.1, &json!({}));
+        client.event("UserPromptSubmit", &json!({"prompt": "more"}));
+        assert_eq!(cost(), ONE * 5 + title);
+    }
+    let report = client.world.run(&["status", "--json"]).ok();
+    assert!(report.contains("\"client_cost_usd\": \"0.129200000000\""), "{report}");
+}
+
+/// An agent that runs the command with figures of its own changes nothing.
+#[test]
+fn figures_are_taken_from_the_client_alone() {
+    let client = Client::with(&json!({"user": {"max_five_hour_percent": 90}}));
+    client.line(0.01, &windows(10.0, in_seconds(3600)));
+    let before = format!("{:?}", client.session());
+    let forged = client.said(4.0, &windows(99.0, in_seconds(3600)));
+    let by_pipe = client.world.command(&["statusline"]).stdin(&forged).run().ok();
+    let socket = "import socket, subprocess, sys\nown, other = socket.socketpair()\n\
+        line = subprocess.Popen([sys.argv[1], 'statusline'], stdin=other)\nother.close()\n\
+        own.sendall(sys.stdin.buffer.read())\nown.close()\nsys.exit(line.wait())\n";
+    let by_socket = client.world.program(
+        "/usr/bin/env",
+        &["PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", socket, crate::world::FUSEBOX],
+    );
+    let by_socket = by_socket.stdin(&forged).run().ok();
+    for said in [by_pipe, by_socket] {
+        assert!(said.contains("5h 99/90 %"), "it shows what it was given: {said}");
+    }
+    assert_eq!(format!("{:?}", client.session()), before);
+    assert!(!client.event("UserPromptSubmit", &json!({"prompt": "more"})).contains("block"));
+}
+
+#[test]
+fn a_plans_window_keeps_prompts_back_until_it_begins_anew() {
+    let client = Client::with(&json!({"user": {"max_five_hour_percent": 90}}));
+    let prompt = || client.event("UserPromptSubmit", &json!({"prompt": "more"}));
+    client.line(0.0, &windows(89.9, in_seconds(3600)));
+    assert!(!prompt().contains("\"block\""));
+    client.line(0.0, &windows(90.2, in_seconds(3600)));
+    let said = prompt();
+    assert!(said.contains("\"block\"") && said.contains("max_five_hour_percent"), "{said}");
+    let other: Outcome =
+        client.world.hook(client.world.event("s2", "p9", "UserPromptSubmit", &json!({"prompt": "go"})));
+    assert!(other.ok().contains("\"block\""), "every session of the user");
+    client.line(0.0, &windows(3.0, in_seconds(9 * 3600)));
+    assert!(!prompt().contains("\"block\""));
+}
+
+fn status_line(world: &TestWorld, place: &str) -> Value {
+    let text = world.read(place).unwrap_or_else(|| "{}".to_owned());
+    serde_json::from_str::<Value>(&text).unwrap()["statusLine"]["command"].clone()
+}
+
+const LOCAL: &str = "project/.claude/settings.local.json";
+const USER: &str = "home/.claude/settings.json";
+
+#[test]
+fn init_puts_it_where_no_other_is_and_uninstall_takes_it_out() {
+    let world = TestWorld::with_git();
+    let said = world.run(&["init"]).ok();
+    assert!(said.contains("`fusebox init --statusline`"), "{said}");
+    world.run(&["init", "--statusline"]).ok();
+    let command = status_line(&world, LOCAL);
+    assert!(command.as_str().unwrap().ends_with("fusebox statusline"), "{command}");
+    let before = world.read(LOCAL);
+    let said = world.run(&["init", "--statusline"]).ok();
+    assert!(!said.contains("init --statusline") && world.read(LOCAL) == before, "{said}");
+    world.run(&["uninstall"]).ok();
+    assert_eq!(world.read(LOCAL), None);
+}
+
+#[test]
+fn anybody_elses_status_line_stays_and_init_names_the_command_that_shows_both() {
+    let other = "npx -y ccstatusline --config 'my file'";
+    for (place, scope) in
+        [(USER, "local"), (USER, "user"), (LOCAL, "local"), ("project/.claude/settings.json", "local")]
+    {
+        let world = TestWorld::with_git();
+        world.write(place, json!({"statusLine": {"type": "command", "command": other}}).to_string());
+        let before = world.files("project") + &world.files("home");
+        let said = world.run(&["init", "--scope", scope, "--statusline"]);
+        assert_eq!(said.code, 1, "{place}: {said}");
+        let with = said.stderr.split_once("--with ").unwrap().1.trim_end().replace("'\\''", "\u{1}").replace('\'', "");
+        assert_eq!(with.replace('\u{1}', "'"), other, "{said}");
+        assert_eq!(world.files("project") + &world.files("home"), before);
+        // What a person then writes is the person's.
+        world.run(&["init"]).ok();
+        world.run(&["uninstall"]).ok();
+        assert_eq!(status_line(&world, place), other);
+    }
+    let world = TestWorld::with_git();
+    for scope in ["project", "managed"] {
+        assert_ne!(world.run(&["init", "--scope", scope, "--statusline"]).code, 0);
+    }
+}
