@@ -24,6 +24,8 @@ pub mod query;
 pub mod reload;
 pub mod replay;
 pub mod report;
+#[cfg(feature = "html")]
+pub mod report_page;
 pub mod require_human;
 pub mod reset;
 pub mod resume;

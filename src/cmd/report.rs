@@ -1,8 +1,12 @@
 //! `fusebox report`.
 
+#[cfg(feature = "html")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+#[cfg(feature = "html")]
+use crate::cmd::report_page;
 use crate::cmd::{past_sessions, query};
 use crate::domain::budget::SharedBudget;
 use crate::domain::charge::DaySum;
@@ -11,6 +15,8 @@ use crate::hook::retention;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::report::group::{self, GroupBy, Grouped};
+#[cfg(feature = "html")]
+use crate::report::html::{self, page_data::PageSource};
 use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::SessionRows;
@@ -19,6 +25,8 @@ use crate::report::{csv, summary};
 use crate::store::Store;
 use crate::ui::formats::Timestamp;
 use crate::ui::json;
+#[cfg(feature = "html")]
+use crate::ui::style::Terminal;
 
 /// The period where none is given.
 const LAST_WEEK: Since = Since::Ago(7 * 24 * 60 * 60 * 1000);
@@ -64,6 +72,7 @@ Examples:
   fusebox report --transcripts            what each day cost, from all transcripts that the client has kept
   fusebox report --transcripts ~/backup   the same from those below another folder
   fusebox report --csv > spent.csv        for a spreadsheet
+  fusebox report --html report.html       charts, trips and timelines in one file for a browser
   fusebox report --json                   for programs (docs/report.md)")]
 pub struct Args {
     /// From when on: 7d, 24h, 30m, today, yesterday, a day like 2026-11-01, or all [default: 7d; all with --transcripts]
@@ -84,10 +93,27 @@ pub struct Args {
     /// Write comma-separated values
     #[arg(long)]
     csv: bool,
+    /// Write a page for a browser, in one file that fetches nothing; `-` writes it to standard output
+    #[cfg(feature = "html")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "by", "transcripts"])]
+    html: Option<PathBuf>,
+}
+
+/// What the state has of a period.
+struct Kept {
+    rows: Vec<SessionRows>,
+    store: Store,
+    since_ms: i64,
+    until_ms: i64,
+    pruned_before: Option<Timestamp>,
 }
 
 /// Shows what was spent and what tripped.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    #[cfg(feature = "html")]
+    if let Some(file) = &args.html {
+        return page(env, args, file);
+    }
     let text = match &args.transcripts {
         Some(paths) => past(env, args, paths)?,
         None => kept(env, args)?,
@@ -112,6 +138,32 @@ fn past(env: &Environment, args: &Args, paths: &[PathBuf]) -> Result<String> {
 
 /// Reports what the state tells.
 fn kept(env: &Environment, args: &Args) -> Result<String> {
+    read_state(env, args, |Kept { rows, store, since_ms, until_ms, pruned_before }| {
+        Ok(match args.by.unwrap_or(GroupBy::Session) {
+            GroupBy::Session => sessions(env, args, &rows, (&store.shared_budgets()?, pruned_before)),
+            GroupBy::Tool => tools(env, args, &store, (&rows, (since_ms, until_ms)))?,
+            by => groups(env, args, (&rows, &store.sums()?), &Part { by, since_ms, until_ms, pruned_before }),
+        })
+    })
+}
+
+/// Writes what the state tells as a page.
+#[cfg(feature = "html")]
+fn page(env: &Environment, args: &Args, file: &Path) -> Result<ExitCode> {
+    let file = report_page::writable(env, file)?;
+    let (page, sessions) = read_state(env, args, |Kept { rows, store, since_ms, until_ms, pruned_before }| {
+        let report = Report { pruned_before, ..Report::of(&rows, &store.shared_budgets()?, env.now()) };
+        let Terminal { zone, billing, .. } = query::page(env);
+        let (pruned, now_ms) = (store.sums()?, env.now().wall_ms);
+        let (rows, report_of, pruned, zone) = (&rows[..], &report, &pruned[..], &zone);
+        let source = PageSource { rows, pruned, report: report_of, since_ms, until_ms, zone, billing, now_ms };
+        Ok((html::page(&source), report.sessions.len()))
+    })?;
+    report_page::write(env, &page, sessions, file.as_deref())
+}
+
+/// Reads what the state has of the period that is asked for; nothing prunes it meanwhile.
+fn read_state<T>(env: &Environment, args: &Args, tell: impl FnOnce(Kept) -> Result<T>) -> Result<T> {
     let since_ms = query::begin_ms(env, args.since.unwrap_or(LAST_WEEK));
     let folder = Store::open(env)?.folder().to_path_buf();
     let _held = locks::hold_detail(&folder)?;
@@ -122,11 +174,7 @@ fn kept(env: &Environment, args: &Args) -> Result<String> {
     let rows = query::fresh_sessions(env, &ids)?;
     let store = Store::open(env)?;
     let pruned_before = Some(retention::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Timestamp);
-    Ok(match args.by.unwrap_or(GroupBy::Session) {
-        GroupBy::Session => sessions(env, args, &rows, (&store.shared_budgets()?, pruned_before)),
-        GroupBy::Tool => tools(env, args, &store, (&ids, (since_ms, until_ms)))?,
-        by => groups(env, args, (&rows, &store.sums()?), &Part { by, since_ms, until_ms, pruned_before }),
-    })
+    tell(Kept { rows, store, since_ms, until_ms, pruned_before })
 }
 
 /// Returns the moment until which is asked.
@@ -134,10 +182,15 @@ fn until_ms(env: &Environment, args: &Args) -> i64 {
     args.until.map_or(i64::MAX, |until| query::end_ms(env, until))
 }
 
-fn tools(env: &Environment, args: &Args, store: &Store, (ids, period): (&[String], (i64, i64))) -> Result<String> {
+fn tools(
+    env: &Environment,
+    args: &Args,
+    store: &Store,
+    (rows, period): (&[SessionRows], (i64, i64)),
+) -> Result<String> {
     let mut calls = Vec::new();
-    for id in ids {
-        let of_session = store.calls_by_tool(id, period)?.into_iter();
+    for row in rows {
+        let of_session = store.calls_by_tool(&row.session.id, period)?.into_iter();
         calls.extend(of_session.map(|(tool, calls, refused)| ToolCalls { tool, calls, refused, sessions: 1 }));
     }
     let report = ToolReport::of(calls);

@@ -11,6 +11,7 @@ use crate::domain::event::{Call, CallOutcome};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::plan_window::PlanSpan;
 use crate::domain::policy::{Action, Billing, Scope};
+use crate::domain::run_figure::RunFigure;
 
 /// What a cap is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,6 +221,8 @@ pub struct Limit {
     pub counts_attempt: bool,
     /// Whether the text about discipline divides its cap into phases.
     pub paces_phases: bool,
+    /// The figure of a run in whose distribution its cap is drawn.
+    pub run_figure: Option<RunFigure>,
     /// Its key in the `settings` of AgentMD's frontmatter, where it stands there.
     pub agentmd: Option<&'static str>,
     /// Says what an agent did that has used so much of it, where "used N of it" is no sentence.
@@ -261,6 +264,7 @@ impl Limit {
         announced_first: false,
         counts_attempt: false,
         paces_phases: false,
+        run_figure: None,
         agentmd: None,
         did: None,
         advice: None,

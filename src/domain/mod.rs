@@ -41,6 +41,7 @@ pub mod repetition;
 pub mod reservation;
 pub mod rfc3339;
 pub mod run;
+pub mod run_figure;
 pub mod serde_default;
 pub mod session;
 pub mod settings_taken;

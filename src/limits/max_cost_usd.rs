@@ -2,6 +2,7 @@
 
 use crate::domain::amount::PICO;
 use crate::domain::limit::{Alias, Limit, Meter, Unit};
+use crate::domain::run_figure::RunFigure;
 
 /// The limit on cost.
 pub const LIMIT: Limit = Limit {
@@ -16,6 +17,7 @@ pub const LIMIT: Limit = Limit {
     meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
     adds_up: true,
     bounds_session: true,
+    run_figure: Some(RunFigure::Cost),
     agentmd: Some("max_cost_usd"),
     doc: "US dollars at list price, each response at the price of its own time. The next request is estimated before it \
           is made, so the cap is kept and not passed. A session's cost counts the main agent and all subagents. \

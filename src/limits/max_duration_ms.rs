@@ -1,6 +1,7 @@
 //! Working time: an agent's stretches at work, without pauses and without waits for a person.
 
 use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::run_figure::RunFigure;
 
 /// The limit on working time.
 pub const LIMIT: Limit = Limit {
@@ -14,6 +15,7 @@ pub const LIMIT: Limit = Limit {
     meter: Meter::Step { used: |meters| meters.duration_ms, adds: |_| Some(1) },
     adds_up: true,
     bounds_session: true,
+    run_figure: Some(RunFigure::Duration),
     doc: "Milliseconds of working time. A subagent's clock runs from its start to its end, over all its stretches; the \
           main agent's from a prompt to the end of its turn. Pauses and waits for a permission dialog do not count. A \
           Bash call's `timeout` is cut to what is left. For a session: the sum of its main runs.",

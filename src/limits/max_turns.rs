@@ -1,6 +1,7 @@
 //! Tool calls: each `tool_use_id` once, the client's own rejections included, Fusebox's refusals not.
 
 use crate::domain::limit::{Alias, Limit, Meter, Stage};
+use crate::domain::run_figure::RunFigure;
 
 /// The limit on tool calls.
 pub const LIMIT: Limit = Limit {
@@ -22,6 +23,7 @@ pub const LIMIT: Limit = Limit {
     bounds_session: true,
     counts_attempt: true,
     paces_phases: true,
+    run_figure: Some(RunFigure::ToolCalls),
     agentmd: Some("max_tool_calls"),
     doc: "Tool calls a run (or session) may make. Every call counts once, also one that fails and one that the client \
           itself rejects; a call that Fusebox refused does not. This is not the client's own `maxTurns`, which counts \

@@ -63,6 +63,8 @@ mod observe;
 mod odd_rows;
 mod ordinary;
 mod own_copy;
+#[cfg(feature = "html")]
+mod page;
 mod picture;
 mod pinned;
 mod plan;
