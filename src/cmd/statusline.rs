@@ -47,11 +47,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             .hint("`fusebox init --statusline` puts it into Claude Code's settings; `fusebox status` is for people"));
     }
     let bytes = env.stdin(MOST_BYTES, Vec::clear);
-    if let Some(line) = &args.with {
-        env.print_data(&others(line, &bytes));
-    }
+    // The client ends this command where there is news before it has answered: its figures are taken first.
     let line = line(env, &bytes).unwrap_or_else(|error| format!("fusebox: {error}"));
-    env.print_data(&format!("{line}\n"));
+    let before = args.with.as_ref().map(|command| others(command, &bytes)).unwrap_or_default();
+    env.print_data(&format!("{before}{line}\n"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -82,9 +81,9 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
     let now = env.now();
     let zone =
         Zone::named(session.policy.map(|id| policy::stored(&store, id)).transpose()?.unwrap_or_default().time_zone());
-    let plan = input.plan_windows(|at_ms| zone.stamp(at_ms));
+    let plan = input.plan_windows(now.wall_ms, |at_ms| zone.stamp(at_ms));
     if sender::is_from_client(env, &session) {
-        client_figures::take(&store, &mut session, input.total(), plan.clone())?;
+        session = client_figures::take(&store, session, input.total(), &plan)?;
     }
     let budgets = store.shared_budgets()?;
     let rows = SessionRows { runs: at_work(&store, &session)?, session: *session, ..SessionRows::default() };

@@ -57,7 +57,8 @@ impl ClientStart {
             self.compacts_with = model.cloned();
         } else {
             (self.is_silent, self.context_tokens) = (true, context_tokens);
-            (self.told, self.told_before, self.told_from) = (None, None, None);
+            (self.told, self.told_before) = (None, None);
+            self.told_from = (source == "startup").then_some((Amount::ZERO, Amount::ZERO));
             self.model = model.cloned();
         }
     }

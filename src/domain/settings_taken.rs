@@ -19,6 +19,9 @@ pub struct SettingsTaken {
     /// Whether the client counts by other prices than the published ones.
     #[serde(default, skip_serializing_if = "is_default")]
     pub prices: bool,
+    /// The plugins whose handlers count, where the settings alone had not all: hashes of their folders.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub plugins: Vec<u64>,
     /// For how many seconds the client waits for the hook at a tool call, where that is longer than usual.
     #[serde(default, skip_serializing_if = "is_default")]
     pub call_timeout_s: u32,

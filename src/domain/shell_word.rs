@@ -1,9 +1,30 @@
 //! A word as a shell takes it.
 
-/// Characters that a shell takes for something else.
-const NOT_PLAIN: [char; 12] = ['*', '?', '[', ']', ' ', '$', '\'', '"', '`', '\\', ';', '&'];
+/// Characters beside letters and digits that no shell takes for something else.
+const PLAIN: &str = "_./:=@%+,-";
 
 /// Writes a word so that a shell takes it as it stands.
 pub fn quoted(word: &str) -> String {
-    if word.contains(NOT_PLAIN) { format!("'{}'", word.replace('\'', "'\\''")) } else { word.to_owned() }
+    let is_plain = |letter: char| letter.is_alphanumeric() || PLAIN.contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_take_apart_is_quoted() {
+        for plain in ["max_turns=+5", "/opt/x/fusebox", "a@1.2", "50%"] {
+            assert_eq!(quoted(plain), plain);
+        }
+        for other in ["", "a b", "a\tb", "a\nb", "a|b", "a(b", "~", "a#", "{a,b}", "!", "*", "a'b"] {
+            let word = quoted(other);
+            assert!(word.starts_with('\'') && word.ends_with('\''), "{word}");
+            assert_eq!(word.replace("'\\''", "\u{1}").replace('\'', "").replace('\u{1}', "'"), other);
+        }
+    }
 }

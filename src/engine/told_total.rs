@@ -1,12 +1,13 @@
 //! The client's own total while it is at work, which it tells its status line: what has no row in a transcript is in it.
 //!
-//! It is compared with what was counted once the rows of its time are sure to be read: at the end of the batch after the next, or with
-//! the next prompt. Both begin at one moment and are never set back, so what was charged too early is not charged again.
+//! It is compared with what was counted once the rows of its time are likely to be read: at the end of the main agent's batch after the
+//! next, or with the next prompt where no agent is at work. Both begin at one moment and are never set back, so that a response which
+//! was charged before its row came is made up for by what the client asks next past the transcript.
 
 use crate::domain::amount::Amount;
-use crate::domain::event::{Event, EventKind};
+use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::meters::Spend;
-use crate::domain::session::Session;
+use crate::domain::session::{Session, Status};
 use crate::engine::charge_unlogged;
 use crate::engine::credible;
 use crate::engine::session_state::SessionState;
@@ -16,10 +17,11 @@ const LEAST: Amount = Amount(500_000_000);
 
 /// Charges the main agent what the client has spent beyond what was counted.
 pub fn charge(state: &mut SessionState, event: &Event) {
+    let is_at_work = state.runs().any(|run| run.working && run.status == Status::Running);
     let start = &mut state.session.client_start;
     let due = match event.kind {
-        EventKind::Prompt { .. } => start.told,
-        EventKind::BatchEnded(_) => start.told_before,
+        EventKind::Prompt { .. } if !is_at_work => start.told,
+        EventKind::Prompt { .. } | EventKind::BatchEnded(_) if event.agent == Agent::Main => start.told_before,
         _ => return,
     };
     start.told_before = start.told;
@@ -35,11 +37,9 @@ pub fn charge(state: &mut SessionState, event: &Event) {
     }
 }
 
-/// Returns where the client's total and what was counted stood at one moment: when they were compared last, or at the beginning. Where
-/// that is not known they begin with the first word.
+/// Returns where the client's total and what was counted stood at one moment: at the client's start, or when they were compared last.
+/// Where neither is known, as after `/clear`, they begin with the first word: it may tell of what came before.
 fn from(session: &mut Session, now: (Amount, Amount)) -> (Amount, Amount) {
-    let is_whole = session.inherited == Spend::default() && session.spend_before_install.spent == Spend::default();
-    let begun = if is_whole && !session.is_fork { (Amount::ZERO, Amount::ZERO) } else { now };
     let start = &mut session.client_start;
-    *start.told_from.get_or_insert(start.compared.unwrap_or(begun))
+    *start.told_from.get_or_insert(start.compared.unwrap_or(now))
 }

@@ -73,7 +73,8 @@ pub fn harm(env: &Environment, session: &Session, guard: &Guard, start: &ClientS
     let files = settings_files::beside(settings_files::read(&folders), named);
     let now = || {
         let plugins: Vec<PathBuf> = start.plugins.iter().map(PathBuf::from).collect();
-        let brought = plugin_handlers::find(&folders, &files, &plugins);
+        let mut brought = plugin_handlers::find(&folders, &files, &plugins);
+        brought.retain(|it| session.diverted.plugins.contains(&it.print()));
         handlers::resolve(&files, &brought, env.binary().as_deref())
     };
     let lost =

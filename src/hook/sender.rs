@@ -53,7 +53,14 @@ pub fn is_from_client(env: &Environment, session: &Session) -> bool {
     if session.client_start.tells_over_channel {
         return env.input_sender() == Some(client.pid);
     }
-    processes::ancestors(env.pid()).into_iter().skip(1).take(2).any(|above| above == (client.pid, client.start))
+    let above = processes::ancestors(env.pid());
+    let at = above.iter().skip(1).take(2).position(|above| *above == (client.pid, client.start));
+    match at {
+        None => false,
+        Some(0) => true,
+        // The client has started a shell: for the settings, or for a tool.
+        Some(at) => !processes::arguments(above[at].0).join(" ").contains(TAIL),
+    }
 }
 
 /// Takes note that an event came over a channel that the session's client has opened.

@@ -13,6 +13,7 @@ use crate::install::enabled_plugins::Enabled;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
+use crate::install::plugin_handlers::PluginHandlers;
 use crate::install::settings_files;
 use crate::install::{agent_models, client_extensions, hooks, plugin_handlers};
 use crate::messages::notices;
@@ -23,21 +24,28 @@ use crate::wire::events::{EVENTS, EventName, EventRow};
 
 /// Returns what is registered for a session's client, as the files are now.
 pub fn registered(env: &Environment, session: &Session) -> Registered {
-    resolve(env, session, env.binary().as_deref())
+    resolve(env, session, env.binary().as_deref(), |it| session.diverted.plugins.contains(&it.print()))
 }
 
 /// Puts the settings files of a session's client together as they are now, with those of its command line, which some clients read
-/// again, and with its plugins.
-fn resolve(env: &Environment, session: &Session, binary: Option<&Path>) -> Registered {
+/// again, and with the plugins that count. While a session runs those alone do that had a part in it when it began: a plugin that an
+/// agent has laid beside them stands for no hooks that went.
+fn resolve(
+    env: &Environment,
+    session: &Session,
+    binary: Option<&Path>,
+    counts: impl FnMut(&PluginHandlers) -> bool,
+) -> Registered {
     let client = bare_client(env, session);
     let settings = settings_files::beside(settings_files::read(&client.folders), client.named_settings());
-    let brought = plugin_handlers::find(&client.folders, &settings, &client.named_plugins());
+    let mut brought = plugin_handlers::find(&client.folders, &settings, &client.named_plugins());
+    brought.retain(counts);
     handlers::resolve(&settings, &brought, binary)
 }
 
 /// Reads the settings as they are now and makes them the session's.
 pub fn register(env: &Environment, session: &mut Session) -> Registered {
-    let now = registered(env, session);
+    let now = resolve(env, session, env.binary().as_deref(), |_| true);
     set(session, &now);
     session.model_hooks.clear();
     session.skills.clear();
@@ -52,7 +60,7 @@ pub fn register(env: &Environment, session: &mut Session) -> Registered {
 /// Makes the settings as they are now the session's, as a person asked; returns what had waited.
 pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<String>> {
     // Where a person asks, whichever program of ours is named counts.
-    let now = resolve(env, session, None);
+    let now = resolve(env, session, None, |_| true);
     let waited = harm(session, &now);
     set(session, &now);
     take_hooks(env, session, &now);
@@ -100,6 +108,7 @@ fn set(session: &mut Session, now: &Registered) {
         hooks: prints(true),
         off: now.disabled.is_some(),
         prices: now.has_prices,
+        plugins: now.plugins.clone(),
         call_timeout_s: Some(now.call_timeout_s).filter(|it| *it > EventName::PreToolUse.timeout_s()).unwrap_or(0),
     };
 }

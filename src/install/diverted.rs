@@ -93,9 +93,9 @@ fn doubtful(file: &Settings) -> Vec<Diverted> {
     doubts.collect()
 }
 
-/// Returns the commands of a file that the client is to run, and an agent may not.
+/// Returns the commands of a file that the client is to run, and that start a client without hooks or give a person's command.
 fn reaching(file: &Settings) -> Vec<Diverted> {
-    let does = "runs what no agent may run, with no hook that is asked";
+    let does = "starts a client without hooks, or gives a person's command, and no hook is asked";
     let found = run_commands::reaching(&file.text).into_iter();
     found.map(|(what, command)| Diverted { is_hook: true, ..named(file, what, does, &command) }).collect()
 }
@@ -141,7 +141,7 @@ fn members(text: &str, name: &str) -> Vec<(String, String)> {
 /// what was looked at can become something else.
 fn asking(file: &Settings) -> Vec<Diverted> {
     let mut found = Vec::new();
-    for (event, (hook, _)) in hooks::others(&file.text) {
+    for (event, hook) in hooks::others(&file.text) {
         let kind = hook["type"].as_str().unwrap_or_default();
         let does = match kind {
             _ if event == ASKS_ABOUT_SETTINGS => "holds up what a change of settings is judged by",

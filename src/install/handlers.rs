@@ -30,6 +30,8 @@ pub struct Registered {
     pub has_prices: bool,
     /// For how many seconds the client waits for this binary at a tool call, at the least; 0 where that is not said.
     pub call_timeout_s: u32,
+    /// The plugins that bring some of them which no settings file has: hashes of their folders.
+    pub plugins: Vec<u64>,
     /// Every file with handlers of ours that cover their event, with these events.
     pub files: Vec<(PathBuf, Vec<EventName>)>,
 }
@@ -46,6 +48,9 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     let mut registered = Registered { diverted: diverted::find(settings), ..Registered::default() };
     let switch = off_switch(settings);
     let (mut switched_off, mut call_timeout_s) = (Vec::new(), None);
+    let own: Vec<EventName> = settings.iter().flat_map(|file| covered(&file.text, binary)).collect();
+    let adds = |it: &&PluginHandlers| covered(&it.file.text, binary).iter().any(|event| !own.contains(event));
+    registered.plugins = brought.iter().filter(adds).map(PluginHandlers::print).collect();
     for file in settings.iter().chain(brought.iter().map(|it| &it.file)) {
         let events = covered(&file.text, binary);
         match &switch {

@@ -49,8 +49,8 @@ pub fn find(text: &str) -> Vec<FoundHandler> {
     named.iter().flat_map(|(event, list)| find_in_event(text, event, list)).collect()
 }
 
-/// Returns the hooks of a valid text that are not ours, each behind its event, and as the handler that it may be.
-pub fn others(text: &str) -> Vec<(String, (Value, Option<Handler>))> {
+/// Returns the hooks of a valid text that are not ours, each behind its event.
+pub fn others(text: &str) -> Vec<(String, Value)> {
     let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
     let mut found = Vec::new();
     for event in hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default() {
@@ -59,7 +59,7 @@ pub fn others(text: &str) -> Vec<(String, (Value, Option<Handler>))> {
         for hook in lists.flatten() {
             let handler: Option<Handler> = serde_json::from_value(hook.clone()).ok();
             if !handler.as_ref().is_some_and(|handler| handler.is_ours() || handler.is_judge()) {
-                found.push((event.key.clone().unwrap_or_default(), (hook.clone(), handler)));
+                found.push((event.key.clone().unwrap_or_default(), hook.clone()));
             }
         }
     }

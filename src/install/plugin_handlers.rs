@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::domain::stable_hash::StableHash;
 use crate::install::bounded_read::{self, BoundedRead};
 use crate::install::enabled_plugins::{self, Enabled};
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
@@ -22,6 +23,13 @@ pub struct PluginHandlers {
     pub plugin: Enabled,
     /// Its hooks, as a settings file would have them.
     pub file: Settings,
+}
+
+impl PluginHandlers {
+    /// Returns a hash of the plugin's folder.
+    pub fn print(&self) -> u64 {
+        StableHash::default().text(&self.plugin.folder.to_string_lossy()).value() >> 32
+    }
 }
 
 /// Finds the plugins with our handlers: those that the settings switch on, and those in folders that a command line names.

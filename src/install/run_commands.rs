@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::domain::shell_word::quoted;
-use crate::install::handler::Handler;
 use crate::install::hooks;
 use crate::install::json;
 use crate::wire::bypass_detection::Guard;
@@ -20,7 +19,8 @@ const KEYS: [&str; 8] = [
     "subagentStatusLine",
 ];
 
-/// Returns the commands of a valid settings text that do what an agent may not have done, each with what names it.
+/// Returns the commands of a valid settings text that start a client without hooks, or give a person's command, each with what names it.
+/// Which files are guarded is not looked at: another program can write them as well.
 pub fn reaching(text: &str) -> Vec<(String, String)> {
     let guard = Guard::default();
     let mut found = named(text);
@@ -41,14 +41,18 @@ fn named(text: &str) -> Vec<(String, String)> {
 
 /// Returns the command lines of hooks that are not ours.
 fn of_hooks(text: &str) -> Vec<(String, String)> {
-    let others = hooks::others(text).into_iter().filter_map(|(event, hook)| Some((event, hook.1?)));
-    others.map(|(event, handler)| (format!("a hook at {event}"), line(&handler))).collect()
+    let others = hooks::others(text).into_iter();
+    others.map(|(event, hook)| (format!("a hook at {event}"), line(&hook))).collect()
 }
 
-/// Returns what a handler runs as a command line.
-fn line(handler: &Handler) -> String {
-    match &handler.args {
-        None => handler.command.clone(),
-        Some(args) => [&handler.command].into_iter().chain(args).map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+/// Returns what a hook runs as a command line, whatever else is wrong with it.
+fn line(hook: &Value) -> String {
+    let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
+    match hook.get("args").and_then(Value::as_array) {
+        None => command.to_owned(),
+        Some(args) => {
+            let words = [command].into_iter().chain(args.iter().filter_map(Value::as_str));
+            words.map(quoted).collect::<Vec<_>>().join(" ")
+        }
     }
 }

@@ -129,9 +129,11 @@ fn shared(budget: &Budget) -> Option<Part> {
 fn plan(source: StatusLineSource) -> Vec<Part> {
     let spans = [(PlanSpan::FiveHours, "5h"), (PlanSpan::SevenDays, "7d")];
     let part = |(span, name): (PlanSpan, &str)| {
-        let used = source.plan.of(span)?.used_at(source.now.wall_ms);
-        let limits = source.budgets.iter().map(|budget| budget.reading.cap);
-        let cap = limits.filter(|cap| cap.limit.plan_window == Some(span)).map(|cap| cap.value).min();
+        let told = source.plan.of(span)?.used_at(source.now.wall_ms);
+        let limit = source.budgets.iter().find(|budget| budget.reading.cap.limit.plan_window == Some(span));
+        // What the limit goes by may be of another window, that of an account before.
+        let used = limit.map_or(told, |limit| limit.reading.used.value.max(told));
+        let cap = limit.map(|limit| limit.reading.cap.value);
         let of_cap = cap.map(|cap| format!("/{cap}")).unwrap_or_default();
         let percent = u128::from(used) * 100 / u128::from(cap.unwrap_or(100).max(1));
         Some(Part { text: format!("{name} {used}{of_cap} %"), percent })

@@ -2,32 +2,41 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
-use crate::domain::plan_window::PlanWindows;
+use crate::domain::plan_window::{NewWord, PlanWindows};
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Takes the client's figures into the state, where they are more than what is known. The session's events charge the total.
-pub fn take(store: &Store, session: &mut Session, total: Option<Amount>, plan: PlanWindows) -> Result<()> {
-    let more = total.filter(|total| session.client_start.told.is_none_or(|known| known < *total));
-    let mut budget = match plan == PlanWindows::default() {
-        true => None,
-        false => store.shared_budget(Scope::User, "")?.or_else(|| Some(SharedBudget::new(Scope::User, ""))),
-    };
-    if let Some(budget) = &mut budget {
-        budget.take_plan(plan);
-    }
-    let changed = budget.filter(|budget| budget.changed);
-    if more.is_none() && changed.is_none() {
-        return Ok(());
+/// Takes the client's figures into the state, where they are more than what is known, and returns the session as it is then. Its events
+/// charge the total.
+pub fn take(store: &Store, session: Box<Session>, total: Option<Amount>, plan: &PlanWindows) -> Result<Box<Session>> {
+    let is_more = total > session.client_start.told;
+    if !is_more && !is_news(store.shared_budget(Scope::User, "")?, plan) {
+        return Ok(session);
     }
     store.begin()?;
-    if let Some(total) = more {
+    // Where a lock did not come, another process may have written since.
+    let Some(mut session) = store.session(&session.id)?.filter(|session| !session.is_altered) else {
+        store.commit()?;
+        return Ok(session);
+    };
+    if let Some(total) = total.filter(|total| Some(*total) > session.client_start.told) {
         session.client_start.told = Some(total);
         session.client_cost = Some(session.client_cost.unwrap_or_default().max(total.0));
-        store.save_session(session)?;
+        store.save_session(&session)?;
     }
-    changed.map_or(Ok(()), |budget| store.save_shared_budget(&budget))?;
-    store.commit()
+    let mut budget = store.shared_budget(Scope::User, "")?.unwrap_or_else(|| SharedBudget::new(Scope::User, ""));
+    budget.take_plan(plan.clone());
+    if budget.changed {
+        store.save_shared_budget(&budget)?;
+    }
+    store.commit()?;
+    Ok(session)
+}
+
+/// Whether a word about the plan's windows says more than what is known.
+fn is_news(known: Option<SharedBudget>, plan: &PlanWindows) -> bool {
+    let mut known = known.map(|budget| budget.plan).unwrap_or_default();
+    known.take(plan.clone()).iter().any(|(_, word)| *word != NewWord::Known)
 }

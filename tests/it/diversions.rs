@@ -73,8 +73,11 @@ const RUNNING: [(&str, &str); 8] = [
 ];
 
 /// What a command does that an agent may not have the client run, and what is ordinary.
-const REACHING: [&str; 3] =
-    ["claude --bare -p go", "true; fusebox grant x max_turns=+9", "CLAUDE_CODE_SAFE_MODE=1 claude -p go &"];
+const REACHING: [&str; 3] = [
+    "claude --bare -p go",
+    "true; fusebox grant x max_turns=+9",
+    "/opt/fusebox statusline --with 'CLAUDE_CODE_SAFE_MODE=1 claude -p go'",
+];
 const PLAIN: [&str; 3] =
     ["~/.claude/statusline.sh", "npx -y ccstatusline", "/opt/fusebox statusline --with 'ccstatusline'"];
 

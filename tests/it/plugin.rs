@@ -83,3 +83,15 @@ fn a_client_is_started_where_the_plugin_is_on() {
     assert!(bench.refuses("claude -p go --settings own.json"));
     assert!(!bench.refuses("claude -p go"));
 }
+
+/// A plugin that was laid beside them while the session runs stands for no hooks that go.
+#[test]
+fn another_plugin_takes_the_place_of_no_hooks() {
+    let bench = Bench::prepared(TestWorld::new(), "user", |_| {});
+    let hooks = HOOKS.replace("${CLAUDE_PLUGIN_ROOT}/bin/fusebox", FUSEBOX);
+    bench.world.write(&format!("{FOLDER}/hooks/hooks.json"), hooks);
+    let places = json!([{"scope": "user", "installPath": bench.world.path(FOLDER), "version": "0.1.0"}]);
+    let list = json!({"version": 2, "plugins": {"fusebox@fusebox": places}});
+    bench.world.write("home/.claude/plugins/installed_plugins.json", list.to_string());
+    assert!(waits(&bench, USER, &switched(true).to_string()));
+}

@@ -45,6 +45,12 @@ impl Client {
         self.event("PostToolBatch", &json!({"tool_calls": [call]}));
     }
 
+    /// Ends the turn, and begins the next.
+    fn turn(&self) {
+        self.event("Stop", &json!({}));
+        self.event("UserPromptSubmit", &json!({"prompt": "more"}));
+    }
+
     fn said(&self, total: f64, rest: &Value) -> Value {
         let mut said = json!({"session_id": "s1", "cost": {"total_cost_usd": total}, "version": "2.1.330"});
         said.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
@@ -150,17 +156,32 @@ fn the_clients_total_is_charged_where_it_is_more_than_was_counted() {
     let title = Amount::from_usd(0.1);
     assert_eq!(cost(), ONE + title, "what was counted since then may be in that total or not");
     client.line(ONE.usd() * 3.0 + 0.1, &json!({}));
-    client.event("UserPromptSubmit", &json!({"prompt": "more"}));
+    client.turn();
     assert_eq!(cost(), ONE * 3 + title, "between two turns nothing is under way");
     client.batch("m4");
     client.batch("m5");
     for _ in 0..2 {
         client.line(ONE.usd() * 5.0 + 0.1, &json!({}));
-        client.event("UserPromptSubmit", &json!({"prompt": "more"}));
+        client.turn();
         assert_eq!(cost(), ONE * 5 + title);
     }
     let report = client.world.run(&["status", "--json"]).ok();
     assert!(report.contains("\"client_cost_usd\": \"0.129200000000\""), "{report}");
+}
+
+/// After `/clear` the client's total may still be that of the session before: it charges nothing by itself.
+#[test]
+fn a_total_that_began_before_the_session_charges_what_it_grows_by() {
+    let client = Client::with(&json!({}));
+    client.event("SessionStart", &json!({"source": "clear"}));
+    let cost = || client.session().counters.spent.cost;
+    for (turn, more) in [0.0, 0.25, 0.25].into_iter().enumerate() {
+        client.batch(&format!("m{turn}"));
+        let responses = ONE * (turn as u64 + 1);
+        client.line(20.0 + more + responses.usd(), &json!({}));
+        client.turn();
+        assert_eq!(cost(), responses + Amount::from_usd(more), "turn {turn}");
+    }
 }
 
 /// An agent that runs the command with figures of its own changes nothing.
@@ -198,7 +219,7 @@ fn a_plans_window_keeps_prompts_back_until_it_begins_anew() {
     let other: Outcome =
         client.world.hook(client.world.event("s2", "p9", "UserPromptSubmit", &json!({"prompt": "go"})));
     assert!(other.ok().contains("\"block\""), "every session of the user");
-    client.line(0.0, &windows(3.0, in_seconds(9 * 3600)));
+    client.line(0.0, &windows(3.0, in_seconds(5 * 3600)));
     assert!(!prompt().contains("\"block\""));
 }
 

@@ -93,7 +93,7 @@ function inPages(place, name, heads, count, step, row) {
 function totals() {
   const all = data.totals;
   const rows = [
-    ["Cost, USD", "usd", all.cost], ["Sessions", "count", all.sessions], ["Runs", "count", all.runs],
+    [data.cost_head, "usd", all.cost], ["Sessions", "count", all.sessions], ["Runs", "count", all.runs],
     ["Tool calls", "count", all.turns], ["Requests", "count", all.requests], ["Tokens", "count", all.tokens],
     ["Limits reached", "count", all.trips],
   ];

@@ -60,7 +60,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_prefix_before_shell_hooks_waits",
     },
     Attempt {
-        tries: "`allowManagedHooksOnly` in a file of its own, `statusLine`, permissions that allow everything, a PreToolUse hook that approves every call",
+        tries: "`allowManagedHooksOnly` in a file of its own, a `statusLine` with an ordinary command, permissions that allow everything, a PreToolUse hook that approves every call",
         outcome: Outcome::NoEffect,
         then: "none of it weakens a refusal, so it passes",
         scenario: "other_settings_weaken_no_refusal",

@@ -97,6 +97,7 @@ pub(super) const ROWS: &[Row] = &[
     ("parallel", &[], Runs::Words(0), &["-j", "-n", "-N", "-I", "-a", "-S", "--jobs", "--colsep", "--wd", "--workdir"]),
     ("script", &[], Runs::Text(1, &["-c", "--command"]), &["-I", "-O", "-B", "-T", "-E", "-o", "-t", "-m"]),
     ("flock", &[], Runs::Text(1, &["-c", "--command"]), &["-w", "-E", "--wait", "--timeout"]),
+    ("fusebox", &["statusline"], Runs::Text(MANY, &["--with"]), &[]),
     ("split", &[], Runs::Text(MANY, &["--filter"]), &["-b", "-C", "-l", "-n", "-a", "-t"]),
     ("mapfile", &[], Runs::Text(MANY, &["-C"]), &["-d", "-n", "-O", "-s", "-u", "-c"]),
     ("readarray", &[], Runs::Text(MANY, &["-C"]), &["-d", "-n", "-O", "-s", "-u", "-c"]),
