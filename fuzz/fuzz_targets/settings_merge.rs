@@ -32,6 +32,7 @@ fn wanted(choice: u8) -> Wanted {
         judge: if choice & 4 == 0 { Judge::AsItIs } else { Judge::Asked },
         holds_calls: choice & 8 != 0,
         newer_events: choice & 16 != 0,
+        status_line: None,
     }
 }
 
