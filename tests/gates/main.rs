@@ -34,12 +34,12 @@ type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
 /// At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read, and the budgets that sessions share read and written.
 const CALLS: [Budget; 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_576_000, 1_840_000]),
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_630_000, 1_890_000]),
     (
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
-        [1_510_000, 1_790_000],
+        [1_550_000, 1_848_000],
     ),
     (
         |scene| {
@@ -48,10 +48,10 @@ const CALLS: [Budget; 4] = [
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
-        [1_900_000, 2_520_000],
+        [1_955_000, 2_625_000],
     ),
     // Its agent writes nothing down, so that every second call charges two responses at an estimate.
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_520_000, 2_180_000]),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_592_000, 2_238_000]),
 ];
 
 #[test]
