@@ -13,6 +13,7 @@ use crate::report::rows::TimelineSource;
 use crate::report::story_json::{self, Told};
 use crate::report::timeline;
 use crate::store::Store;
+use crate::store::event::Numbered;
 use crate::wire::messages::short;
 
 /// Arguments of `fusebox explain`.
@@ -99,6 +100,14 @@ fn find(store: &Store, id: &str) -> Result<Found> {
 fn last(store: &Store) -> Result<Option<Found>> {
     let trip = store.latest_trip()?;
     let since_ms = trip.as_ref().map_or(i64::MIN, |(_, at_ms, _)| *at_ms);
+    let asks = |session: &Session| session.pending_prompts.iter().any(|ask| !ask.granted);
+    for session in store.open_sessions()?.into_iter().filter(asks) {
+        let asked = |row: &Numbered| row.2.event == Some(RecordKind::IncreaseAsked) && row.1 >= since_ms;
+        if let Some((number, _, record)) = store.records_of(&session.id)?.into_iter().rev().find(asked) {
+            let words = format!("#{number} is the last one: a dialog that nobody has answered yet.");
+            return Ok(Some(Found { is_last: Some(words), ..of_record(store, number, record)? }));
+        }
+    }
     let blocks = |session: &Session| {
         let is_limit = session.kept_back.as_ref().is_some_and(|finding| finding.facts().is_some());
         is_limit && session.order.is_none() && session.last.wall_ms > since_ms

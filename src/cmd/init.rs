@@ -28,8 +28,9 @@ use crate::ui::wrap::wrap;
 #[command(after_help = "\
 Examples:
   fusebox init                       this repository, for you alone
-  fusebox init --observe             the same; nothing is blocked, everything is logged
   fusebox init --scope user          all your projects
+  fusebox init --scope user --observe
+                                     the same; nothing is blocked, everything is logged
   fusebox init --scope project       this repository, for all who work in it: commit what it writes
   fusebox init --statusline          the same, and what is used of the limits below the prompt
   fusebox init --dry-run             what it would change")]
@@ -117,7 +118,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if let Some(note) = unheeded(env).filter(|_| args.fail_closed) {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
-    if let Some(note) = summary::unheard(env, &plan).filter(|_| args.observe) {
+    if let Some(note) = summary::unheard(env, &plan) {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
     Ok(ExitCode::SUCCESS)
@@ -133,12 +134,14 @@ fn may_have_status_line(env: &Environment, args: &Args, program: Option<&Registe
     };
     match status_line::shown(env).filter(|(_, known)| !status_line::is_ours(known)) {
         None => Ok(()),
-        Some((path, known)) => Err(Error::failed(format!("{} has a status line, which stays", env.short_path(&path)))
-            .hint(format!(
-                "to see both, make this its command: {} --with {}",
-                status_line::command(&program.path),
-                shell_word::quoted(&known)
-            ))),
+        Some((path, known)) => {
+            Err(Error::failed(format!("{} has a status line, which stays: nothing was changed", env.short_path(&path)))
+                .hint(format!(
+                    "to see both, make this its command: {} --with {}",
+                    status_line::command(&program.path),
+                    shell_word::quoted(&known)
+                )))
+        }
     }
 }
 

@@ -150,6 +150,17 @@ fn ended(store: &Store, whose: &Whose, now_ms: i64) -> Result<Vec<String>> {
     Ok(lately.map(|session| session.id).filter(|id| !whose.sessions.contains(id)).collect())
 }
 
+/// Says that the limits of this folder's project are off, where a person has switched them off.
+pub fn said_here(env: &Environment, store: &Store) -> Result<Option<String>> {
+    let folder = project_here(env, &store.open_sessions()?);
+    let id = folder.to_string_lossy();
+    let off = store.limits_off(&id)?.filter(|off| off.holds(env.now().wall_ms));
+    Ok(off.map(|off| {
+        let until = off.until_ms.map(|at| format!(" until {}", query::zone(env).minute(at))).unwrap_or_default();
+        format!("The limits of {} are off{until}, by a person (`fusebox on`)", project(&id))
+    }))
+}
+
 /// Returns the project of this folder: its repository, else the nearest folder in which a session is open, else itself.
 fn project_here(env: &Environment, open: &[Session]) -> PathBuf {
     let here = env.folder();

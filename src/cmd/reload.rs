@@ -8,7 +8,7 @@ use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
 use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::policy::Mode;
+use crate::domain::policy::{Mode, Scope};
 use crate::domain::session::Session;
 use crate::engine::lift_orders;
 use crate::engine::renew_limits;
@@ -82,6 +82,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     shared_budgets::load(store, &mut state, env.now().wall_ms)?;
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
     let mut changes = of_session(&before, &state.session);
+    changes.extend(with_granted(store, &before, &state.session)?);
     for id in &ids {
         let policy = state.session.policy;
         let Some(run) = state.run_mut(id) else { continue };
@@ -141,6 +142,25 @@ fn of_session(before: &Session, after: &Session) -> Vec<String> {
         changes.push("on_error".to_owned());
     }
     changes
+}
+
+/// Says of changed caps that sessions share what they come to with what a person has granted.
+fn with_granted(store: &Store, before: &Session, after: &Session) -> Result<Vec<String>> {
+    let sets = [
+        (Scope::User, "", &before.user_limits, &after.user_limits),
+        (Scope::Project, after.project.as_str(), &before.project_limits, &after.project_limits),
+    ];
+    let mut said = Vec::new();
+    for (scope, id, old, new) in sets {
+        let granted = store.shared_budget(scope, id)?.map(|budget| budget.granted).unwrap_or_default();
+        for (name, more) in granted {
+            let cap = |set: &LimitSet| set.named(&name).map(|rule| rule.cap);
+            let Some(rule) = new.named(&name).filter(|_| cap(old) != cap(new)) else { continue };
+            let (now, more) = (rule.limit.show(rule.cap.saturating_add(more)), rule.limit.show(more));
+            said.push(format!("{}: {name} is {now} for now, with the {more} that a person granted", scope.as_str()));
+        }
+    }
+    Ok(said)
 }
 
 /// Says which limits of a set have changed: `session: max_cost_usd 10.00 USD terminate -> 20.00 USD terminate`.

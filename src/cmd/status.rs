@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::off;
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::policy::Billing;
@@ -14,7 +15,7 @@ use crate::report::own_run;
 use crate::report::status::{self, Show};
 use crate::store::Store;
 use crate::ui::json;
-use crate::ui::style::Terminal;
+use crate::ui::style::{Style, Terminal};
 
 /// How far back sessions are looked for that are not at work.
 const LATELY_MS: i64 = 7 * 86_400_000;
@@ -73,6 +74,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let show = if args.all || matches!(target, Some(Target::Run { .. })) { Show::All } else { Show::Open };
     let own = report.sessions.first().filter(|_| args.me.is_some()).and_then(|it| Some((it, it.runs.first()?)));
+    let is_told = report.sessions.iter().any(|session| session.limits_off.as_ref().is_some_and(|off| off.now));
+    let off = if target.is_some() || is_told { None } else { off::said_here(env, &Store::open(env)?)? };
+    let block = off.map(|off| page.paint(Style::Yellow, &page.wrap("", &off))).unwrap_or_default() + &block;
     env.print(&match (own, &target) {
         (Some((session, run)), Some(Target::Run { .. })) => own_run::text(&report, session, run),
         _ if report.sessions.is_empty() => block + &nothing(&report, &page),

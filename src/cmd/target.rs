@@ -275,7 +275,7 @@ const NAMED: usize = 12;
 
 fn with(error: Error, candidates: &[String]) -> Error {
     if candidates.is_empty() {
-        return error.hint("no session or run is at work; `fusebox report --since all` lists all that were");
+        return error.hint("no session or run is at work; `fusebox report --since all` lists all that were here, and each machine knows its own");
     }
     let mut lines: Vec<String> = candidates.iter().take(NAMED).map(|line| format!("\n    {line}")).collect();
     if candidates.len() > NAMED {

@@ -8,7 +8,7 @@ use crate::cmd::require_human;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{own_copy, registration, tracked, uninstall};
+use crate::install::{own_copy, registration, status_line, tracked, uninstall};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::Store;
@@ -62,6 +62,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     left.sort_unstable();
     left.dedup();
     said.extend(left.iter().map(|path| format!("left, yours to remove: {}\n", env.short_path(path))));
+    if let Some((path, _)) = status_line::shown(env).filter(|(_, command)| status_line::shows_both(command)) {
+        let words = format!(
+            "left, yours to change before the program goes: the status line in {} runs fusebox with your own",
+            env.short_path(&path)
+        );
+        said += &format!("{}\n", wrap(&words, env.width(), 2));
+    }
     if let Some(copy) = own_copy::path(env).ok().filter(|copy| file_info::exists(copy)) {
         let folder = env.short_path(copy.parent().unwrap_or(&copy));
         said += &format!(

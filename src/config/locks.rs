@@ -8,7 +8,7 @@ use crate::config::limit_name;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::{Problem, nearest};
 use crate::config::resolved::Resolved;
-use crate::config::setting::Document;
+use crate::config::setting::{Document, Setting};
 use crate::domain::pattern;
 use crate::domain::policy::Layer;
 use crate::limits::REGISTRY;
@@ -73,6 +73,35 @@ pub fn idle(document: &Document, at: &str, patterns: &[String]) -> Vec<Problem> 
         });
     }
     problems
+}
+
+/// Names what a repository's file binds and does not set, by a slip in an agent's type or a block: it would bind nothing.
+pub fn binds_nothing(document: &Document) -> Vec<Problem> {
+    let binding = |setting: &&Setting| setting.place == SettingPlace::Top && setting.subject.key == "binding";
+    let Some(said) = document.settings.iter().rfind(binding).filter(|_| document.layer == Layer::Project) else {
+        return Vec::new();
+    };
+    // A file that sets no limits yet has nothing to bind.
+    let limits = document.settings.iter().filter(|setting| setting.place != SettingPlace::Top);
+    let paths = limits.map(|setting| (setting.place.who(), setting.subject.path()));
+    let paths: Vec<(Who<'_>, String)> = paths.map(|(who, key)| (who, key.to_string())).collect();
+    let full: Vec<String> = paths.iter().map(|(who, key)| format!("{}{key}", who.path())).collect();
+    let idle = |pattern: &&String| {
+        let lock = Locks(vec![(*pattern).clone()]);
+        !paths.is_empty()
+            && !paths.iter().any(|(who, key)| lock.hold(*who, key))
+            && self::idle(document, "", &[(*pattern).clone()]).is_empty()
+    };
+    let patterns = said.value.as_list().unwrap_or_default();
+    let problem = |pattern: &String| {
+        let problem = Problem::of_setting(document, said).warning();
+        let problem = problem.says(format!("has `{pattern}`, which binds nothing: this file does not set it"));
+        match nearest(pattern, full.iter().map(String::as_str)) {
+            Some(nearest) => problem.hint(format!("the nearest that it sets is `{nearest}`")),
+            None => problem,
+        }
+    };
+    patterns.iter().filter(idle).map(problem).collect()
 }
 
 /// Whether a lock binds a layer: what is built in stays, and the managed file may say what it likes.

@@ -14,7 +14,7 @@ use crate::config::setting::Document;
 use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
-use crate::config::{discipline, layers, observation, read, spawn, validate};
+use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
 use crate::engine::limit_source::LimitSource;
@@ -66,6 +66,7 @@ impl Policy {
     ) -> (Policy, Vec<Problem>) {
         documents.extend(built_in(billing(&documents, trust)));
         documents.sort_by_key(|document| document.layer);
+        let idle: Vec<Problem> = documents.iter().flat_map(locks::binds_nothing).collect();
         let (mut observed, documents) = observation::observing(documents, trust);
         let mut remarks: Vec<Problem> = observed.iter().filter_map(observation::only_observed).collect();
         let binds = observation::bound_part(&documents, trust);
@@ -76,11 +77,19 @@ impl Policy {
         let mut problems = validate::documents(&mut all, trust);
         validate::ceilings(&mut observed, &all[..files]);
         problems.extend(remarks);
+        problems.extend(idle);
         for ((_, document), settled) in agents.iter_mut().zip(all.split_off(files)) {
             *document = settled;
         }
         let frontmatter = agents.into_iter().collect();
         (Policy { documents: all, observed, binds, frontmatter, trust, ..Policy::default() }, problems)
+    }
+
+    /// Returns the policy that it would be if what is only observed were in force.
+    pub fn with_observed(&self) -> Policy {
+        let mut documents: Vec<Document> = self.documents.iter().chain(&self.observed).cloned().collect();
+        documents.sort_by_key(|document| document.layer);
+        Policy { documents, observed: Vec::new(), ..self.clone() }
     }
 
     /// Returns whether Fusebox blocks.

@@ -20,6 +20,7 @@ use crate::config::setting_value::SettingValue;
 use crate::config::slips;
 use crate::domain::limit::Limit;
 use crate::domain::policy::Layer;
+use crate::domain::session::MAIN;
 
 /// The most settings of one file: each is compared with the others, and with those of other files.
 const MOST_SETTINGS: usize = 2_000;
@@ -210,6 +211,11 @@ impl DocumentRead {
     fn blocks(&mut self, at: &str, blocks: &Map<String, Value>) {
         for (pattern, block) in blocks {
             let at = format!("{at}.{pattern}");
+            if pattern == MAIN {
+                let problem = Problem::of_key(&self.document, &at, block).says("is no agent type, and limits nothing");
+                self.problems.push(problem.hint("the main agent's limits stand in `main`, beside `agents`"));
+                continue;
+            }
             match block {
                 Value::Object(entries) => {
                     self.block(&SettingPlace::Agents(pattern.clone()), &format!("{at}."), entries)

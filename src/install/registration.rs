@@ -46,6 +46,13 @@ impl Plan {
         self.steps.iter().any(|step| step.change.path == self.place.settings && step.change.is_change())
     }
 
+    /// Whether it puts our status line into the settings.
+    pub fn shows_line_from_now(&self) -> bool {
+        let of = |text: &Option<String>| text.as_deref().and_then(status_line::find);
+        let settings = self.steps.iter().filter(|step| step.change.path == self.place.settings);
+        settings.into_iter().any(|step| of(&step.change.before) != of(&step.change.after))
+    }
+
     /// Whether our handlers are in the settings file already.
     pub fn is_registered(&self) -> bool {
         is_in(&self.place)

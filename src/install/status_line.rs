@@ -45,6 +45,12 @@ pub fn is_ours(command: &str) -> bool {
     program.and_then(|program| program.rsplit('/').next()).is_some_and(|name| NAMES.contains(&name))
 }
 
+/// Whether a command line runs our program with another one: a person has written that, so it stays.
+pub fn shows_both(command: &str) -> bool {
+    let with = command.split_once(&format!(" {WORD} --with "));
+    with.is_some_and(|(program, _)| is_ours(&format!("{program} {WORD}")))
+}
+
 /// Returns the text with this command as its status line; one that is there stays.
 pub fn put(text: &str, command: &str) -> String {
     let without = match find(text) {
@@ -83,6 +89,8 @@ mod tests {
                 text.split_whitespace().collect::<String>()
             );
         }
+        assert!(shows_both("'/opt/my tools/fusebox' statusline --with 'ccstatusline'"));
+        assert!(!shows_both(&ours) && !shows_both("ccstatusline --with fusebox"));
         for other in ["ccstatusline", "/x/fusebox statusline --with 'ccstatusline'", "my-fusebox statusline", ""] {
             let text = json!({ "statusLine": { "type": "command", "command": other } }).to_string();
             assert_eq!((put(&text, &ours), strip(&text)), (text.clone(), text.clone()));

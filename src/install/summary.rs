@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::config::load;
 use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
-use crate::domain::limit::Unit;
+use crate::domain::limit::{Ends, Unit};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::policy::{Action, Billing, Mode};
 use crate::install::default_files;
@@ -46,11 +46,13 @@ const VERBS: [(Action, &str); 4] = [
 /// Returns the summary after a plan was carried out.
 pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let settings = env.short_path(&plan.place.settings);
-    let done = match plan.registers() {
-        true => format!("registered at {} hooks in {settings}", registration::events_in(&plan.place)),
-        false => format!("already registered in {settings}"),
+    let hooks = registration::events_in(&plan.place);
+    let done = match (plan.registers(), plan.shows_line_from_now()) {
+        (true, true) => format!("registered at {hooks} hooks in {settings}, with the status line"),
+        (true, false) => format!("registered at {hooks} hooks in {settings}"),
+        (false, _) => format!("already registered in {settings}"),
     };
-    let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
+    let policy = policy_of(env, plan);
     let is_ours = |place: &SettingsPlace| registration::is_in(place);
     let of_project = Folders::of(env, &env.folder()).place(InstallScope::Project).ok().filter(is_ours);
     let of_team = of_project.filter(|_| plan.place.scope == InstallScope::Local);
@@ -94,10 +96,16 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         );
         text += &format!("\n{}\n", wrap(&note, env.width(), 6));
     }
-    if let Some(past) = past::past(env, &policy) {
+    if let Some(past) = past::past(env, &policy.with_observed()) {
         text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
     }
     text
+}
+
+/// Returns the policy of whom a plan is for. Others who work in a repository may not trust it.
+fn policy_of(env: &Environment, plan: &Plan) -> Policy {
+    let is_own = plan.place.scope != InstallScope::Project;
+    load::load(env, &env.folder(), is_own && trust::is_trusted(env, &env.folder())).0
 }
 
 /// Says how a person sees what is used: below the prompt, too, where nothing of somebody else's is shown there.
@@ -113,8 +121,12 @@ fn watch(env: &Environment, plan: &Plan) -> String {
 fn limits(policy: &Policy) -> Vec<String> {
     let mode = match policy.mode() {
         Mode::Observe => Some("only watched, nothing is blocked".to_owned()),
-        Mode::Enforce => None,
+        Mode::Enforce if policy.observed.is_empty() => None,
+        Mode::Enforce => {
+            Some("those of .claude/fusebox.json are only watched, all others block; all of them:".to_owned())
+        }
     };
+    let policy = &policy.with_observed();
     let agents = policy.agent("general-purpose", None).0;
     let own = own_types(policy);
     let ends = |rule: &LimitRule| rule.limit.action.is_none() && rule.action != Action::Warn;
@@ -127,13 +139,12 @@ fn limits(policy: &Policy) -> Vec<String> {
         (own, stopped) => format!("{own} agent types have their own, which stop {stopped} of them"),
     };
     let (session, main, agents) = (sentence(&policy.session()), sentence(&policy.main()), sentence(&agents));
-    let blocks = [
-        format!("session: {session}"),
-        format!("main agent: {main}"),
-        format!("subagents: {agents}"),
-        format!("{own}: `fusebox config show`"),
-    ];
-    mode.into_iter().chain(blocks).collect()
+    let blocks = [format!("session: {session}"), format!("main agent: {main}"), format!("subagents: {agents}")];
+    let shared = [("you, in all sessions", policy.user()), ("this repository", policy.project())];
+    let shared = shared.into_iter().filter(|(_, set)| !set.limits.is_empty());
+    let shared = shared.map(|(whose, set)| format!("{whose}: {}", sentence(&set)));
+    let rest = format!("{own}: `fusebox config show`");
+    mode.into_iter().chain(blocks).chain(shared).chain([rest]).collect()
 }
 
 /// Says what dollars mean here, and how somebody who pays none is not asked about them.
@@ -163,12 +174,14 @@ fn sentence(rules: &LimitSet) -> String {
     };
     // Those with an action of their own, on repetition and refusals, hold for everyone and never meet ordinary work.
     let told = |rule: &&LimitRule| rule.limit.action.is_none();
+    let refuses = |rule: &&LimitRule| rule.limit.ends == Ends::Call && rule.action == Action::Terminate;
+    let said = |verb: &str, same: Vec<String>| (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")));
     let part = |(action, verb): (Action, &str)| {
-        let same: Vec<String> =
-            rules.limits.iter().filter(told).filter(|rule| rule.action == action).map(show).collect();
-        (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")))
+        let same = rules.limits.iter().filter(told).filter(|rule| rule.action == action && !refuses(rule));
+        said(verb, same.map(show).collect())
     };
-    let parts: Vec<String> = VERBS.into_iter().filter_map(part).collect();
+    let refused = said("refuse more than", rules.limits.iter().filter(told).filter(refuses).map(show).collect());
+    let parts: Vec<String> = VERBS.into_iter().filter_map(part).chain(refused).collect();
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
@@ -196,9 +209,10 @@ fn past_stops(past: &Past) -> String {
 
 /// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.
 pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
-    let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
+    let policy = policy_of(env, plan);
     let file = env.short_path(&plan.place.folder.join(default_files::POLICY));
-    (policy.mode() == Mode::Enforce).then(|| {
+    let is_watched = plan.place.scope == InstallScope::Project && !policy.observed.is_empty();
+    is_watched.then(|| {
         format!(
             "the limits in {file} are only watched, for all who work here. Your own limits and the built-in ones still block; \
              `fusebox init --scope user --observe` has those watched, too"

@@ -70,14 +70,16 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
     }
 }
 
+/// Returns how a session stands, in a word and as what it is painted: a prompt that was kept back is what counts.
+pub fn standing(session: &SessionReport) -> (&'static str, Status) {
+    if session.kept_back.is_empty() { (session.status.word(), session.status) } else { ("blocked", Status::Failed) }
+}
+
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
     let (spent, began) =
         (terminal.spent(session.tokens, session.cost_usd.0), terminal.zone.minute(session.started_at.0));
-    let (word, status) = match session.kept_back[..] {
-        [] => (session.status.word(), session.status),
-        _ => ("blocked", Status::Failed),
-    };
+    let (word, status) = standing(session);
     let room = terminal.width.saturating_sub(length(&head) + length(word));
     let word = painted(word, status, terminal);
     let forms = [format!("  {spent}  since {began}"), format!("  {spent}  {began}")];

@@ -136,7 +136,7 @@ fn session(session: &SessionReport, costs: Costs, terminal: &Terminal) -> Vec<St
         terminal.zone.minute(session.started_at.0),
         short(&session.session_id).to_owned(),
         session.project.clone(),
-        session.status.word().to_owned(),
+        status::standing(session).0.to_owned(),
         session.runs.len().to_string(),
         session.turns.to_string(),
         session.requests.to_string(),

@@ -50,7 +50,9 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
     insta::assert_snapshot!(world.run(&["init", "--scope", "project", "--observe"]), @r"
     registered at [ALL] hooks in .claude/settings.json
 
-      limits  session: ask you at cost 25.00 USD
+      limits  those of .claude/fusebox.json are only watched, all others block; all
+              of them:
+              session: ask you at cost 25.00 USD
               main agent: none
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD

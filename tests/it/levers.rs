@@ -294,7 +294,7 @@ fn a_lever_without_a_target_names_the_candidates() {
     assert_snapshot!(TestWorld::new().run(&["reset"]), @r"
     [stderr]
     error: no run or session is named
-      hint: no session or run is at work; `fusebox report --since all` lists all that were
+      hint: no session or run is at work; `fusebox report --since all` lists all that were here, and each machine knows its own
     [exit 2]
     ");
     let world = with_shop();

@@ -67,7 +67,7 @@ fn nothing_to_report_is_said_with_what_to_do() {
     assert_snapshot!(world.run(&["status", "zz"]), @r"
     [stderr]
     error: no run or session is called `zz`
-      hint: no session or run is at work; `fusebox report --since all` lists all that were
+      hint: no session or run is at work; `fusebox report --since all` lists all that were here, and each machine knows its own
     [exit 1]
     ");
     assert_snapshot!(world.run(&["status", "--me"]), @r"

@@ -37,6 +37,27 @@ fn members_may_only_tighten_what_is_bound() {
     }
 }
 
+/// A slip in an agent's type or a block binds nothing, and a member's looser value would win unseen.
+#[test]
+fn what_binds_nothing_is_named() {
+    for (binding, named) in [
+        (r#"["agents.developr.max_turns"]"#, Some("agents.developr.max_turns")),
+        (r#"["agents.dev.*", "max_turns"]"#, Some("agents.dev.*")),
+        (r#"["session.max_turns"]"#, Some("session.max_turns")),
+        (r#"["agents.developer.*", "session.max_cost_usd"]"#, None),
+        (r#"["max_turns"]"#, None),
+        ("true", None),
+        ("[]", None),
+    ] {
+        let world = TestWorld::with_git();
+        world.write(&format!("project/{}", ".claude/fusebox.json"), repository(binding));
+        let said = world.run(&["config", "check"]);
+        let names = |pattern: &str| said.to_string().contains(&format!("`{pattern}`, which binds nothing"));
+        assert_eq!(said.to_string().contains("binds nothing"), named.is_some(), "{binding}: {said}");
+        assert!(named.is_none_or(names), "{binding}: {said}");
+    }
+}
+
 #[test]
 fn the_machines_owner_may_still_say_what_it_likes() {
     let managed = r#"{"agents": {"developer": {"max_turns": 90}}}"#;
