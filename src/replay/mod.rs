@@ -7,6 +7,7 @@
 pub mod from_transcripts;
 pub mod json;
 pub mod past;
+pub mod play_all;
 pub mod player;
 pub mod recording;
 pub mod replayed_session;

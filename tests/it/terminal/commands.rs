@@ -82,7 +82,11 @@ pub const CALLS: &[(&str, &[&str])] = &[
     (
         "replay",
         &[
+            "",
             "HOSTILE",
+            "--since all --json",
+            "--since HOSTILE",
+            "--until HOSTILE",
             "../home/.claude/projects",
             "../home/.claude/projects --json",
             "../home/.claude/projects --config hostile.json",
