@@ -33,6 +33,7 @@ pub mod run;
 pub mod session_edit;
 pub mod status;
 pub mod statusline;
+pub mod suggest;
 pub mod target;
 pub mod trust;
 pub mod uninstall;
@@ -105,6 +106,8 @@ pub enum Command {
     Pricing(pricing::Args),
     /// Play recorded sessions through a policy, without touching any state
     Replay(replay::Args),
+    /// Suggest limits from past runs
+    Suggest(suggest::Args),
     /// Print the script by which a shell completes command lines of fusebox
     Completions(completions::Args),
     /// Print what may stand where the cursor is (the scripts of `completions` run this)
@@ -166,6 +169,7 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Config(args) => config::run(env, &args),
         Command::Prune(args) => prune::run(env, &args),
         Command::Pricing(args) => pricing::run(env, &args),
+        Command::Suggest(args) => suggest::run(env, &args),
         Command::Replay(args) => replay::run(env, &args),
         Command::Completions(args) => completions::run(env, &args),
         Command::Complete(args) => complete::run(env, &args, Cli::command()),

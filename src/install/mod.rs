@@ -24,6 +24,7 @@ pub mod payment;
 pub mod place;
 pub mod plugin_handlers;
 pub mod plugins;
+pub mod policy_edit;
 pub mod registration;
 pub mod run_commands;
 pub mod settings_files;

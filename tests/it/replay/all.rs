@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{copy, fixtures};
+use crate::replay::{copy, fixtures};
 use crate::world::TestWorld;
 
 /// Returns a world with three past sessions, two of which a strict policy stops.

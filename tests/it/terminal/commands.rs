@@ -79,6 +79,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ("pricing show", &["", "--json"]),
     ("pricing check", &[""]),
     ("pricing", &["HOSTILE"]),
+    ("suggest", &["", "--json", "HOSTILE", "--since HOSTILE", "--scope HOSTILE", "--write", "--write --yes"]),
     (
         "replay",
         &[
