@@ -14,6 +14,8 @@ pub mod grant_shared;
 pub mod help;
 pub mod init;
 pub mod log;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod off;
 pub mod order_giver;
 pub mod past_sessions;
@@ -76,6 +78,9 @@ pub enum Command {
     Status(status::Args),
     /// Show what was spent and what tripped
     Report(report::Args),
+    /// Tell Prometheus what was spent, what tripped and how things stand
+    #[cfg(feature = "metrics")]
+    Metrics(metrics::Args),
     /// Tell the story of one run or trip
     Explain(explain::Args),
     /// Show the log of trips, grants and ends
@@ -155,6 +160,8 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Status(args) => status::run(env, &args),
         Command::Statusline(args) => statusline::run(env, &args),
         Command::Report(args) => report::run(env, &args),
+        #[cfg(feature = "metrics")]
+        Command::Metrics(args) => metrics::run(env, &args),
         Command::Explain(args) => explain::run(env, &args),
         Command::Log(args) => log::run(env, &args),
         Command::Grant(args) => grant::run(env, &args),

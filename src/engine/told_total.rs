@@ -17,13 +17,13 @@ const LEAST: Amount = Amount(500_000_000);
 
 /// Charges the main agent what the client has spent beyond what was counted.
 pub fn charge(state: &mut SessionState, event: &Event) {
-    let is_at_work = state.runs().any(|run| run.working && run.status == Status::Running);
+    let is_prompt = matches!(event.kind, EventKind::Prompt { .. });
+    if !(is_prompt || matches!(event.kind, EventKind::BatchEnded(_)) && event.agent == Agent::Main) {
+        return;
+    }
+    let may_come_late = !is_prompt || state.runs().any(|run| run.working && run.status == Status::Running);
     let start = &mut state.session.client_start;
-    let due = match event.kind {
-        EventKind::Prompt { .. } if !is_at_work => start.told,
-        EventKind::Prompt { .. } | EventKind::BatchEnded(_) if event.agent == Agent::Main => start.told_before,
-        _ => return,
-    };
+    let due = if may_come_late { start.told_before } else { start.told };
     start.told_before = start.told;
     let (Some(total), Some(main)) = (due, state.session.main.clone()) else { return };
     if credible::counts_otherwise(&state.session) || state.session.unread() > 0 {

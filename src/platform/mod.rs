@@ -23,6 +23,8 @@ pub mod processes;
 pub mod resources;
 pub mod run_command;
 pub mod scratch;
+#[cfg(feature = "metrics")]
+pub mod serve;
 pub mod stopwatch;
 pub mod streams;
 #[cfg(windows)]

@@ -1,7 +1,7 @@
 //! Reports: rows of the store become a [`model::Report`], and that becomes text, JSON or CSV. No I/O, no clock, no SQL.
 //!
 //! The way of a figure: [`rows`] holds what the store has, [`model`] and [`group`] sum it, and one file for each form writes
-//! it down: [`summary`] and [`status`] for people, `json` and [`csv`] for programs, `html` the page for a browser. `story` tells one run or session.
+//! it down: [`summary`] and [`status`] for people, `json` and [`csv`] for programs, `html` the page for a browser, `metrics` for Prometheus. `story` tells one run or session.
 
 pub mod bars;
 pub mod csv;
@@ -13,6 +13,8 @@ pub mod group_json;
 pub mod html;
 pub mod kept_back;
 pub mod log_lines;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod model;
 pub mod own_run;
 pub mod period;

@@ -169,6 +169,38 @@ fn the_clients_total_is_charged_where_it_is_more_than_was_counted() {
     assert!(report.contains("\"client_cost_usd\": \"0.129200000000\""), "{report}");
 }
 
+/// The rows of agents that work side by side may come long after the batches of one another.
+#[test]
+fn batches_of_other_agents_do_not_hasten_the_charge() {
+    let client = Client::with(&json!({}));
+    let agent = json!({"agent_id": "a1", "agent_type": "developer"});
+    client.batch("m1");
+    client.event("SubagentStart", &agent);
+    client.line(ONE.usd() + 0.1, &json!({}));
+    let cost = || client.session().counters.spent.cost;
+    for id in ["c1", "c2"] {
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id});
+        let mut batch = agent.clone();
+        batch["tool_calls"] = json!([call]);
+        client.event("PostToolBatch", &batch);
+        assert_eq!(cost(), ONE, "{id}");
+    }
+    // Nor does a prompt while one is at work.
+    client.event("UserPromptSubmit", &json!({"prompt": "and this"}));
+    assert_eq!(cost(), ONE);
+    client.batch("m2");
+    assert_eq!(cost(), ONE + Amount::from_usd(0.1), "what was counted since then may be in that total or not");
+}
+
+/// A second account tells of a window of its own; what counts against the limit is the one that is used most.
+#[test]
+fn with_two_accounts_the_line_shows_what_the_limit_goes_by() {
+    let client = Client::with(&json!({"user": {"max_five_hour_percent": 90}}));
+    assert!(client.line(0.0, &windows(80.0, in_seconds(3600))).contains("5h 80/90 %"));
+    let other_account = windows(5.0, in_seconds(1800));
+    assert!(client.line(0.0, &other_account).contains("5h 80/90 %"));
+}
+
 /// After `/clear` the client's total may still be that of the session before: it charges nothing by itself.
 #[test]
 fn a_total_that_began_before_the_session_charges_what_it_grows_by() {

@@ -11,6 +11,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ("", &["HOSTILE", "--HOSTILE", "--help", "--version"]),
     ("hook", &["", "HOSTILE"]),
     ("status", &["", "--all", "--json", "--all --json", "HOSTILE", "s", "--me", "--me=HOSTILE/HOSTILE", "--HOSTILE"]),
+    ("metrics", &["", "--serve HOSTILE", "--serve 0.0.0.0:9464", "--HOSTILE"]),
     (
         "report",
         &[

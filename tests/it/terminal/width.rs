@@ -9,7 +9,7 @@ use crate::world::{FUSEBOX, TestWorld};
 const WIDTHS: [usize; 2] = [80, 120];
 
 /// What is written for programs.
-const FOR_PROGRAMS: [&str; 6] = ["--json", "--csv", "config schema", "completions", "complete", "hook"];
+const FOR_PROGRAMS: [&str; 7] = ["metrics ", "--json", "--csv", "config schema", "completions", "complete", "hook"];
 
 /// Runs a command in a terminal that is this wide; returns its lines, without colours.
 fn shown(world: &TestWorld, width: usize, words: &str) -> Vec<String> {

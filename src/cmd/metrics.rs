@@ -1,0 +1,92 @@
+//! `fusebox metrics`.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use crate::cmd::query;
+use crate::domain::session::Status;
+use crate::error::{Error, Result};
+use crate::hook::prune_due::DAY_MS;
+use crate::platform::environment::Environment;
+use crate::platform::locks;
+use crate::platform::serve::{Answer, Server};
+use crate::report::metrics::{self, MetricsSource};
+use crate::report::model::Report;
+use crate::report::rows::SessionRows;
+use crate::store::Store;
+
+/// Where exporters of OpenTelemetry's metrics for Prometheus listen by custom.
+const ADDRESS: &str = "127.0.0.1:9464";
+
+/// Arguments of `fusebox metrics`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The figures are those of `fusebox report --json` and `fusebox status --json`; docs/metrics.md has every name. They are served
+on this machine alone. examples/grafana-dashboard.json is a dashboard of them.
+
+Examples:
+  fusebox metrics                       print them once, as for a textfile collector
+  fusebox metrics --serve               http://127.0.0.1:9464/metrics for Prometheus, until Ctrl-C
+  fusebox metrics --serve 127.0.0.1:0   the same on a port that is free, which it names")]
+pub struct Args {
+    /// Answer Prometheus on this machine, in place of printing once
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = ADDRESS)]
+    serve: Option<SocketAddr>,
+}
+
+/// Tells a monitoring system what was spent, what tripped and how things stand.
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    let Some(address) = args.serve else {
+        env.print_data(&now(env)?);
+        return Ok(ExitCode::SUCCESS);
+    };
+    if !address.ip().is_loopback() {
+        return Err(Error::usage(format!(
+            "{address} can be reached from other machines, and metrics are for this one"
+        ))
+        .hint(format!("--serve {ADDRESS}, and a collector on this machine that sends them on")));
+    }
+    let failed = |cause| Error::failed(format!("cannot listen at {address}: {cause}"));
+    let server = Server::listen(address).map_err(failed)?;
+    let at = server.address().map_err(failed)?;
+    env.print(&format!("Metrics at http://{at}/metrics until Ctrl-C\n"));
+    let answered = server.answer("/metrics", || match now(env) {
+        Ok(text) => Answer { status: "200 OK", text },
+        Err(error) => Answer { status: "500 Internal Server Error", text: format!("error: {error}\n") },
+    });
+    answered.map(|()| ExitCode::SUCCESS).map_err(failed)
+}
+
+/// Reads the state, and writes what it tells.
+fn now(env: &Environment) -> Result<String> {
+    let now = env.now();
+    let since_ms = now.wall_ms.saturating_sub(DAY_MS);
+    let folder = Store::open(env)?.folder().to_path_buf();
+    let _held = locks::hold_detail(&folder)?;
+    let lately: Vec<String> = query::open_or_since(env, since_ms)?.into_iter().map(|session| session.id).collect();
+    let lately = query::fresh_sessions(env, &lately)?;
+    let store = Store::open(env)?;
+    let report = Report::of(&lately, &store.shared_budgets()?, now);
+    let waiting = lately.iter().filter(|rows| waits(rows)).count();
+    let all = with_older(&store, lately)?;
+    let (pruned, zone) = (store.sums()?, query::zone(env));
+    let source =
+        MetricsSource { all: &all, pruned: &pruned, lately: &report, waiting, zone: &zone, now_ms: now.wall_ms };
+    Ok(metrics::text(&source))
+}
+
+/// Whether a dialog of a session has no answer yet.
+fn waits(rows: &SessionRows) -> bool {
+    matches!(rows.session.status, Status::Running | Status::Paused)
+        && rows.session.pending_prompts.iter().any(|ask| !ask.granted)
+}
+
+/// Returns these sessions and all others, whose transcripts have ended.
+fn with_older(store: &Store, mut rows: Vec<SessionRows>) -> Result<Vec<SessionRows>> {
+    let known: BTreeSet<String> = rows.iter().map(|rows| rows.session.id.clone()).collect();
+    for session in store.sessions_since(0)?.into_iter().filter(|session| !known.contains(&session.id)) {
+        rows.push(query::rows_of(store, session)?);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,267 @@
+//! What `fusebox metrics` tells a monitoring system: families of samples, in the text that Prometheus reads.
+//!
+//! Names and labels are a contract: `docs/metrics.md`. Whatever counts up for ever (`…_total`) is made of what `retention_days` never
+//! takes away, the sums by model and project: else a counter would fall, and Prometheus would take all that is left for new.
+
+use std::collections::BTreeMap;
+
+use crate::calendar::Zone;
+use crate::domain::amount::Amount;
+use crate::domain::charge::DaySum;
+use crate::domain::limit::{Span, Unit};
+use crate::domain::policy::Scope;
+use crate::domain::session::Status;
+use crate::report::group::{self, Group, GroupBy, Part};
+use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::reading::LimitReading;
+use crate::report::rows::SessionRows;
+use crate::ui::style::plain;
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// What the figures are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricsSource<'a> {
+    /// All sessions that the state has.
+    pub all: &'a [SessionRows],
+    /// What is left of those that it has no longer.
+    pub pruned: &'a [DaySum],
+    /// The sessions at work, and those of the last day.
+    pub lately: &'a Report,
+    /// How many sessions wait for a person's answer.
+    pub waiting: usize,
+    /// The zone that days are told in.
+    pub zone: &'a Zone,
+    /// The moment, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// Labels of one sample: names with values.
+type Labels = Vec<(&'static str, String)>;
+
+/// All samples of one name.
+struct Family {
+    name: &'static str,
+    help: &'static str,
+    is_counter: bool,
+    samples: BTreeMap<Labels, String>,
+}
+
+impl Family {
+    fn gauge(name: &'static str, help: &'static str) -> Family {
+        Family { name, help, is_counter: false, samples: BTreeMap::new() }
+    }
+
+    fn counter(name: &'static str, help: &'static str) -> Family {
+        Family { is_counter: true, ..Family::gauge(name, help) }
+    }
+
+    fn with(mut self, samples: impl IntoIterator<Item = (Labels, String)>) -> Family {
+        self.samples.extend(samples);
+        self
+    }
+
+    /// Counts things by their labels.
+    fn counting(self, things: impl IntoIterator<Item = Labels>) -> Family {
+        let mut counts: BTreeMap<Labels, u64> = BTreeMap::new();
+        for labels in things {
+            *counts.entry(labels).or_default() += 1;
+        }
+        self.with(counts.into_iter().map(|(labels, count)| (labels, count.to_string())))
+    }
+
+    fn text(&self) -> String {
+        let kind = if self.is_counter { "counter" } else { "gauge" };
+        let mut text = format!("# HELP {0} {1}\n# TYPE {0} {kind}\n", self.name, self.help);
+        for (labels, value) in &self.samples {
+            let labels: Vec<String> =
+                labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+            text.push_str(&format!("{}{labels} {value}\n", self.name));
+        }
+        text
+    }
+}
+
+/// Writes a label's value: an agent may have chosen it.
+fn escaped(value: &str) -> String {
+    plain(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// Writes all figures as Prometheus reads them (text format 0.0.4).
+pub fn text(source: &MetricsSource) -> String {
+    let families = totals(source).into_iter().chain(last_day(source)).chain(at_present(source));
+    families.filter(|family| !family.samples.is_empty()).map(|family| family.text()).collect()
+}
+
+fn usd(amount: Amount) -> String {
+    amount.exact()
+}
+
+/// What was spent since the state began.
+fn totals(source: &MetricsSource) -> Vec<Family> {
+    let grouped = |by| {
+        let part = Part { by, since_ms: i64::MIN, until_ms: i64::MAX, zone: source.zone };
+        group::group(source.all, source.pruned, &part).groups
+    };
+    let (models, projects) = (grouped(GroupBy::Model), grouped(GroupBy::Project));
+    let of = |groups: &[Group], label: &'static str, value: fn(&Group) -> String| {
+        let samples = groups.iter().map(|group| (vec![(label, group.name.clone())], value(group)));
+        samples.collect::<Vec<_>>()
+    };
+    vec![
+        Family::gauge("fusebox_build_info", "The version of the program.")
+            .with([(vec![("version", env!("CARGO_PKG_VERSION").to_owned())], "1".to_owned())]),
+        Family::counter("fusebox_model_cost_usd_total", "Spent at list prices, by model.").with(of(
+            &models,
+            "model",
+            |group| usd(group.cost_usd.0),
+        )),
+        Family::counter("fusebox_model_requests_total", "Responses of models.")
+            .with(of(&models, "model", |group| group.requests.to_string())),
+        Family::counter("fusebox_model_tokens_total", "Input, cache-write and output tokens, by model.").with(of(
+            &models,
+            "model",
+            |group| group.tokens.to_string(),
+        )),
+        Family::counter("fusebox_model_cache_read_tokens_total", "Prompt tokens read from the cache, by model.")
+            .with(of(&models, "model", |group| group.cache_reads.to_string())),
+        Family::counter("fusebox_project_cost_usd_total", "Spent at list prices, by project.").with(of(
+            &projects,
+            "project",
+            |group| usd(group.cost_usd.0),
+        )),
+    ]
+}
+
+/// What the last day and the last hour were like.
+fn last_day(source: &MetricsSource) -> Vec<Family> {
+    let day_ms = source.now_ms.saturating_sub(DAY_MS);
+    let part = Part { by: GroupBy::Agent, since_ms: day_ms, until_ms: i64::MAX, zone: source.zone };
+    let agents = group::group(source.all, &[], &part).groups;
+    let runs = || source.lately.sessions.iter().flat_map(|session| &session.runs);
+    let trips = |since_ms: i64| {
+        let trips = runs().flat_map(|run| run.trips.iter().map(move |trip| (run, trip)));
+        trips.filter(move |(_, trip)| trip.at.0 >= since_ms).map(|(run, trip)| {
+            vec![
+                ("action", trip.action.clone()),
+                ("agent_type", run.agent_type.clone()),
+                ("limit", trip.limit.clone()),
+                ("observed", trip.observed.to_string()),
+                ("scope", trip.scope.clone()),
+            ]
+        })
+    };
+    let started = runs().filter(|run| run.started_at.0 >= day_ms).map(of_run);
+    vec![
+        Family::gauge("fusebox_agent_day_cost_usd", "Spent in the last 24 hours at list prices, by agent type.")
+            .with(agents.into_iter().map(|group| (vec![("agent_type", group.name)], usd(group.cost_usd.0)))),
+        Family::gauge("fusebox_agent_day_runs", "Runs begun in the last 24 hours, by agent type and status.")
+            .counting(started),
+        Family::gauge("fusebox_day_trips", "Limits that tripped in the last 24 hours.").counting(trips(day_ms)),
+        Family::gauge("fusebox_hour_trips", "Limits that tripped in the last hour.")
+            .counting(trips(source.now_ms.saturating_sub(HOUR_MS))),
+    ]
+}
+
+fn of_run(run: &RunReport) -> Labels {
+    vec![("agent_type", run.agent_type.clone()), ("status", run.status.word().to_owned())]
+}
+
+/// How things stand.
+fn at_present(source: &MetricsSource) -> Vec<Family> {
+    let is_open = |session: &&SessionReport| matches!(session.status, Status::Running | Status::Paused);
+    let open = || source.lately.sessions.iter().filter(is_open);
+    let of_status = |status: Status| {
+        let count = open().filter(|session| session.status == status).count();
+        (vec![("status", status.word().to_owned())], count.to_string())
+    };
+    let at_work = |run: &&RunReport| matches!(run.status, Status::Running | Status::Paused);
+    let budgets = || {
+        let of_money = source.lately.budgets.iter().filter(|budget| budget.reading.cap.limit.unit == Unit::Usd);
+        of_money.filter_map(|budget| Some((budget, period(budget.reading.cap.limit.period?))))
+    };
+    let budget = |value: fn(&LimitReading) -> u64| {
+        budgets().map(move |(budget, period)| {
+            let (scope, project) = (budget.scope.as_str().to_owned(), budget.id.clone());
+            let labels = vec![("period", period.to_owned()), ("project", project), ("scope", scope)];
+            (labels, usd(Amount(value(&budget.reading))))
+        })
+    };
+    vec![
+        Family::gauge("fusebox_sessions", "Sessions that are open, by status.")
+            .with([Status::Running, Status::Paused].map(of_status)),
+        Family::gauge("fusebox_waiting_sessions", "Sessions that wait for a person's answer.")
+            .with([(Vec::new(), source.waiting.to_string())]),
+        Family::gauge("fusebox_runs", "Runs that are open in open sessions, by agent type and status.")
+            .counting(open().flat_map(|session| session.runs.iter().filter(at_work)).map(of_run)),
+        Family::gauge("fusebox_limit_used_ratio", "Used of a limit, where 1 is its cap: of what is open, and shared.")
+            .with(ratios(source, open(), at_work)),
+        Family::gauge("fusebox_budget_spent_usd", "Spent of a budget of the user or of a project.")
+            .with(budget(|reading| reading.used.value)),
+        Family::gauge("fusebox_budget_cap_usd", "The cap of that budget.").with(budget(|reading| reading.cap.value)),
+    ]
+}
+
+fn period(span: Span) -> &'static str {
+    match span {
+        Span::Day => "day",
+        Span::Week => "week",
+        Span::Month => "month",
+    }
+}
+
+/// Returns the used part of every limit of open sessions, of their open runs and of what sessions share; where labels are the same,
+/// the greatest.
+fn ratios<'a>(
+    source: &'a MetricsSource,
+    open: impl Iterator<Item = &'a SessionReport>,
+    at_work: impl Fn(&&'a RunReport) -> bool + Copy,
+) -> Vec<(Labels, String)> {
+    let mut used: BTreeMap<Labels, u64> = BTreeMap::new();
+    let mut take = |scope: Scope, agent_type: &str, session: &str, reading: &LimitReading| {
+        if !reading.tells() || reading.cap.value == 0 {
+            return;
+        }
+        let thousandths = u128::from(reading.used.value) * 1000 / u128::from(reading.cap.value);
+        let labels = vec![
+            ("agent_type", agent_type.to_owned()),
+            ("limit", reading.limit.clone()),
+            ("scope", scope.as_str().to_owned()),
+            ("session", session.to_owned()),
+        ];
+        let known = used.entry(labels).or_default();
+        *known = (*known).max(u64::try_from(thousandths).unwrap_or(u64::MAX));
+    };
+    for session in open {
+        for reading in &session.limits {
+            take(Scope::Session, "", &session.session_id, reading);
+        }
+        for run in session.runs.iter().filter(at_work) {
+            for reading in &run.limits {
+                take(Scope::Run, &run.agent_type, &session.session_id, reading);
+            }
+        }
+    }
+    for budget in &source.lately.budgets {
+        // A project's folder stands where a session's id stands.
+        take(budget.scope, "", &budget.id, &budget.reading);
+    }
+    used.into_iter().map(|(labels, used)| (labels, format!("{}.{:03}", used / 1000, used % 1000))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_an_agent_chose_ends_no_line_and_no_label() {
+        let family = Family::gauge("fusebox_runs", "Runs.");
+        let hostile = "a\"} 1\nfusebox_build_info{version=\"9\\".to_owned();
+        let text = family.counting([vec![("agent_type", hostile)]]).text();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        let sample = text.lines().next_back().unwrap();
+        assert!(sample.starts_with("fusebox_runs{agent_type=\"a\\\"} 1") && sample.ends_with("\\\\\"} 1"), "{sample}");
+    }
+}
