@@ -26,7 +26,7 @@ const BEGINS: &str = "\
 A recorded session: the main agent has a developer agent mend a failing test, and that runs `make test` sixty times without changing a \
 thing. Fusebox was not there. With its limits of 25 tool calls an agent, this would have happened:";
 
-const ENDS: &str = "\nThe same for your own past sessions: `fusebox replay ~/.claude/projects`\n";
+const ENDS: &str = "\nThe same for your own past sessions: `fusebox replay`\n";
 const OFFER: &str = "From now on, in this repository: `fusebox init`\n";
 
 /// Runs `fusebox demo`.

@@ -35,6 +35,8 @@ pub mod run;
 pub mod session_edit;
 pub mod status;
 pub mod statusline;
+#[cfg(feature = "suggest")]
+pub mod suggest;
 pub mod target;
 pub mod trust;
 pub mod uninstall;
@@ -110,6 +112,9 @@ pub enum Command {
     Pricing(pricing::Args),
     /// Play recorded sessions through a policy, without touching any state
     Replay(replay::Args),
+    /// Suggest limits from past runs
+    #[cfg(feature = "suggest")]
+    Suggest(suggest::Args),
     /// Print the script by which a shell completes command lines of fusebox
     Completions(completions::Args),
     /// Print what may stand where the cursor is (the scripts of `completions` run this)
@@ -173,6 +178,8 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Config(args) => config::run(env, &args),
         Command::Prune(args) => prune::run(env, &args),
         Command::Pricing(args) => pricing::run(env, &args),
+        #[cfg(feature = "suggest")]
+        Command::Suggest(args) => suggest::run(env, &args),
         Command::Replay(args) => replay::run(env, &args),
         Command::Completions(args) => completions::run(env, &args),
         Command::Complete(args) => complete::run(env, &args, Cli::command()),

@@ -34,7 +34,7 @@ pub fn sessions(env: &Environment, paths: &[PathBuf]) -> Result<Vec<SessionRows>
 }
 
 /// Returns the folder where the client keeps its transcripts.
-fn projects(env: &Environment) -> Result<PathBuf> {
+pub fn projects(env: &Environment) -> Result<PathBuf> {
     let client = env.claude_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set HOME"))?;
     Ok(client.join("projects"))
 }

@@ -1,24 +1,23 @@
 //! `fusebox replay`: a backtest of a policy over recorded sessions. Reads recordings and configuration, touches no state.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::query;
+use crate::cmd::{past_sessions, query};
 use crate::config::load;
 use crate::config::policy::Policy;
 use crate::domain::policy::Mode;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::pricing;
-use crate::replay::player::{self, ReplayTerms};
-use crate::replay::recording::Recording;
+use crate::replay::play_all::{Between, play_all};
+use crate::replay::player::ReplayTerms;
 use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::sources::{self, Source};
 use crate::replay::{json, text};
+use crate::report::period::{self, Since};
 use crate::store::trust;
-use crate::transcript::charges::Memory;
 use crate::ui::json as indented;
 use crate::ui::terminal::plain;
 
@@ -30,7 +29,8 @@ What a run did after its stop counts as not done, with everything below it. A tr
 dialog waited, so working time includes that.
 
 Examples:
-  fusebox replay ~/.claude/projects                        all past sessions, under the limits in force here
+  fusebox replay                                           all past sessions, under the limits in force here
+  fusebox replay --since 30d                               those of the last month
   fusebox replay session.jsonl --config fusebox.json       one session, under another policy
   fusebox replay demo/runaway --config demo/fusebox.json   a recording of hook calls
 
@@ -39,11 +39,19 @@ Examples:
 used, cap, percent, action, layer, and what is told `to` whom. USD are decimal strings.")]
 pub struct Args {
     /// A recording's folder, a session's transcript, or a folder with any number of either
-    #[arg(required = true, value_name = "PATH")]
+    ///
+    /// Without any, all that the client has kept in its projects folder.
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Play against this file and the built-in defaults alone, not the configuration in force here
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Only sessions with an event from then on: 7d, 24h, today, yesterday, a day like 2026-11-01, or all [default: all]
+    #[arg(long, value_name = "PERIOD", value_parser = period::parse)]
+    since: Option<Since>,
+    /// Only sessions that began until then, in the same forms; a day is contained in it [default: now]
+    #[arg(long, value_name = "PERIOD", value_parser = period::parse)]
+    until: Option<Since>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -52,7 +60,7 @@ pub struct Args {
 impl Args {
     /// Returns the arguments that play one session against one policy.
     pub fn of(session: PathBuf, policy: PathBuf) -> Args {
-        Args { paths: vec![session], config: Some(policy), json: false }
+        Args { paths: vec![session], config: Some(policy), since: None, until: None, json: false }
     }
 }
 
@@ -63,10 +71,11 @@ const QUIET_SHOWN: usize = 3;
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let policy = policy(env, args)?;
     let mut found = Vec::new();
-    for path in &args.paths {
+    let all = if args.paths.is_empty() { vec![past_sessions::projects(env)?] } else { Vec::new() };
+    for path in args.paths.iter().chain(&all) {
         found.extend(sources::find(path)?);
     }
-    let (sessions, sums) = play(env, &policy, &found)?;
+    let (sessions, sums) = play(env, args, &policy, &found)?;
     if sums.sessions == 0 {
         return Err(Error::failed("no session with any work was found in what was given")
             .hint("subagents and tool calls are what is played; an empty transcript has neither"));
@@ -94,47 +103,19 @@ fn policy(env: &Environment, args: &Args) -> Result<Policy> {
     Ok(policy)
 }
 
-fn play(env: &Environment, policy: &Policy, sources: &[Source]) -> Result<(Vec<ReplayedSession>, Sums)> {
+fn play(env: &Environment, args: &Args, policy: &Policy, found: &[Source]) -> Result<(Vec<ReplayedSession>, Sums)> {
     let (table, trouble) = pricing::load(env);
     if let Some(trouble) = trouble {
         env.eprintln_safe(&plain(&format!("warning: {trouble}")));
     }
+    let between = Between {
+        since_ms: args.since.map_or(i64::MIN, |since| query::begin_ms(env, since)),
+        until_ms: args.until.map_or(i64::MAX, |until| query::end_ms(env, until)),
+    };
     let terms = ReplayTerms { policy, mode: Mode::Enforce, table: &table };
-    let mut played: Vec<(Rank, ReplayedSession, Memory)> = Vec::new();
-    // A session may lie in more than one of the paths: as a recording and as a transcript, or as a copy that ends sooner.
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for (number, source) in sources.iter().enumerate() {
-        env.progress(&format!("{} of {} sessions", number + 1, sources.len()));
-        for recording in source.read()? {
-            let rank = rank(source, &recording);
-            let known = places.get(&recording.session).copied();
-            if known.is_some_and(|place| played[place].0 >= rank) {
-                continue;
-            }
-            let (replayed, charges) = player::play(terms, &recording)?;
-            match known {
-                Some(place) => played[place] = (rank, replayed, charges),
-                None => {
-                    places.insert(recording.session.clone(), played.len());
-                    played.push((rank, replayed, charges));
-                }
-            }
-        }
-    }
+    let said = play_all(terms, found, between, |done| env.progress(&format!("{done} of {} sessions", found.len())));
     env.progress("");
-    let mut sums = Sums::default();
-    let sessions = played.into_iter().map(|(_, replayed, charges)| {
-        sums.add(&replayed, &charges);
-        replayed
-    });
-    Ok((sessions.collect(), sums))
-}
-
-/// How much a recording tells of its session: hook calls more than a transcript, many more than few.
-type Rank = (bool, usize);
-
-fn rank(source: &Source, recording: &Recording) -> Rank {
-    (matches!(source, Source::Folder(_)), recording.calls.len())
+    said
 }
 
 fn page(env: &Environment, sessions: &[ReplayedSession], sums: &Sums) -> String {
@@ -143,7 +124,8 @@ fn page(env: &Environment, sessions: &[ReplayedSession], sums: &Sums) -> String 
         sessions.iter().partition(|replayed| !replayed.timeline.is_empty());
     let shown = if quiet.len() > QUIET_SHOWN { &[] } else { quiet.as_slice() };
     let sessions = told.iter().chain(shown).map(|replayed| text::session(replayed, &page) + "\n");
-    let mut text: String = sessions.collect();
+    let mut text = text::headline(sums, &page);
+    text.extend(sessions);
     if shown.len() < quiet.len() {
         text.push_str(&format!("{} sessions in which nothing would have been said or stopped\n\n", quiet.len()));
     }

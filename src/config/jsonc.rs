@@ -48,7 +48,7 @@ pub fn read(text: &str) -> Result<JsonRead, String> {
 }
 
 /// Returns the text with spaces in place of comments and of commas before an end: every line and column stays.
-fn without_comments(text: &str) -> Result<String, String> {
+pub fn without_comments(text: &str) -> Result<String, String> {
     let mut bytes = text.as_bytes().to_vec();
     let (mut at, mut comma, mut before_comma) = (0, None, 0);
     let mut last = 0;

@@ -78,12 +78,17 @@ fn refusal(env: &Environment, project_folder: &Path, documents: &[Document]) -> 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.
 pub fn only(path: &Path) -> Result<(Policy, Vec<Problem>)> {
     let text = files::text(path, LARGEST).map_err(|cause| Error::file("read", path, cause))?;
+    Ok(only_text(path, &text))
+}
+
+/// Reads a policy from the text of one file alone, as the user's, over the built-in defaults.
+pub fn only_text(path: &Path, text: &str) -> (Policy, Vec<Problem>) {
     let source = LayerFile { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: FilePart::Whole };
-    let reading = read::text(&source, &path.to_string_lossy(), &text);
+    let reading = read::text(&source, &path.to_string_lossy(), text);
     let (documents, mut problems) = reading.map(|it| (vec![it.document], it.problems)).unwrap_or_default();
     let (policy, dropped) = Policy::of(documents, Vec::new(), Trust::Untrusted);
     problems.extend(dropped);
-    Ok((Policy { has_policy_file: true, ..policy }, problems))
+    (Policy { has_policy_file: true, ..policy }, problems)
 }
 
 /// Returns a number that changes when one of the files does: cheap, from times and sizes where that will do. The client

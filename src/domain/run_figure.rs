@@ -1,6 +1,6 @@
-//! The figures of a run whose distribution is shown.
+//! The figures of a run whose distribution is shown, or that limits are suggested from.
 
-/// A figure of runs whose distribution is shown.
+/// A figure of runs whose distribution is shown, or that limits are suggested from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunFigure {
     /// Its tool calls.
@@ -9,4 +9,6 @@ pub enum RunFigure {
     Duration,
     /// Its cost.
     Cost,
+    /// Its tokens.
+    Tokens,
 }

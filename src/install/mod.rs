@@ -24,6 +24,8 @@ pub mod payment;
 pub mod place;
 pub mod plugin_handlers;
 pub mod plugins;
+#[cfg(feature = "suggest")]
+pub mod policy_edit;
 pub mod registration;
 pub mod run_commands;
 pub mod settings_files;

@@ -203,7 +203,7 @@ fn past_stops(past: &Past) -> String {
     let sessions = if *sessions == 1 { "session".to_owned() } else { format!("{sessions} sessions") };
     format!(
         "of the {runs} agent runs in your last {sessions} these limits would have stopped {stopped} \
-         (`fusebox replay ~/.claude/projects`)"
+         (`fusebox replay`)"
     )
 }
 

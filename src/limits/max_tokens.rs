@@ -1,6 +1,7 @@
 //! Tokens over all requests: input, cache writes and output; cache reads too where configured.
 
 use crate::domain::limit::{Alias, Limit, Meter, Unit};
+use crate::domain::run_figure::RunFigure;
 
 /// The limit on tokens.
 pub const LIMIT: Limit = Limit {
@@ -14,6 +15,7 @@ pub const LIMIT: Limit = Limit {
     meter: Meter::Spend { used: |meters| meters.spent.tokens, part: |spend| spend.tokens },
     adds_up: true,
     bounds_session: true,
+    run_figure: Some(RunFigure::Tokens),
     agentmd: Some("max_execution_tokens"),
     doc: "Input, cache-write and output tokens over all requests; cache reads too with `count_cache_reads: true`.",
     example: "200000",

@@ -79,6 +79,9 @@ struct Told<'a> {
 
 #[derive(Serialize)]
 struct Summary {
+    began_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
+    trips: usize,
     sessions: usize,
     sessions_stopped: usize,
     runs: usize,
@@ -158,6 +161,9 @@ fn entry(entry: &Entry) -> EntryForm<'_> {
 fn summary(sums: &Sums) -> Summary {
     let spent = sums.spent();
     Summary {
+        began_at: sums.period_ms.map(|(first, _)| Timestamp(first)),
+        ended_at: sums.period_ms.map(|(_, last)| Timestamp(last)),
+        trips: sums.trips,
         sessions: sums.sessions,
         sessions_stopped: sums.sessions_stopped,
         runs: sums.runs,

@@ -4,10 +4,15 @@
 //! client wrote. The [`player`] takes them through the same engine as the live hook, while [`visible`] shows it no more of
 //! each transcript than was on disk at that moment.
 
+#[cfg(feature = "suggest")]
+pub mod evidence;
 pub mod from_transcripts;
 pub mod json;
 pub mod past;
+pub mod play_all;
 pub mod player;
+#[cfg(feature = "suggest")]
+pub mod quantile;
 pub mod recording;
 pub mod replayed_session;
 pub mod rows;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::domain::amount::Amount;
 use crate::domain::meters::Spend;
 use crate::domain::session::{Run, Session, Status};
+use crate::domain::verdict::Finding;
 use crate::replay::timeline::{Entry, EntryKind};
 use crate::transcript::charges::Memory;
 
@@ -42,6 +43,10 @@ pub struct Recorded {
 pub struct Sums {
     /// Sessions.
     pub sessions: usize,
+    /// The moments of the first and the last event of all, in milliseconds since 1970; nothing without a session.
+    pub period_ms: Option<(i64, i64)>,
+    /// Limits reached, each once a run.
+    pub trips: usize,
     /// Sessions in which some run would have been stopped or paused, or a prompt kept back.
     pub sessions_stopped: usize,
     /// Runs.
@@ -97,6 +102,21 @@ impl ReplayedSession {
         self.timeline.iter().filter(|entry| what.contains(&entry.what)).count()
     }
 
+    /// Returns the limits that are reached, each once a run.
+    pub fn trips(&self) -> Vec<(&str, &Finding)> {
+        let mut trips: Vec<(&str, &Finding)> = Vec::new();
+        let said_before = [EntryKind::EarlyWarning, EntryKind::ParentTold];
+        for entry in self.timeline.iter().filter(|entry| !said_before.contains(&entry.what)) {
+            let (run, finding) = (entry.run.as_str(), &entry.finding);
+            let is_same =
+                |of: &(&str, &Finding)| of.0 == run && of.1.source == finding.source && of.1.scope == finding.scope;
+            if !trips.iter().any(is_same) {
+                trips.push((run, finding));
+            }
+        }
+        trips
+    }
+
     /// Whether the policy would have kept anything from happening.
     pub fn is_stopped(&self) -> bool {
         self.stopped().next().is_some() || self.count(&[EntryKind::PromptBlocked]) > 0
@@ -112,6 +132,11 @@ impl Sums {
     /// Adds a session, with what was charged for its responses.
     pub fn add(&mut self, replayed: &ReplayedSession, charges: &Memory) {
         self.sessions += 1;
+        self.trips += replayed.trips().len();
+        let began = replayed.session.started.wall_ms;
+        let ended = began.saturating_add_unsigned(replayed.recorded.lasted_ms);
+        let (first, last) = self.period_ms.unwrap_or((began, ended));
+        self.period_ms = Some((first.min(began), last.max(ended)));
         self.sessions_stopped += usize::from(replayed.is_stopped());
         self.runs += replayed.runs.len() + replayed.never_started;
         self.runs_stopped += replayed.stopped().count();

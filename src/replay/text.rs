@@ -41,6 +41,16 @@ pub fn session(replayed: &ReplayedSession, terminal: &Terminal) -> String {
     text
 }
 
+/// Says in a sentence what the policy would have come to in more than one session.
+pub fn headline(sums: &Sums, terminal: &Terminal) -> String {
+    let Some((first, last)) = sums.period_ms.filter(|_| sums.sessions > 1) else { return String::new() };
+    let (from, to) = (terminal.zone.day(first).to_string(), terminal.zone.day(last).to_string());
+    let when = if from == to { format!("On {from}") } else { format!("From {from} to {to}") };
+    let (times, saved) = (counted(sums.trips as u64, "time"), sums.cost_saved);
+    let sentence = format!("{when} these limits would have tripped {times} and saved {saved}.");
+    format!("{}\n", terminal.wrap("", &sentence))
+}
+
 fn title(replayed: &ReplayedSession, terminal: &Terminal) -> String {
     let name = replayed.source.file_name().unwrap_or_default().to_string_lossy();
     let id = short(&replayed.session.id);

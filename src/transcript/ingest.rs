@@ -61,6 +61,8 @@ pub struct TranscriptIngest<'a, C: Charges> {
     paths: HashMap<String, String>,
     /// The totals that clients have ended with, by the transcripts that nothing was written to since.
     totals: HashMap<String, CostRow>,
+    /// What is read goes through it; it is kept from one read to the next.
+    buffer: Vec<u8>,
     /// What [`Charges::closed_ms`] says, once that was asked.
     closed_ms: Option<i64>,
 }
@@ -78,6 +80,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             origins: Vec::new(),
             paths: HashMap::new(),
             totals: HashMap::new(),
+            buffer: Vec::new(),
             closed_ms: None,
         }
     }
@@ -162,7 +165,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let inside = state.session.unread.get(&at.path).is_some_and(|unread| unread.inside);
         let from = (Position { offset: at.offset, inside }, upto);
         self.allowed.spend(BYTES_TO_OPEN, 0);
-        let mut chunk = match cursor::read_within(&mut self.allowed, &mut Vec::new(), Path::new(&at.path), from) {
+        let mut chunk = match cursor::read_within(&mut self.allowed, &mut self.buffer, Path::new(&at.path), from) {
             Ok(chunk) => chunk,
             Err(cause) => {
                 state.session.leave(&at.path, Unread::default());

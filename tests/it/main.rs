@@ -86,6 +86,7 @@ mod statusline;
 mod stored_limits;
 mod stories;
 mod subfolders;
+mod suggest;
 mod swapped;
 mod tasks;
 mod teammates;

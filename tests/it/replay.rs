@@ -1,5 +1,6 @@
 //! Replays: every recording of the real client, as hook calls and as the transcripts alone, and the command.
 
+mod all;
 mod loops;
 mod orders;
 mod transcripts;
@@ -213,6 +214,9 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
     insta::assert_snapshot!(session["runs"][1], @r#"{"run_id":"ad6547623eaf593da","agent_type":"developer","parent_run_id":"283bfb2c-02c0-486a-82ea-32385c65042c","depth":1,"status":"failed","stop_reason":"turn_limit_reached","turns":25,"requests":27,"tokens":91084,"duration_ms":75427,"cost_usd":"1.099376000000"}"#);
     insta::assert_snapshot!(format!("{:#}", replay["summary"]), @r#"
     {
+      "began_at": "2026-11-20T12:09:54.635Z",
+      "ended_at": "2026-11-20T12:13:06.107Z",
+      "trips": 1,
       "sessions": 1,
       "sessions_stopped": 1,
       "runs": 3,
@@ -259,6 +263,8 @@ fn a_tree_of_past_sessions_is_summed_and_quiet_ones_are_counted() {
     let projects = world.path("home/.claude/projects").display().to_string();
     let policy = world.path("strict.json").display().to_string();
     insta::assert_snapshot!(world.run(&["replay", &projects, "--config", &policy]), @r"
+    On 2026-11-20 these limits would have tripped 1 time and saved 0.0058 USD.
+
     session a290ffac
       4 runs, 6 tool calls, 11 requests, 0.0642 USD in 1.9 s
         0:00.2  general-purpose a17786af nears its limit
@@ -303,7 +309,7 @@ fn init_tells_what_the_limits_would_have_done() {
     let said = world.run(&["init"]).ok();
     insta::assert_snapshot!(said.rsplit("\n\n").next().unwrap(), @r"
     of the 3 agent runs in your last session these limits would have stopped 1
-    (`fusebox replay ~/.claude/projects`)
+    (`fusebox replay`)
     ");
 }
 
@@ -327,13 +333,9 @@ fn what_cannot_be_replayed_is_named_with_what_to_do() {
     insta::assert_snapshot!(said.join("\n"), @r#"
     replay
     [stderr]
-    error: the following required arguments were not provided:
-      <PATH>...
-
-    Usage: fusebox replay <PATH>...
-
-    For more information, try '--help'.
-    [exit 2]
+    error: cannot read `[ROOT]/home/.claude/projects`: No such file or directory (os error 2)
+      hint: give a recording's folder, a transcript, or ~/.claude/projects
+    [exit 1]
     replay missing
     [stderr]
     error: cannot read `missing`: No such file or directory (os error 2)

@@ -80,10 +80,15 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ("pricing show", &["", "--json"]),
     ("pricing check", &[""]),
     ("pricing", &["HOSTILE"]),
+    ("suggest", &["", "--json", "HOSTILE", "--since HOSTILE", "--scope HOSTILE", "--write", "--write --yes"]),
     (
         "replay",
         &[
+            "",
             "HOSTILE",
+            "--since all --json",
+            "--since HOSTILE",
+            "--until HOSTILE",
             "../home/.claude/projects",
             "../home/.claude/projects --json",
             "../home/.claude/projects --config hostile.json",

@@ -1,0 +1,69 @@
+//! Replays of all that the client has kept: without a path, in a period, in one sentence.
+
+use serde_json::Value;
+
+use crate::replay::{copy, fixtures};
+use crate::world::TestWorld;
+
+/// Returns a world with three past sessions, two of which a strict policy stops.
+fn world() -> TestWorld {
+    let world = TestWorld::new();
+    world.write("project/strict.json", r#"{"main":{"max_turns":1,"timeout_action":"terminate"}}"#);
+    for name in ["cost-claude-opus-5-5", "loop-identical-failing-call", "subagent-foreground-parallel-calls"] {
+        copy(&fixtures().join(name).join("transcripts"), &world.path(&format!("home/.claude/projects/-{name}")));
+    }
+    world
+}
+
+#[test]
+fn without_a_path_all_past_sessions_are_played() {
+    let world = world();
+    let projects = world.path("home/.claude/projects").display().to_string();
+    for more in [&[][..], &["--json"]] {
+        let plain = world.run(&[&["replay", "--config", "strict.json"], more].concat()).ok();
+        assert_eq!(plain, world.run(&[&["replay", &projects, "--config", "strict.json"], more].concat()).ok());
+    }
+}
+
+#[test]
+fn the_first_line_says_what_the_summary_does() {
+    let world = world();
+    let said = world.run(&["replay", "--config", "strict.json"]).ok();
+    let json: Value = serde_json::from_str(&world.run(&["replay", "--config", "strict.json", "--json"]).ok()).unwrap();
+    let (summary, sessions) = (&json["summary"], json["sessions"].as_array().unwrap());
+    let saved: f64 = summary["saved"]["cost_usd"].as_str().unwrap().parse().unwrap();
+    let tripped = ["tripped", "stopped"].map(Value::from);
+    let moments = sessions.iter().flat_map(|session| session["timeline"].as_array().unwrap());
+    let mut trips: Vec<String> = moments
+        .filter(|moment| tripped.contains(&moment["what"]))
+        .map(|moment| format!("{} {}", moment["run_id"], moment["limit"]))
+        .collect();
+    trips.sort();
+    trips.dedup();
+    assert_eq!(summary["trips"], trips.len());
+    let first = said.lines().next().unwrap();
+    let sentence = format!("On 2026-11-20 these limits would have tripped {} times and saved ", trips.len());
+    let dollars = first.strip_prefix(&sentence).unwrap_or_else(|| panic!("{first}")).strip_suffix(" USD.").unwrap();
+    assert!((dollars.parse::<f64>().unwrap() - saved).abs() < 0.0051, "{first}: {saved}");
+    assert!(summary["began_at"].as_str().unwrap().starts_with("2026-11-20"), "{summary}");
+}
+
+#[test]
+fn a_period_leaves_out_what_was_before_and_after() {
+    let world = world();
+    for (period, sessions) in [
+        (&["--since", "2026-11-20"][..], 3),
+        (&["--since", "all", "--until", "2026-11-20"], 3),
+        (&["--since", "2026-11-21"], 0),
+        (&["--until", "2026-11-19"], 0),
+    ] {
+        let printed = world.run(&[&["replay", "--json"], period].concat());
+        match sessions {
+            0 => assert!(printed.stderr.contains("no session with any work was found"), "{printed}"),
+            _ => {
+                let json: Value = serde_json::from_str(&printed.stdout).unwrap();
+                assert_eq!(json["summary"]["sessions"], sessions, "{period:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `fusebox suggest`: limits from what past runs needed.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::world::TestWorld;
+
+/// The recorded session whose copies are the past, its id, and the id of its subagent.
+const RECORDED: (&str, &str, &str) =
+    ("subagent-foreground-parallel-calls", "091260fd-1807-4f25-a2fc-5acddd61b453", "a49221056dfdeba66");
+
+/// Writes so many copies of a recorded session, each with ids of its own and a subagent of this type.
+fn past(copies: usize, agent_type: &str) -> TestWorld {
+    let world = TestWorld::new();
+    let (name, session, agent) = RECORDED;
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name).join("transcripts");
+    for copy in 0..copies {
+        let renamed = |text: &str| {
+            text.replace(session, &format!("{copy:08}{}", &session[8..]))
+                .replace(agent, &format!("a{copy:08}{}", &agent[9..]))
+                .replace("toolu_", &format!("toolu_{copy}"))
+                .replace("msg_", &format!("msg_{copy}"))
+                .replace("\"agentType\":\"general-purpose\"", &format!("\"agentType\":{}", Value::from(agent_type)))
+        };
+        let agents = format!("{session}/subagents/agent-{agent}");
+        for file in [format!("{session}.jsonl"), format!("{agents}.jsonl"), format!("{agents}.meta.json")] {
+            let text = fs::read_to_string(from.join(&file)).unwrap();
+            world.write(&format!("home/.claude/projects/-p/{}", renamed(&file)), renamed(&text));
+        }
+    }
+    world
+}
+
+fn json(world: &TestWorld, words: &[&str]) -> Value {
+    serde_json::from_str(&world.run(words).ok()).unwrap()
+}
+
+#[test]
+fn what_is_written_trips_in_a_replay_as_often_as_was_said() {
+    let world = past(25, "builder");
+    world.write(
+        "home/.claude/fusebox.json",
+        "{\n  // mine\n  \"agents\": {\n    \"builder\": { \"max_turns\": 2 }\n  }\n}\n",
+    );
+    let said = json(&world, &["suggest", "--json"]);
+    let printed = world.run(&["suggest", "--write", "--yes"]).ok();
+    assert!(printed.contains("it stays"), "{printed}");
+    let file = world.path("home/.claude/fusebox.json");
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(written.contains("// mine") && written.contains("\"max_turns\": 2"), "{written}");
+    let replay = json(&world, &["replay", "--json", "--config", file.to_str().unwrap()]);
+    let sessions = replay["sessions"].as_array().unwrap();
+    let mut suggested = 0;
+    for agent in said["agents"].as_array().unwrap() {
+        for limit in agent["limits"].as_array().unwrap().iter().filter(|limit| !limit["suggested"].is_null()) {
+            suggested += 1;
+            let trips = sessions.iter().map(|session| trips(session, &agent["agent_type"], &limit["limit"]));
+            assert_eq!(limit["would_trip"], trips.sum::<usize>(), "{agent}");
+        }
+    }
+    assert_eq!(suggested, 7, "{said}");
+    let again = world.run(&["suggest", "--write", "--yes"]).ok();
+    assert!(again.contains("nothing would change"), "{again}");
+    let loosened = world.run(&["suggest", "--write", "--yes", "--loosen", "builder"]).ok();
+    assert!(loosened.contains("-     \"builder\": { \"max_turns\": 2,"), "{loosened}");
+}
+
+/// Counts a session's runs of an agent type in which a limit tripped.
+fn trips(session: &Value, agent_type: &Value, limit: &Value) -> usize {
+    let runs = session["runs"].as_array().unwrap().iter();
+    let is_of_type = |run: &&Value| match agent_type.as_str() {
+        Some("main") => run["parent_run_id"].is_null(),
+        _ => run["agent_type"] == *agent_type,
+    };
+    let moments = session["timeline"].as_array().unwrap();
+    let has_tripped = |run: &&Value| {
+        let tripped = |moment: &Value| {
+            moment["run_id"] == run["run_id"]
+                && moment["limit"] == *limit
+                && !["early_warning", "parent_told"].contains(&moment["what"].as_str().unwrap())
+        };
+        moments.iter().any(tripped)
+    };
+    runs.filter(is_of_type).filter(has_tripped).count()
+}
+
+#[test]
+fn few_runs_suggest_nothing_and_names_cannot_reach_the_terminal() {
+    let world = past(19, "evil\u{1b}[31m\n*");
+    let said = world.run(&["suggest"]).ok();
+    assert!(said.contains("main: 19 finished runs: 20 are needed"), "{said}");
+    assert!(!said.contains('\u{1b}') && !said.contains("--write"), "{said}");
+    let world = past(21, "a*");
+    let said = json(&world, &["suggest", "--json", "a*"]);
+    assert_eq!(said["agents"][0]["limits"][0]["suggested"], Value::Null, "{said}");
+}
+
+#[test]
+fn without_past_sessions_it_says_so_and_broken_transcripts_are_passed_over() {
+    let world = TestWorld::new();
+    assert!(world.run(&["suggest"]).stderr.contains("cannot read"));
+    world.write("home/.claude/projects/-p/broken.jsonl", "{\"type\":\"user\"\nno json\n{}\n");
+    let said = world.run(&["suggest"]).ok();
+    assert!(said.contains("no past run"), "{said}");
+}
+
+#[test]
+fn nothing_is_written_without_a_yes_or_by_an_agent() {
+    let world = past(20, "builder");
+    let printed = world.run(&["suggest", "--write"]);
+    assert!(printed.stderr.contains("nothing was written"), "{printed}");
+    assert!(!world.path("home/.claude/fusebox.json").exists());
+}
