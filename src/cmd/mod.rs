@@ -32,6 +32,8 @@ pub mod resume;
 pub mod run;
 pub mod session_edit;
 pub mod status;
+#[cfg(feature = "screen")]
+pub mod status_screen;
 pub mod statusline;
 pub mod target;
 pub mod trust;
