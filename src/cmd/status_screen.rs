@@ -37,6 +37,15 @@ const FILES: [&str; 2] = [store::FILE, "state.db-wal"];
 /// Length and time of the state's files.
 type Stamp = [Option<(u64, u64)>; 2];
 
+/// How far a reading goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// As hooks have left the state.
+    State,
+    /// With what transcripts have more.
+    Transcripts,
+}
+
 /// What was read of the state.
 #[derive(Default)]
 struct Known {
@@ -55,7 +64,7 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
     }
     let page = query::page(env);
     let mut known = Known::default();
-    known.read(env)?;
+    known.read(env, Depth::Transcripts)?;
     let cannot = |cause| Error::failed(format!("the terminal cannot be drawn on: {cause}"));
     let mut screen = FullScreen::open().map_err(cannot)?;
     let mut state = ScreenState::default();
@@ -79,16 +88,26 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
             },
             None => is_due = false,
         }
-        if known.stamp != stamp(env) || read_at.elapsed() >= TRANSCRIPTS {
-            if let Err(cause) = known.read(env) {
+        let is_old = read_at.elapsed() >= TRANSCRIPTS;
+        if is_old || known.stamp != stamp(env) {
+            let depth = if is_old { Depth::Transcripts } else { Depth::State };
+            if let Err(cause) = known.read(env, depth) {
                 state.said = plain(&cause.to_string());
             }
-            (read_at, is_due) = (Stopwatch::start(), true);
+            read_at = if is_old { Stopwatch::start() } else { read_at };
+            is_due = true;
             (view, drawn_at) = (known.view(env, &page), Stopwatch::start());
         } else if drawn_at.elapsed() >= CLOCK {
             (view, drawn_at, is_due) = (known.view(env, &page), Stopwatch::start(), true);
         }
     }
+}
+
+/// Returns what the screen shows of the state as it stands now.
+pub fn view(env: &Environment) -> Result<View> {
+    let mut known = Known::default();
+    known.read(env, Depth::Transcripts)?;
+    Ok(known.view(env, &query::page(env)))
 }
 
 fn stamp(env: &Environment) -> Stamp {
@@ -98,7 +117,7 @@ fn stamp(env: &Environment) -> Stamp {
 
 impl Known {
     /// Reads what has changed: sessions that are open, and those that are new.
-    fn read(&mut self, env: &Environment) -> Result<()> {
+    fn read(&mut self, env: &Environment, depth: Depth) -> Result<()> {
         // What is written meanwhile is read the next time.
         self.stamp = stamp(env);
         let since_ms = env.now().wall_ms.saturating_sub(query::WEEK_MS);
@@ -114,8 +133,13 @@ impl Known {
                     .is_none_or(|rows| rows.session != *session || rows.runs.iter().any(|run| run.order.is_some()))
         };
         let ids: Vec<String> = listed.iter().filter(|it| is_new(it)).map(|session| session.id.clone()).collect();
-        let fresh = query::fresh_sessions(env, &ids)?;
+        let mut fresh = if depth == Depth::Transcripts { query::fresh_sessions(env, &ids)? } else { Vec::new() };
         let store = Store::open(env)?;
+        if depth == Depth::State {
+            for session in listed.into_iter().filter(|session| ids.contains(&session.id)) {
+                fresh.push(query::rows_of(&store, session)?);
+            }
+        }
         for rows in fresh {
             let id = rows.session.id.clone();
             if status::at_work(rows.session.status) {
