@@ -16,6 +16,8 @@ pub mod platform;
 pub mod pricing;
 pub mod replay;
 pub mod report;
+#[cfg(feature = "screen")]
+pub mod screen;
 pub mod store;
 pub mod transcript;
 pub mod ui;

@@ -14,6 +14,7 @@ use crate::report::story_json::{self, Told};
 use crate::report::timeline;
 use crate::store::Store;
 use crate::store::event::Numbered;
+use crate::ui::style::Terminal;
 use crate::wire::messages::short;
 
 /// Arguments of `fusebox explain`.
@@ -51,6 +52,37 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             }
         }
     };
+    let (format, page) = (if args.json { Format::Json } else { Format::Text }, query::page(env));
+    let text = told_of(env, store, (&target, trip), (format, &page))?;
+    if let Some(words) = is_last.filter(|_| !args.json) {
+        env.print(&format!("{words}\n\n"));
+    }
+    match args.json {
+        true => env.print_data(&text),
+        false => env.print(&text),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the story of one run or session as text.
+#[cfg(feature = "screen")]
+pub fn story(env: &Environment, target: &Target, page: &Terminal) -> Result<String> {
+    told_of(env, Store::open(env)?, (target, None), (Format::Text, page))
+}
+
+/// What a story is written as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Text,
+    Json,
+}
+
+fn told_of(
+    env: &Environment,
+    store: Store,
+    (target, trip): (&Target, Option<i64>),
+    (format, page): (Format, &Terminal),
+) -> Result<String> {
     catch_up(env, &store, target.session())?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
     let session = store.session(target.session())?.ok_or_else(gone)?;
@@ -61,20 +93,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let budgets = store.shared_budgets()?;
     drop(store);
     let source = TimelineSource { rows: &rows, peers: &peers, budgets: &budgets, now: env.now() };
-    let page = query::page(env);
-    let text = match &target {
-        _ if args.json => story_json::text(&source, &told(&target, trip)),
-        Target::Session(_) => timeline::session(&source, &page),
-        Target::Run { run, .. } => timeline::run(&source, run, trip, &page),
-    };
-    if let Some(words) = is_last.filter(|_| !args.json) {
-        env.print(&format!("{words}\n\n"));
-    }
-    match args.json {
-        true => env.print_data(&text),
-        false => env.print(&text),
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(match target {
+        _ if format == Format::Json => story_json::text(&source, &told(target, trip)),
+        Target::Session(_) => timeline::session(&source, page),
+        Target::Run { run, .. } => timeline::run(&source, run, trip, page),
+    })
 }
 
 /// What is to be explained.

@@ -58,15 +58,25 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         return grant_shared::run(env, scope, &more);
     }
     let named = target::TargetArgs { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
-    session_edit::edit_session(env, &named, Fits::Open, |edit| {
-        if more.is_empty() {
-            return Err(nothing_to_grant(edit));
-        }
-        let mut said = apply(edit, &more)?;
-        let raised: Vec<&str> = more.iter().map(|more| more.rule.as_str()).collect();
-        said.extend(edit.held_still(&raised));
-        Ok(said)
-    })
+    session_edit::edit_session(env, &named, Fits::Open, |edit| give(edit, &more))
+}
+
+/// Gives one run or session more, as words say it: `max_turns=+10`. Returns what is said of it.
+#[cfg(feature = "screen")]
+pub fn grant_one(env: &Environment, target: &Target, words: &str) -> Result<Vec<String>> {
+    require_human::require(env, "grant")?;
+    let more = words.split_whitespace().map(|word| parse(word).map_err(Error::usage)).collect::<Result<Vec<More>>>()?;
+    session_edit::edit(env, target, |edit| give(edit, &more))
+}
+
+fn give(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
+    if more.is_empty() {
+        return Err(nothing_to_grant(edit));
+    }
+    let mut said = apply(edit, more)?;
+    let raised: Vec<&str> = more.iter().map(|more| more.rule.as_str()).collect();
+    said.extend(edit.held_still(&raised));
+    Ok(said)
 }
 
 /// Reads `max_turns=+10`, `max_cost_usd=5`, `max_duration_ms=+10m`.

@@ -34,6 +34,8 @@ pub mod resume;
 pub mod run;
 pub mod session_edit;
 pub mod status;
+#[cfg(feature = "screen")]
+pub mod status_screen;
 pub mod statusline;
 #[cfg(feature = "suggest")]
 pub mod suggest;

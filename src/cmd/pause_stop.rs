@@ -76,16 +76,37 @@ pub fn stop(env: &Environment, args: &Args) -> Result<ExitCode> {
     pull(env, args, &STOP)
 }
 
+/// Holds one run or session; returns what is said of it.
+#[cfg(feature = "screen")]
+pub fn pause_one(env: &Environment, target: &Target) -> Result<Vec<String>> {
+    session_edit::edit(env, target, giving(env, &PAUSE, None)?)
+}
+
+/// Ends one run or session; returns what is said of it.
+#[cfg(feature = "screen")]
+pub fn stop_one(env: &Environment, target: &Target) -> Result<Vec<String>> {
+    session_edit::edit(env, target, giving(env, &STOP, None)?)
+}
+
+/// Returns what gives the order to one session or run that is named.
+fn giving<'a>(
+    env: &Environment,
+    kind: &'a OrderKind,
+    reason: Option<&'a str>,
+) -> Result<impl FnOnce(&mut SessionEdit) -> Result<Vec<String>> + use<'a>> {
+    // After a stop a person's next prompt is let through, and after a pause it is not: that is a person's to change.
+    let may_replace = if kind.status == Status::Stopped { require_human::require(env, verb(kind)) } else { Ok(()) };
+    let giver = OrderGiver::of(env, verb(kind))?;
+    Ok(move |edit: &mut SessionEdit| {
+        giver.may_order(verb(kind), &edit.state.session)?;
+        give(edit, kind, (reason, &giver), may_replace)
+    })
+}
+
 fn pull(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitCode> {
     let reason = args.reason.as_deref();
     if let Some(named) = args.lever.named() {
-        // After a stop a person's next prompt is let through, and after a pause it is not: that is a person's to change.
-        let may_replace = if kind.status == Status::Stopped { require_human::require(env, verb(kind)) } else { Ok(()) };
-        let giver = OrderGiver::of(env, verb(kind))?;
-        return session_edit::edit_session(env, named, Fits::AtWork, |edit| {
-            giver.may_order(verb(kind), &edit.state.session)?;
-            give(edit, kind, (reason, &giver), may_replace)
-        });
+        return session_edit::edit_session(env, named, Fits::AtWork, giving(env, kind, reason)?);
     }
     let lever = Lever { verb: verb(kind), takes: "at work" };
     everything::pull(env, lever, (everything::at_work(env)?, args.lever.yes()), |target| {

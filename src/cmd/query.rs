@@ -35,6 +35,9 @@ pub fn fresh_sessions(env: &Environment, ids: &[String]) -> Result<Vec<SessionRo
 /// How far back runs are looked for that are open in a session which is over, in milliseconds: 30 days.
 pub const LATELY_MS: i64 = 30 * DAY_MS;
 
+/// How far back sessions are looked for that are not at work, in milliseconds: 7 days.
+pub const WEEK_MS: i64 = 7 * DAY_MS;
+
 /// Returns the sessions that are open, or had an event since `since_ms`, the oldest first.
 pub fn open_or_since(env: &Environment, since_ms: i64) -> Result<Vec<Session>> {
     let store = Store::open(env)?;

@@ -49,16 +49,25 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     require_human::require(env, "resume")?;
     let held = if args.lever.named().is_none() { everything::held(env)? } else { Vec::new() };
     match args.lever.named() {
-        Some(named) => session_edit::edit_session(env, named, Fits::Held, |edit| resume(edit, args)),
+        Some(named) => {
+            session_edit::edit_session(env, named, Fits::Held, |edit| resume(edit, (&args.grant, args.no_grant)))
+        }
         // What a limit has ended is no pause: the last of them alone is meant.
         None if held.is_empty() => resume_last(env, args),
         None => {
             let lever = Lever { verb: "resume", takes: "paused or stopped" };
             everything::pull(env, lever, (held, args.lever.yes()), |target| {
-                session_edit::edit(env, target, |edit| resume(edit, args))
+                session_edit::edit(env, target, |edit| resume(edit, (&args.grant, args.no_grant)))
             })
         }
     }
+}
+
+/// Lets one run or session go on; returns what is said of it.
+#[cfg(feature = "screen")]
+pub fn resume_one(env: &Environment, target: &Target) -> Result<Vec<String>> {
+    require_human::require(env, "resume")?;
+    session_edit::edit(env, target, |edit| resume(edit, (&[], false)))
 }
 
 /// Lets the last go on that a limit has ended. A person at a terminal may have typed it to look, and is asked.
@@ -72,10 +81,12 @@ fn resume_last(env: &Environment, args: &Args) -> Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     }
-    session_edit::edit_session(env, &TargetArgs::default(), Fits::Held, |edit| resume(edit, args))
+    session_edit::edit_session(env, &TargetArgs::default(), Fits::Held, |edit| {
+        resume(edit, (&args.grant, args.no_grant))
+    })
 }
 
-fn resume(edit: &mut SessionEdit, args: &Args) -> Result<Vec<String>> {
+fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> Result<Vec<String>> {
     edit.target = clear_order::holder(edit.state, &edit.target);
     let name = edit.name(&edit.target);
     let status = edit.status(&edit.target);
@@ -87,9 +98,9 @@ fn resume(edit: &mut SessionEdit, args: &Args) -> Result<Vec<String>> {
     edit.record(RecordKind::AgentResumed, &finding, (&words, None));
     edit.notice(notices::resumed(&edit.by, &name));
     let mut said = vec![format!("{name}: {} -> resumed", status.word())];
-    said.extend(grant::apply(edit, &args.grant)?);
+    said.extend(grant::apply(edit, granted)?);
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
-        said.push(if args.no_grant { warned(edit, &used_up) } else { raised(edit, &used_up) });
+        said.push(if keeps_limits { warned(edit, &used_up) } else { raised(edit, &used_up) });
     }
     said.push(edit.goes_on(&edit.target));
     said.extend(clear_order::budgets_used_up(edit.state, edit.now).iter().map(|finding| edit.above(finding)));

@@ -4,21 +4,19 @@ use std::process::ExitCode;
 
 use crate::cmd::off;
 use crate::cmd::query;
+#[cfg(feature = "screen")]
+use crate::cmd::status_screen;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::policy::Billing;
-use crate::domain::session::Status;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::report::group;
-use crate::report::model::{Report, SessionReport};
+use crate::report::model::Report;
 use crate::report::own_run;
 use crate::report::status::{self, Show};
 use crate::store::Store;
 use crate::ui::json;
 use crate::ui::style::{Style, Terminal};
-
-/// How far back sessions are looked for that are not at work.
-const LATELY_MS: i64 = 7 * 86_400_000;
 
 /// Arguments of `fusebox status`.
 #[derive(Debug, clap::Args)]
@@ -28,7 +26,8 @@ Examples:
   fusebox status 5f0c1d2e     one session, or one run, by the beginning of its id
   fusebox status --all        finished runs and sessions of the last 7 days too
   fusebox status --me         an agent's own run, from its shell: what is used, what remains
-  fusebox status --json       the same figures for programs (docs/report.md)")]
+  fusebox status --json       the same figures for programs (docs/report.md)
+  fusebox status --watch      the same as a screen that follows them; ? names its keys")]
 pub struct Args {
     /// A session or run: its id, or as much of its beginning as is unique
     #[arg(value_name = "ID", conflicts_with = "me")]
@@ -39,6 +38,10 @@ pub struct Args {
     /// Write JSON
     #[arg(long)]
     json: bool,
+    /// Show the figures as a screen that follows them, until q; keys pause, resume, stop, grant and explain
+    #[cfg(feature = "screen")]
+    #[arg(long, conflicts_with_all = ["id", "all", "json", "me"])]
+    watch: bool,
     /// Show an agent what it has used and what remains; Fusebox's hook adds the run
     #[arg(long, value_name = "SESSION/RUN", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     me: Option<String>,
@@ -46,13 +49,17 @@ pub struct Args {
 
 /// Shows sessions and runs with what they have used.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    #[cfg(feature = "screen")]
+    if args.watch {
+        return status_screen::run(env);
+    }
     let target = target(env, args)?;
-    let since = env.now().wall_ms.saturating_sub(LATELY_MS);
+    let since = env.now().wall_ms.saturating_sub(query::WEEK_MS);
     let ids = match &target {
         Some(target) => vec![target.session().to_owned()],
         None => {
             let mut sessions = query::open_or_since(env, since)?;
-            sessions.retain(|session| at_work(session.status) || session.last.wall_ms >= since);
+            sessions.retain(|session| status::at_work(session.status) || session.last.wall_ms >= since);
             sessions.into_iter().map(|session| session.id).collect()
         }
     };
@@ -66,7 +73,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mut report = Report::of(&rows, &Store::open(env)?.shared_budgets()?, env.now());
     match &target {
         Some(target) => narrow(&mut report, target),
-        None => report.sessions.retain(|session| args.all || is_open(session)),
+        None => report.sessions.retain(|session| args.all || status::is_open(session)),
     }
     if args.json {
         env.print_data(&json::text(&report));
@@ -126,13 +133,4 @@ fn narrow(report: &mut Report, target: &Target) {
             session.runs.retain(|run| run.run_id == *id);
         }
     }
-}
-
-/// Whether a session or one of its runs is at work, held or stopped.
-fn is_open(session: &SessionReport) -> bool {
-    at_work(session.status) || session.runs.iter().any(|run| run.order.is_some() && at_work(run.status))
-}
-
-fn at_work(status: Status) -> bool {
-    !matches!(status, Status::Completed | Status::Orphaned)
 }

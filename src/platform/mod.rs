@@ -14,6 +14,8 @@ pub mod file_system;
 pub mod files;
 pub mod folders;
 pub mod foreground;
+#[cfg(feature = "screen")]
+pub mod full_screen;
 pub mod given;
 pub mod lacks;
 pub mod locks;

@@ -13,7 +13,7 @@ use crate::ui::style::{Style, Terminal, cut, length, plain};
 use crate::wire::messages::short;
 
 /// How deep a tree is drawn.
-const DEEPEST: usize = 16;
+pub const DEEPEST: usize = 16;
 
 /// Which runs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,16 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
         }
     }
     text
+}
+
+/// Whether a session or one of its runs is at work, held or stopped.
+pub fn is_open(session: &SessionReport) -> bool {
+    at_work(session.status) || session.runs.iter().any(|run| run.order.is_some() && at_work(run.status))
+}
+
+/// Whether something is neither done nor left.
+pub fn at_work(status: Status) -> bool {
+    !matches!(status, Status::Completed | Status::Orphaned)
 }
 
 /// Whether a run is folded away unless all are asked for.
@@ -139,17 +149,19 @@ fn parts(session: &SessionReport) -> Option<String> {
     Some(parts.collect::<Vec<_>>().join(", ")).filter(|parts| !parts.is_empty())
 }
 
-fn parent<'a>(session: &'a SessionReport, run: &RunReport) -> Option<&'a RunReport> {
+/// Returns the run that spawned a run, where the session has it.
+pub fn parent<'a>(session: &'a SessionReport, run: &RunReport) -> Option<&'a RunReport> {
     let id = run.parent_run_id.as_deref()?;
     session.runs.iter().find(|other| other.run_id == id && other.run_id != run.run_id)
 }
 
-fn children<'a>(session: &'a SessionReport, run: &'a RunReport) -> impl Iterator<Item = &'a RunReport> {
+/// Returns the runs that a run has spawned.
+pub fn children<'a>(session: &'a SessionReport, run: &'a RunReport) -> impl Iterator<Item = &'a RunReport> {
     session.runs.iter().filter(move |child| child.parent_run_id.as_deref() == Some(&run.run_id))
 }
 
 /// Whether a run is shown where finished ones are folded: it is open, or one below it is.
-fn stays(session: &SessionReport, run: &RunReport, deep: usize) -> bool {
+pub fn stays(session: &SessionReport, run: &RunReport, deep: usize) -> bool {
     !folded(session, run) || (deep < DEEPEST && children(session, run).any(|child| stays(session, child, deep + 1)))
 }
 

@@ -48,6 +48,21 @@ impl Store {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// Returns the latest tool call of each run of a session.
+    pub fn latest_calls(&self, session: &str) -> Result<BTreeMap<String, CallRecord>> {
+        // Beside a maximum SQLite takes the other columns from its row.
+        let latest = "SELECT session_id, id, run_id, tool, state, max(requested_at_ms), engine FROM tool_call \
+             WHERE session_id = ?1 AND requested_at_ms IS NOT NULL GROUP BY run_id";
+        let mut statement = self.prepare(latest)?;
+        let mut rows = statement.query(params![session])?;
+        let mut calls = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let call = call_of(row)?;
+            calls.insert(call.run.clone(), call);
+        }
+        Ok(calls)
+    }
+
     /// Returns how many tool calls of each tool a session made between two moments, and how many were refused.
     pub fn calls_by_tool(&self, session: &str, (from_ms, to_ms): (i64, i64)) -> Result<Vec<(String, u64, u64)>> {
         let by_tool = "SELECT tool, sum(state = ?2), sum(state = ?3) FROM tool_call WHERE session_id = ?1 \

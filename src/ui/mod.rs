@@ -2,6 +2,8 @@
 
 pub mod formats;
 pub mod json;
+#[cfg(feature = "screen")]
+pub mod key;
 pub mod style;
 pub mod table;
 pub mod terminal;

@@ -76,7 +76,19 @@ impl<'a> GivenTime<'a> {
         self.in_process(arguments, Vec::new(), cmd::run)
     }
 
-    fn in_process(&self, arguments: &[&str], input: Vec<u8>, run: fn(&Environment) -> ExitCode) -> Outcome {
+    /// Looks at the world at this moment, in this process.
+    #[cfg(feature = "screen")]
+    pub fn looks<T>(&self, look: impl FnOnce(&Environment) -> T) -> T {
+        let mut seen = None;
+        let outcome = self.in_process(&[], Vec::new(), |env| {
+            seen = Some(look(env));
+            ExitCode::SUCCESS
+        });
+        outcome.ok();
+        seen.unwrap()
+    }
+
+    fn in_process(&self, arguments: &[&str], input: Vec<u8>, run: impl FnOnce(&Environment) -> ExitCode) -> Outcome {
         let given = GivenWorld {
             variables: self.world.variables().into_iter().chain(self.variables.clone()).collect(),
             folder: self.world.path("project"),

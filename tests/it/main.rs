@@ -76,6 +76,8 @@ mod replay;
 mod report;
 mod retention;
 mod schedules;
+#[cfg(all(feature = "screen", target_os = "linux"))]
+mod screen;
 mod senders;
 mod setup;
 mod shared_state;

@@ -1,0 +1,291 @@
+//! Draws a view.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Modifier, Style};
+
+use crate::domain::session::Status;
+use crate::screen::item::{Gauge, Item};
+use crate::screen::update::{ScreenState, Stage};
+use crate::screen::view::{View, counts};
+use crate::ui::style::{Colour, cut};
+use crate::ui::terminal::plain;
+
+/// Per cent from which a gauge is yellow, and red.
+const NEAR: u128 = 80;
+const LAST: u128 = 95;
+/// Cells of a gauge in the tree, and of one below it.
+const CELLS: u16 = 10;
+const WIDE_CELLS: u16 = 20;
+/// The narrowest screen that has all columns, and the one that has wide ones.
+const ALL_COLUMNS: u16 = 70;
+const WIDE: u16 = 110;
+
+/// A part of the screen, and whether it may be coloured.
+struct Canvas<'a> {
+    buffer: &'a mut Buffer,
+    area: Rect,
+    colour: Colour,
+}
+
+impl Canvas<'_> {
+    /// Writes a text on a line, cut to a width; returns the column after it.
+    fn put(&mut self, x: u16, y: u16, width: u16, text: &str, style: Style) -> u16 {
+        if y >= self.area.height || x >= self.area.width {
+            return x;
+        }
+        let width = width.min(self.area.width - x);
+        self.buffer.set_stringn(x, y, cut(text, usize::from(width)), usize::from(width), style).0
+    }
+
+    /// Writes a text that ends at a column.
+    fn put_right(&mut self, end: u16, y: u16, width: u16, text: &str, style: Style) {
+        let long = u16::try_from(text.chars().count()).unwrap_or(width).min(width);
+        self.put(end.saturating_sub(long), y, long, text, style);
+    }
+
+    fn ink(&self, colour: Color) -> Style {
+        if self.colour == Colour::On { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    fn accent(&self) -> Style {
+        self.ink(Color::Cyan).add_modifier(Modifier::BOLD)
+    }
+
+    /// Draws a line across with a word in it.
+    fn rule(&mut self, y: u16, word: &str) {
+        let across = "─".repeat(usize::from(self.area.width));
+        self.put(0, y, self.area.width, &across, dim());
+        if !word.is_empty() {
+            self.put(1, y, self.area.width, &format!(" {word} "), dim());
+        }
+    }
+
+    fn bar(&mut self, x: u16, y: u16, cells: u16, percent: u128) {
+        let colour = match percent {
+            0..NEAR => Color::Green,
+            NEAR..LAST => Color::Yellow,
+            _ => Color::Red,
+        };
+        let filled = u16::try_from(percent.min(100) * u128::from(cells) / 100).unwrap_or(cells);
+        let style = self.ink(colour);
+        self.put(x, y, filled, &"━".repeat(usize::from(filled)), style);
+        self.put(x + filled, y, cells - filled, &"╌".repeat(usize::from(cells - filled)), dim());
+    }
+}
+
+fn dim() -> Style {
+    Style::new().add_modifier(Modifier::DIM)
+}
+
+fn bold() -> Style {
+    Style::new().add_modifier(Modifier::BOLD)
+}
+
+/// Draws a view on a whole screen.
+pub fn draw(buffer: &mut Buffer, view: &View, state: &ScreenState, colour: Colour) {
+    let area = buffer.area;
+    if area.width == 0 || area.height == 0 {
+        return;
+    }
+    let mut canvas = Canvas { buffer, area, colour };
+    head(&mut canvas, view);
+    let foot_at = area.height - 1;
+    foot(&mut canvas, view, state, foot_at);
+    if let Stage::Text(lines, from) = &state.stage {
+        for (y, line) in (2..foot_at).zip(lines.iter().skip(*from)) {
+            canvas.put(1, y, area.width, line, Style::new());
+        }
+        return;
+    }
+    let mut top = 1;
+    for why in view.waits.iter().take(usize::from(area.height / 8)) {
+        let style = canvas.ink(Color::Yellow).add_modifier(Modifier::BOLD);
+        canvas.put(0, top, area.width, &format!(" ! {why}"), style);
+        top += 1;
+    }
+    let at = state.at(view);
+    let tall = area.height >= 16;
+    let trips = if tall { u16::try_from(view.trips.len()).unwrap_or(0).min(area.height / 8) } else { 0 };
+    let chosen = view.items.get(at);
+    let gauges = chosen.map_or(0, |item| u16::try_from(item.gauges.len()).unwrap_or(0)).min(area.height / 4);
+    let gauges = if tall { gauges } else { 0 };
+    let below = [gauges, trips].iter().filter(|lines| **lines > 0).map(|lines| lines + 1).sum::<u16>();
+    let bottom = foot_at.saturating_sub(below);
+    tree(&mut canvas, view, at, (top, bottom));
+    if let Some(item) = chosen.filter(|_| gauges > 0) {
+        canvas.rule(bottom, &item.name);
+        for (y, gauge) in (bottom + 1..).zip(item.gauges.iter().take(usize::from(gauges))) {
+            limit(&mut canvas, y, gauge);
+        }
+    }
+    if trips > 0 {
+        let y = foot_at - trips - 1;
+        canvas.rule(y, "last trips");
+        for (y, trip) in (y + 1..foot_at).zip(&view.trips) {
+            canvas.put(1, y, area.width, trip, Style::new());
+        }
+    }
+}
+
+fn head(canvas: &mut Canvas, view: &View) {
+    let width = canvas.area.width;
+    let style = canvas.accent();
+    let mut x = canvas.put(1, 0, width, "fusebox", style) + 2;
+    let spent = &view.spent;
+    let mut parts = vec![(counts(view), Style::new())];
+    if !view.waits.is_empty() {
+        let verb = if view.waits.len() == 1 { "waits" } else { "wait" };
+        let style = canvas.ink(Color::Yellow).add_modifier(Modifier::BOLD);
+        parts.insert(0, (format!("{} {verb} for you", view.waits.len()), style));
+    }
+    parts.push((format!("{}/min", spent.a_minute), Style::new()));
+    parts.push((format!("today {}", spent.today), Style::new()));
+    parts.push((format!("at this pace {}", spent.day), dim()));
+    for (part, style) in parts {
+        let long = u16::try_from(part.chars().count()).unwrap_or(width);
+        // A figure is whole or not there.
+        if x.saturating_add(long) <= width {
+            x = canvas.put(x, 0, width, &part, style) + 2;
+        }
+    }
+}
+
+fn foot(canvas: &mut Canvas, view: &View, state: &ScreenState, y: u16) {
+    let width = canvas.area.width;
+    let accent = canvas.accent();
+    match &state.stage {
+        Stage::Confirm(question, _) => {
+            let x = canvas.put(1, y, width.saturating_sub(6), question, bold());
+            canvas.put(x + 1, y, width, "y/n", accent);
+        }
+        Stage::Amount(_, text) => {
+            let x = canvas.put(1, y, width, "Grant: ", bold());
+            let x = canvas.put(x, y, width, &plain(text), accent);
+            let x = canvas.put(x, y, 1, "▏", accent);
+            canvas.put(x + 1, y, width, "Enter gives it, Esc leaves", dim());
+        }
+        Stage::Text(..) => keys(canvas, y, &[("↑↓", "move"), ("Esc", "back")]),
+        Stage::Tree if !state.said.is_empty() => {
+            canvas.put(1, y, width, &plain(&state.said), bold());
+        }
+        Stage::Tree if view.items.is_empty() => keys(canvas, y, &[("?", "keys"), ("q", "quit")]),
+        Stage::Tree => keys(
+            canvas,
+            y,
+            &[
+                ("q", "quit"),
+                ("p", "pause"),
+                ("r", "resume"),
+                ("s", "stop"),
+                ("g", "grant"),
+                ("e", "explain"),
+                ("?", "keys"),
+            ],
+        ),
+    }
+}
+
+fn keys(canvas: &mut Canvas, y: u16, keys: &[(&str, &str)]) {
+    let (mut x, width) = (1, canvas.area.width);
+    for (key, what) in keys {
+        let style = canvas.accent();
+        x = canvas.put(x, y, width, key, style) + 1;
+        x = canvas.put(x, y, width.saturating_sub(x), what, dim()) + 2;
+    }
+}
+
+/// Where the columns of the tree end, from the left.
+struct Columns {
+    name: u16,
+    turns: u16,
+    cost: u16,
+    gauge: u16,
+}
+
+impl Columns {
+    fn of(width: u16) -> Columns {
+        let name = match width {
+            WIDE.. => 38,
+            ALL_COLUMNS.. => 27,
+            _ => width.saturating_sub(16).max(8),
+        };
+        let standing = name + 10;
+        if width < ALL_COLUMNS {
+            return Columns { name, turns: 0, cost: 0, gauge: 0 };
+        }
+        let (turns, cost) = (standing + 5, standing + 15);
+        Columns { name, turns, cost, gauge: cost + 1 + CELLS + 6 }
+    }
+}
+
+fn tree(canvas: &mut Canvas, view: &View, at: usize, (top, bottom): (u16, u16)) {
+    let width = canvas.area.width;
+    if view.items.is_empty() {
+        canvas.put(1, top + 1, width, "No session is at work.", dim());
+        return;
+    }
+    let columns = Columns::of(width);
+    let has_head = canvas.area.height >= 8;
+    if has_head {
+        canvas.put(2, top, columns.name, "SESSION, RUN", dim());
+        canvas.put(columns.name + 1, top, 9, "STATE", dim());
+        if columns.cost > 0 {
+            canvas.put_right(columns.turns, top, 6, "CALLS", dim());
+            canvas.put_right(columns.cost, top, 9, "COST", dim());
+            canvas.put(columns.cost + 2, top, CELLS + 6, "NEAREST LIMIT", dim());
+            canvas.put(columns.gauge + 2, top, width, "NOW", dim());
+        }
+    }
+    let top = top + u16::from(has_head);
+    let lines = usize::from(bottom.saturating_sub(top));
+    let first = at.saturating_sub(lines / 2).min(view.items.len().saturating_sub(lines));
+    for (y, (number, item)) in (top..bottom).zip(view.items.iter().enumerate().skip(first)) {
+        row(canvas, y, item, (&columns, number == at));
+    }
+}
+
+fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns, bool)) {
+    let width = canvas.area.width;
+    let name_style = match (is_chosen, item.depth) {
+        (true, _) => canvas.accent(),
+        (false, 0) => bold(),
+        (false, _) => Style::new(),
+    };
+    let mark = if is_chosen { "▸" } else { " " };
+    canvas.put(0, y, 1, mark, name_style);
+    let indent = u16::try_from(item.depth * 2).unwrap_or(0).min(columns.name / 2);
+    canvas.put(2 + indent, y, columns.name.saturating_sub(2 + indent), &item.name, name_style);
+    let colour = match item.status {
+        _ if item.waits => Color::Yellow,
+        Status::Running => Color::Green,
+        Status::Paused => Color::Yellow,
+        Status::Failed | Status::Stopped => Color::Red,
+        Status::Completed | Status::Orphaned => Color::Reset,
+    };
+    let (style, word) = (canvas.ink(colour), if item.waits { "waits" } else { item.standing.as_str() });
+    canvas.put(columns.name + 1, y, 9, word, style);
+    if columns.cost == 0 {
+        if let Some(gauge) = item.nearest() {
+            canvas.put_right(width, y, 5, &format!("{}%", gauge.percent), Style::new());
+        }
+        return;
+    }
+    canvas.put_right(columns.turns, y, 6, &item.turns.to_string(), Style::new());
+    canvas.put_right(columns.cost, y, 9, item.cost.trim_end_matches(" USD"), Style::new());
+    if let Some(gauge) = item.nearest() {
+        canvas.bar(columns.cost + 2, y, CELLS, gauge.percent);
+        canvas.put_right(columns.gauge, y, 5, &format!("{}%", gauge.percent), Style::new());
+    }
+    let style = if item.waits { canvas.ink(Color::Yellow) } else { Style::new() };
+    canvas.put(columns.gauge + 2, y, width, &item.doing, style);
+}
+
+fn limit(canvas: &mut Canvas, y: u16, gauge: &Gauge) {
+    let (width, label) = (canvas.area.width, if canvas.area.width >= WIDE { 34 } else { 26 });
+    canvas.put(1, y, label - 1, &gauge.label, Style::new());
+    let cells = if width >= WIDE { WIDE_CELLS } else { CELLS };
+    canvas.bar(label + 1, y, cells, gauge.percent);
+    let x = canvas.put(label + cells + 2, y, width, &gauge.figures, Style::new());
+    canvas.put(x + 2, y, width, &format!("{}  {}", gauge.limit, gauge.layer), dim());
+}

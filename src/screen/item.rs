@@ -1,0 +1,173 @@
+//! A line of the screen's tree: a session or a run, with its limits and what it does now.
+
+use crate::domain::call::{CallRecord, CallState, Ended};
+use crate::domain::event::Moment;
+use crate::domain::policy::Billing;
+use crate::domain::session::{Order, Run, Status};
+use crate::messages::advice::typed;
+use crate::report::bars::percent;
+use crate::report::model::{RunReport, SessionReport};
+use crate::report::reading::LimitReading;
+use crate::ui::terminal::plain;
+use crate::wire::messages::short;
+
+/// A session, or one of its runs, by its full id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemId {
+    /// The session.
+    pub session: String,
+    /// The run; `None` where the session itself is meant.
+    pub run: Option<String>,
+}
+
+/// How much of one limit is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    /// What is counted, in words.
+    pub label: String,
+    /// How much is used, in per cent; more than 100 past the cap.
+    pub percent: u128,
+    /// Used and cap: `17/25`.
+    pub figures: String,
+    /// The limit's key.
+    pub limit: String,
+    /// Whose rule it is.
+    pub layer: String,
+}
+
+/// A line of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// What it is.
+    pub id: ItemId,
+    /// How deep it stands in the tree; a session is 0.
+    pub depth: usize,
+    /// Its name.
+    pub name: String,
+    /// Where it stands, in a word.
+    pub standing: String,
+    /// Where it stands.
+    pub status: Status,
+    /// Tool calls.
+    pub turns: u64,
+    /// List price.
+    pub cost: String,
+    /// What it does now.
+    pub doing: String,
+    /// Whether it waits for a person.
+    pub waits: bool,
+    /// Its limits.
+    pub gauges: Vec<Gauge>,
+    /// What `fusebox grant` is proposed to give: `max_turns=+12`.
+    pub proposal: String,
+}
+
+impl Item {
+    /// Returns the gauge that is nearest to its cap.
+    pub fn nearest(&self) -> Option<&Gauge> {
+        self.gauges.iter().max_by_key(|gauge| gauge.percent)
+    }
+
+    /// Makes the line of a session.
+    pub fn of_session(session: &SessionReport, doing: String, billing: Billing) -> Item {
+        let (status, standing) = match session.kept_back[..] {
+            [] => (session.status, session.status.word()),
+            _ => (Status::Failed, "blocked"),
+        };
+        let project = session.project.rsplit(['/', '\\']).next().unwrap_or_default();
+        Item {
+            id: ItemId { session: session.session_id.clone(), run: None },
+            depth: 0,
+            name: plain(&format!("{} {project}", short(&session.session_id))),
+            standing: standing.to_owned(),
+            status,
+            turns: session.turns,
+            cost: session.cost_usd.0.to_string(),
+            doing,
+            waits: false,
+            gauges: gauges(&session.limits, billing),
+            proposal: proposal(&session.limits, session.order.as_ref()),
+        }
+    }
+
+    /// Makes the line of a run.
+    pub fn of_run(run: &RunReport, session: &SessionReport, depth: usize, doing: Doing, billing: Billing) -> Item {
+        Item {
+            id: ItemId { session: session.session_id.clone(), run: Some(run.run_id.clone()) },
+            depth,
+            name: plain(&format!("{} {}", run.kind(), short(&run.run_id))),
+            standing: run.standing().to_owned(),
+            status: run.status,
+            turns: run.turns,
+            cost: run.cost_usd.0.to_string(),
+            doing: plain(&doing.words),
+            waits: doing.waits,
+            gauges: gauges(&run.limits, billing),
+            proposal: proposal(&run.limits, run.order.as_ref()),
+        }
+    }
+}
+
+fn gauges(limits: &[LimitReading], billing: Billing) -> Vec<Gauge> {
+    let told = limits.iter().filter(|reading| reading.tells());
+    told.map(|reading| Gauge {
+        label: reading.cap.limit.label_of(billing).into_owned(),
+        percent: percent(reading),
+        figures: reading.figures(),
+        limit: plain(&reading.limit),
+        layer: reading.layer.to_string(),
+    })
+    .collect()
+}
+
+/// Proposes one increase of the limit that has given the order, else of the one that is nearest to its cap.
+fn proposal(limits: &[LimitReading], order: Option<&Order>) -> String {
+    let may_grow = || limits.iter().filter(|reading| reading.tells() && reading.increase > 0);
+    let ordered = may_grow().find(|reading| order.is_some_and(|order| order.finding.source == *reading.limit));
+    let proposed = ordered.or_else(|| may_grow().max_by_key(|reading| percent(reading)));
+    proposed.map_or_else(String::new, |reading| {
+        format!("{}=+{}", reading.limit, typed(reading.cap.limit, reading.increase))
+    })
+}
+
+/// What a run does now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Doing {
+    /// In words.
+    pub words: String,
+    /// Whether it waits for a person.
+    pub waits: bool,
+}
+
+impl Doing {
+    /// Says what a run does, by its latest call.
+    pub fn of(run: &Run, call: Option<&CallRecord>, now: Moment) -> Doing {
+        let since = |at: Moment| brief(now.wall_since(at));
+        if run.status != Status::Running {
+            return Doing::default();
+        }
+        let under_way =
+            call.filter(|call| call.ended == Ended::No && !call.is_over && call.state != CallState::Refused);
+        match under_way.and_then(|call| Some((call, call.requested?))) {
+            Some((call, at)) if call.state == CallState::Asked => {
+                Doing { words: format!("asks for more, {}", since(at)), waits: true }
+            }
+            Some((call, at)) if run.dialog_at.is_some_and(|dialog| dialog.wall_ms >= at.wall_ms) => {
+                Doing { words: format!("dialog: {} {}", call.tool, since(at)), waits: true }
+            }
+            Some((call, at)) => Doing { words: format!("{} {}", call.tool, since(at)), waits: false },
+            None if run.working => Doing { words: format!("model {}", since(run.last)), waits: false },
+            None => Doing::default(),
+        }
+    }
+}
+
+/// Writes a length of time short: `8s`, `12m`, `3h`.
+pub fn brief(ms: u64) -> String {
+    match ms / 1000 {
+        seconds @ 0..100 => format!("{seconds}s"),
+        seconds @ 100..6000 => format!("{}m", seconds / 60),
+        seconds @ 6000..172_800 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86_400),
+    }
+}

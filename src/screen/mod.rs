@@ -1,0 +1,11 @@
+//! `fusebox status --watch`: the figures of `fusebox status` as a live screen.
+//!
+//! [`view`] makes what is shown from the rows that `status` reads, [`update`] says what a key does, [`draw`] draws. All three are pure:
+//! `cmd/status_screen.rs` reads the state and gives orders, `platform/full_screen.rs` has the terminal.
+
+pub mod draw;
+pub mod item;
+#[cfg(test)]
+mod tests;
+pub mod update;
+pub mod view;

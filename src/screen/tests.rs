@@ -1,0 +1,220 @@
+//! What the screen looks like, and what its keys do.
+
+use insta::assert_snapshot;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Color;
+
+use crate::domain::session::Status;
+use crate::screen::draw::draw;
+use crate::screen::item::{Gauge, Item, ItemId};
+use crate::screen::update::{Action, Order, ScreenState, Stage};
+use crate::screen::view::{Spent, View};
+use crate::ui::key::Key;
+use crate::ui::style::Colour;
+use crate::ui::terminal::plain;
+
+fn gauge(label: &str, percent: u128, figures: &str, limit: &str) -> Gauge {
+    let [label, figures, limit] = [label, figures, limit].map(str::to_owned);
+    Gauge { label, percent, figures, limit, layer: "project".to_owned() }
+}
+
+fn item(name: &str, depth: usize, status: Status, gauges: Vec<Gauge>) -> Item {
+    Item {
+        id: ItemId { session: "s1".to_owned(), run: (depth > 0).then(|| name.to_owned()) },
+        depth,
+        name: plain(name),
+        standing: status.word().to_owned(),
+        status,
+        turns: 17,
+        cost: "0.42 USD".to_owned(),
+        doing: String::new(),
+        waits: false,
+        gauges,
+        proposal: "max_turns=+12".to_owned(),
+    }
+}
+
+fn view() -> View {
+    let calls = gauge("tool calls", 68, "17/25", "max_turns");
+    let cost = gauge("cost", 96, "0.96/1.00 USD", "max_cost_usd");
+    let session = vec![gauge("cost", 81, "8.10/10.00 USD", "max_cost_usd")];
+    let mut items = vec![
+        item("5f0c1d2e shop", 0, Status::Running, session),
+        item("main b7e1f0aa", 1, Status::Running, Vec::new()),
+        item("developer a1b2c3d4", 2, Status::Running, vec![calls.clone(), cost]),
+        item("qa\u{202e}\x1b[2J 語 c3d4e5f6", 2, Status::Paused, vec![calls]),
+    ];
+    items[0].waits = true;
+    items[1].doing = "model 8s".to_owned();
+    (items[2].doing, items[2].waits) = ("asks for more, 2h".to_owned(), true);
+    let [today, a_minute, day] = ["8.10 USD", "0.12 USD", "93.40 USD"].map(str::to_owned);
+    View {
+        spent: Spent { today, a_minute, day },
+        sessions: 1,
+        at_work: 2,
+        waits: vec!["developer a1b2c3d4 in shop: asks for more of max_cost_usd".to_owned()],
+        items,
+        trips: vec!["#12  3m  qa c3d4e5f6 max_turns 25/25 terminate".to_owned()],
+    }
+}
+
+fn buffer((width, height): (u16, u16), state: &ScreenState, colour: Colour) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    draw(&mut buffer, &view(), state, colour);
+    buffer
+}
+
+fn drawn(size: (u16, u16), state: &ScreenState) -> String {
+    let buffer = buffer(size, state, Colour::Off);
+    let lines = buffer.content().chunks(usize::from(size.0));
+    let line = |cells: &[ratatui_core::buffer::Cell]| cells.iter().map(|cell| cell.symbol()).collect::<String>();
+    lines.map(|cells| format!("{}|\n", line(cells).trim_end())).collect()
+}
+
+fn chosen(name: &str) -> ScreenState {
+    ScreenState {
+        chosen: Some(ItemId { session: "s1".to_owned(), run: Some(name.to_owned()) }),
+        ..ScreenState::default()
+    }
+}
+
+#[test]
+fn it_fits_eighty_columns() {
+    assert_snapshot!(drawn((80, 24), &chosen("developer a1b2c3d4")), @r"
+     fusebox  1 waits for you  1 session  2 at work  0.12 USD/min  today 8.10 USD|
+     ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
+      SESSION, RUN              STATE    CALLS      COST  NEAREST LIMIT    NOW|
+      5f0c1d2e shop             waits       17      0.42  ━━━━━━━━╌╌  81%|
+        main b7e1f0aa           running     17      0.42                   model 8s|
+    ▸     developer a1b2c3d4    waits       17      0.42  ━━━━━━━━━╌  96%  asks for…|
+          qa\u202e\u001b[2J 語   paused      17      0.42  ━━━━━━╌╌╌╌  68%|
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    ─ developer a1b2c3d4 ───────────────────────────────────────────────────────────|
+     tool calls                ━━━━━━╌╌╌╌ 17/25  max_turns  project|
+     cost                      ━━━━━━━━━╌ 0.96/1.00 USD  max_cost_usd  project|
+    ─ last trips ───────────────────────────────────────────────────────────────────|
+     #12  3m  qa c3d4e5f6 max_turns 25/25 terminate|
+     q quit  p pause  r resume  s stop  g grant  e explain  ? keys|
+    ");
+}
+
+#[test]
+fn a_wide_screen_shows_more() {
+    assert_snapshot!(drawn((120, 40), &ScreenState::default()), @r"
+     fusebox  1 waits for you  1 session  2 at work  0.12 USD/min  today 8.10 USD  at this pace 93.40 USD|
+     ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
+      SESSION, RUN                         STATE    CALLS      COST  NEAREST LIMIT    NOW|
+    ▸ 5f0c1d2e shop                        waits       17      0.42  ━━━━━━━━╌╌  81%|
+        main b7e1f0aa                      running     17      0.42                   model 8s|
+          developer a1b2c3d4               waits       17      0.42  ━━━━━━━━━╌  96%  asks for more, 2h|
+          qa\u202e\u001b[2J 語  c3d4e5f6    paused      17      0.42  ━━━━━━╌╌╌╌  68%|
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    |
+    ─ 5f0c1d2e shop ────────────────────────────────────────────────────────────────────────────────────────────────────────|
+     cost                              ━━━━━━━━━━━━━━━━╌╌╌╌ 8.10/10.00 USD  max_cost_usd  project|
+    ─ last trips ───────────────────────────────────────────────────────────────────────────────────────────────────────────|
+     #12  3m  qa c3d4e5f6 max_turns 25/25 terminate|
+     q quit  p pause  r resume  s stop  g grant  e explain  ? keys|
+    ");
+}
+
+#[test]
+fn a_small_screen_shows_what_fits() {
+    assert_snapshot!(drawn((40, 10), &ScreenState::default()), @r"
+     fusebox  1 waits for you  0.12 USD/min|
+     ! developer a1b2c3d4 in shop: asks for…|
+      SESSION, RUN           STATE|
+    ▸ 5f0c1d2e shop          waits       81%|
+        main b7e1f0aa        running|
+          developer a1b2c3d4 waits       96%|
+          qa\u202e\u001b[2J… paused      68%|
+    |
+    |
+     q quit  p pause  r resume  s stop  g g…|
+    ");
+}
+
+#[test]
+fn no_size_is_too_small() {
+    let asks = ScreenState { stage: Stage::Text(vec!["語".repeat(100)], 0), ..ScreenState::default() };
+    for (width, height) in (0..45).flat_map(|width| (0..20).map(move |height| (width, height))) {
+        buffer((width, height), &ScreenState::default(), Colour::On);
+        buffer((width, height), &asks, Colour::Off);
+    }
+}
+
+#[test]
+fn without_colour_nothing_is_coloured_and_with_it_gauges_warn() {
+    let colours = |colour| {
+        let cells = buffer((80, 24), &ScreenState::default(), colour);
+        let mut colours: Vec<Color> = cells.content().iter().map(|cell| cell.fg).collect();
+        colours.sort_by_key(|colour| format!("{colour:?}"));
+        colours.dedup();
+        colours
+    };
+    assert_eq!(colours(Colour::Off), [Color::Reset]);
+    assert_eq!(colours(Colour::On), [Color::Cyan, Color::Green, Color::Red, Color::Reset, Color::Yellow]);
+}
+
+#[test]
+fn an_order_is_given_once_it_is_confirmed() {
+    let (view, mut state) = (view(), chosen("developer a1b2c3d4"));
+    let id = state.chosen.clone().unwrap();
+    for (key, order) in
+        [('p', Order::Pause(id.clone())), ('s', Order::Stop(id.clone())), ('r', Order::Resume(id.clone()))]
+    {
+        for (answer, action) in [('y', Action::Give(order)), ('n', Action::Draw)] {
+            assert_eq!(state.update(&view, Key::Letter(key)), Action::Draw);
+            assert_eq!(state.update(&view, Key::Letter(answer)), action);
+        }
+    }
+    state.update(&view, Key::Letter('g'));
+    state.update(&view, Key::Backspace);
+    state.update(&view, Key::Letter('5'));
+    assert_eq!(state.update(&view, Key::Enter), Action::Give(Order::Grant(id, "max_turns=+15".to_owned())));
+}
+
+#[test]
+fn what_a_confirmation_holds_is_counted() {
+    let (view, mut state) = (view(), ScreenState::default());
+    state.update(&view, Key::Letter('s'));
+    let Stage::Confirm(question, _) = &state.stage else { panic!("{state:?}") };
+    assert_eq!(question, "Stop session 5f0c1d2e shop and the 2 below it?");
+}

@@ -1,0 +1,179 @@
+//! All that the screen shows, made from the rows and the report of `fusebox status`.
+
+use std::collections::BTreeMap;
+
+use crate::domain::amount::Amount;
+use crate::domain::call::CallRecord;
+use crate::domain::charge::DaySum;
+use crate::domain::event::Moment;
+use crate::domain::limit::Span;
+use crate::domain::session::Status;
+use crate::report::group::{self, GroupBy, Part};
+use crate::report::model::{self, Report, RunReport, SessionReport};
+use crate::report::rows::SessionRows;
+use crate::report::status::{self, DEEPEST};
+use crate::screen::item::{Doing, Item, brief};
+use crate::ui::formats::counted;
+use crate::ui::style::Terminal;
+use crate::ui::terminal::plain;
+use crate::wire::messages::short;
+
+/// How far back the pace looks, in minutes.
+const PACE_MINUTES: u64 = 10;
+const MINUTE_MS: i64 = 60_000;
+/// How many trips are kept for the screen.
+const TRIPS: usize = 8;
+
+/// The latest call of each run, by session.
+pub type LatestCalls = BTreeMap<String, BTreeMap<String, CallRecord>>;
+
+/// What a view is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewSource<'a> {
+    /// The rows of the sessions.
+    pub rows: &'a [SessionRows],
+    /// The latest call of each run.
+    pub calls: &'a LatestCalls,
+    /// The report of the sessions that are shown.
+    pub report: &'a Report,
+    /// The sums of pruned days.
+    pub pruned: &'a [DaySum],
+    /// Now.
+    pub now: Moment,
+    /// The zone of days, and how the reader pays.
+    pub page: &'a Terminal,
+}
+
+/// What is spent, and how fast.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Since the day began.
+    pub today: String,
+    /// In a minute, over the last ten.
+    pub a_minute: String,
+    /// What the day comes to at that pace.
+    pub day: String,
+}
+
+/// All that the screen shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// What is spent.
+    pub spent: Spent,
+    /// How many sessions are shown.
+    pub sessions: usize,
+    /// How many runs are at work.
+    pub at_work: usize,
+    /// What waits for a person, a sentence each.
+    pub waits: Vec<String>,
+    /// The tree, line by line.
+    pub items: Vec<Item>,
+    /// The last trips, the latest first.
+    pub trips: Vec<String>,
+}
+
+impl View {
+    /// Makes the view.
+    pub fn of(source: &ViewSource) -> View {
+        let mut view = View { spent: spent(source), sessions: source.report.sessions.len(), ..View::default() };
+        for session in &source.report.sessions {
+            let roots = session.runs.iter().filter(|run| status::parent(session, run).is_none());
+            let at = view.items.len();
+            for run in roots {
+                view.add(source, session, run, 1);
+            }
+            let at_work = view.items[at..].iter().filter(|item| item.status == Status::Running).count();
+            let idle = at_work == 0 && session.status == Status::Running && session.kept_back.is_empty();
+            let doing = if idle { "waits for a prompt".to_owned() } else { String::new() };
+            view.items.insert(at, Item::of_session(session, doing, source.page.billing));
+            view.note_waits(source, session, at);
+            view.at_work += at_work;
+        }
+        view.trips = trips(source);
+        view
+    }
+
+    fn add(&mut self, source: &ViewSource, session: &SessionReport, run: &RunReport, depth: usize) {
+        if depth > DEEPEST || !status::stays(session, run, 0) {
+            return;
+        }
+        let rows = source.rows.iter().find(|rows| rows.session.id == session.session_id);
+        let row = rows.and_then(|rows| rows.runs.iter().find(|row| row.id == run.run_id));
+        let call = source.calls.get(&session.session_id).and_then(|calls| calls.get(&run.run_id));
+        let doing = row.map(|row| Doing::of(row, call, source.now)).unwrap_or_default();
+        self.items.push(Item::of_run(run, session, depth, doing, source.page.billing));
+        for child in status::children(session, run) {
+            self.add(source, session, child, depth + 1);
+        }
+    }
+
+    /// Takes note of what of a session waits for a person, whose line is at `at`.
+    fn note_waits(&mut self, source: &ViewSource, session: &SessionReport, at: usize) {
+        let place = plain(session.project.rsplit(['/', '\\']).next().unwrap_or_default());
+        let pending = source.rows.iter().find(|rows| rows.session.id == session.session_id);
+        let pending = pending.map(|rows| rows.session.pending_prompts.as_slice()).unwrap_or_default();
+        let mut is_waiting = false;
+        for item in self.items[at..].iter_mut().filter(|item| item.id.run.is_some()) {
+            let asks = pending.iter().find(|ask| !ask.granted && Some(&ask.run) == item.id.run.as_ref());
+            item.waits |= asks.is_some();
+            let why = match asks {
+                Some(ask) => format!("asks for more of {}", ask.finding.source),
+                None if item.waits => item.doing.clone(),
+                None => continue,
+            };
+            is_waiting = true;
+            self.waits.push(format!("{} in {place}: {}", item.name, plain(&why)));
+        }
+        for held in &session.kept_back {
+            is_waiting = true;
+            self.waits.push(format!(
+                "session {} in {place}: {}",
+                short(&session.session_id),
+                plain(&held.next.entry())
+            ));
+        }
+        self.items[at].waits = is_waiting;
+    }
+
+    /// Returns how many runs below a line are at work.
+    pub fn below(&self, at: usize) -> usize {
+        let Some(item) = self.items.get(at) else { return 0 };
+        let below = self.items.iter().skip(at + 1).take_while(|other| other.depth > item.depth);
+        below.filter(|other| other.status == Status::Running).count()
+    }
+}
+
+fn spent(source: &ViewSource) -> Spent {
+    let (zone, now_ms) = (&source.page.zone, source.now.wall_ms);
+    let day = zone.period(Span::Day, now_ms);
+    let part = Part { by: GroupBy::Day, since_ms: day.from_ms, until_ms: i64::MAX, zone };
+    let today = group::group(source.rows, source.pruned, &part).total.cost_usd.0;
+    let begins_ms = now_ms - MINUTE_MS * PACE_MINUTES.cast_signed();
+    let lately = source.rows.iter().flat_map(|rows| &rows.charges).filter(|charge| !charge.inherited);
+    let lately = model::sum(lately.filter(|charge| charge.at_ms > begins_ms && charge.at_ms <= now_ms)).cost;
+    let left = u64::try_from((day.to_ms - now_ms) / MINUTE_MS).unwrap_or(0);
+    let ahead = u128::from(lately.0) * u128::from(left) / u128::from(PACE_MINUTES);
+    let ahead = u64::try_from(ahead).unwrap_or(u64::MAX);
+    Spent {
+        today: today.to_string(),
+        a_minute: Amount(lately.0 / PACE_MINUTES).to_string(),
+        day: Amount(today.0.saturating_add(ahead)).to_string(),
+    }
+}
+
+/// Returns the last trips: `#12 3m developer a1b2c3d4 max_turns 25/25 terminate`.
+fn trips(source: &ViewSource) -> Vec<String> {
+    let mut trips: Vec<_> = source.report.sessions.iter().flat_map(SessionReport::trips).collect();
+    trips.sort_by_key(|(_, trip)| std::cmp::Reverse(trip.number));
+    let ago = |at_ms: i64| brief(u64::try_from(source.now.wall_ms - at_ms).unwrap_or(0));
+    let line = |(run, trip): &(&RunReport, &crate::report::trip::Trip)| {
+        let words = [run.kind(), short(&run.run_id), &trip.limit, &trip.figures(), &trip.action].join(" ");
+        plain(&format!("#{} {:>3}  {words}", trip.number, ago(trip.at.0)))
+    };
+    trips.iter().take(TRIPS).map(line).collect()
+}
+
+/// Returns what the head of the screen counts: `2 sessions  50 at work`.
+pub fn counts(view: &View) -> String {
+    format!("{}  {} at work", counted(view.sessions as u64, "session"), view.at_work)
+}

@@ -1,0 +1,201 @@
+//! `fusebox status --watch` in a real terminal: it follows events, gives orders, and leaves the terminal as it was.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use fusebox::platform::stopwatch::Stopwatch;
+use serde_json::{Value, json};
+
+use crate::world::{FUSEBOX, TestWorld};
+
+/// How long a test waits for what has to come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A terminal of `script`, and what it shows: as much of a terminal as the screen asks for.
+struct Terminal {
+    script: Child,
+    bytes: Receiver<Vec<u8>>,
+    seen: String,
+    cells: BTreeMap<(usize, usize), char>,
+    at: (usize, usize),
+    unread: String,
+}
+
+impl Terminal {
+    /// Starts `status --watch` in a terminal of this size; after it the terminal's settings are printed.
+    fn open(world: &TestWorld, (columns, rows): (usize, usize)) -> Terminal {
+        let line = format!("stty rows {rows} cols {columns}; '{FUSEBOX}' status --watch; echo code $?; stty -a");
+        let mut command = Command::new("script");
+        command.args(["-qfc", &line, "/dev/null"]).env_clear().envs(world.variables()).env("TERM", "xterm");
+        command.current_dir(world.path("project")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut script = command.spawn().unwrap();
+        let (sends, bytes) = mpsc::channel();
+        let mut out = script.stdout.take().unwrap();
+        thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = out.read(&mut piece) {
+                let _gone = sends.send(piece[..length].to_vec());
+            }
+        });
+        Terminal { script, bytes, seen: String::new(), cells: BTreeMap::new(), at: (0, 0), unread: String::new() }
+    }
+
+    fn press(&mut self, keys: &str) {
+        let input = self.script.stdin.as_mut().unwrap();
+        input.write_all(keys.as_bytes()).and_then(|()| input.flush()).unwrap();
+    }
+
+    /// Waits until the screen shows a text; returns how long that took.
+    #[track_caller]
+    fn sees(&mut self, text: &str) -> Duration {
+        let began = Stopwatch::start();
+        while !self.screen().contains(text) {
+            let left = PATIENCE.saturating_sub(began.elapsed());
+            let piece = self.bytes.recv_timeout(left);
+            assert!(piece.is_ok(), "`{text}` does not come:\n{}", self.screen());
+            self.take(&String::from_utf8_lossy(&piece.unwrap()));
+        }
+        began.elapsed()
+    }
+
+    fn screen(&self) -> String {
+        let mut shown = String::new();
+        for row in 0..60 {
+            let line: String = (0..200).map(|column| *self.cells.get(&(row, column)).unwrap_or(&' ')).collect();
+            shown.push_str(line.trim_end());
+            shown.push('\n');
+        }
+        shown.trim_end().to_owned()
+    }
+
+    fn take(&mut self, piece: &str) {
+        self.seen.push_str(piece);
+        let text = std::mem::take(&mut self.unread) + piece;
+        let mut rest = text.as_str();
+        while let Some(c) = rest.chars().next() {
+            if c == '\x1b' {
+                let end = rest.char_indices().skip(2).find(|(_, c)| c.is_ascii_alphabetic());
+                let Some((end, last)) = end else {
+                    rest.clone_into(&mut self.unread);
+                    return;
+                };
+                let numbers: Vec<usize> = rest[2..end].split(';').filter_map(|number| number.parse().ok()).collect();
+                match (last, &numbers[..]) {
+                    ('H', [row, column]) => self.at = (row - 1, column - 1),
+                    ('J', _) => self.cells.clear(),
+                    _ => {}
+                }
+                rest = &rest[end + 1..];
+                continue;
+            }
+            match c {
+                '\r' => self.at.1 = 0,
+                '\n' => self.at.0 += 1,
+                c => {
+                    self.cells.insert(self.at, c);
+                    self.at.1 += 1;
+                }
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ended = self.script.kill();
+        let _ended = self.script.wait();
+    }
+}
+
+fn hook(world: &TestWorld, name: &str, rest: &Value) {
+    let _answer = world.hook(world.event("s1", "p1", name, rest)).ok();
+}
+
+/// A session with so many developers at work.
+fn with_agents(agents: usize) -> TestWorld {
+    let world = TestWorld::new();
+    hook(&world, "SessionStart", &json!({"source": "startup"}));
+    hook(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
+    for agent in 1..=agents {
+        hook(&world, "SubagentStart", &json!({"agent_id": format!("a{agent}"), "agent_type": "developer"}));
+    }
+    world
+}
+
+fn call(world: &TestWorld, name: &str, agent: usize) {
+    let input = json!({"command": "true"});
+    let rest = json!({"agent_id": format!("a{agent}"), "agent_type": "developer", "tool_name": "Bash",
+        "tool_use_id": format!("t{agent}"), "tool_input": input, "tool_response": {}});
+    hook(world, name, &rest);
+}
+
+fn statuses(world: &TestWorld) -> Vec<String> {
+    let report: Value = serde_json::from_str(&world.run(&["status", "--json"]).ok()).unwrap();
+    let runs = report["sessions"][0]["runs"].as_array().unwrap().iter();
+    runs.map(|run| format!("{} {}", run["run_id"].as_str().unwrap(), run["status"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn the_screen_follows_events_of_fifty_agents() {
+    let world = with_agents(50);
+    let mut terminal = Terminal::open(&world, (100, 70));
+    terminal.sees("1 session  51 at work");
+    terminal.sees("developer a50");
+    call(&world, "PreToolUse", 50);
+    // From the end of the hook's call on: what the event takes itself is the client's wait.
+    let took = terminal.sees("Bash 0s");
+    assert!(took < Duration::from_millis(250), "{took:?}");
+}
+
+#[test]
+fn a_key_gives_the_order_of_its_command_once_it_is_confirmed() {
+    let world = with_agents(2);
+    let mut terminal = Terminal::open(&world, (100, 30));
+    terminal.sees("developer a2");
+    terminal.press("G");
+    terminal.press("jjj");
+    terminal.press("p");
+    terminal.sees("Pause developer a2? y/n");
+    terminal.press("n");
+    terminal.sees("nothing was changed");
+    assert_eq!(statuses(&world), ["p1 running", "a1 running", "a2 running"]);
+    terminal.press("p");
+    terminal.sees("Pause developer a2? y/n");
+    terminal.press("y");
+    terminal.sees("developer a2 is paused; that takes effect at its next event");
+    assert_eq!(statuses(&world), ["p1 running", "a1 running", "a2 paused"]);
+    terminal.press("r");
+    terminal.sees("Let developer a2 go on? y/n");
+    terminal.press("y");
+    terminal.sees("developer a2: paused -> resumed");
+    terminal.press("g");
+    terminal.sees("Grant: max_");
+    terminal.press("\x1b");
+    terminal.sees("nothing was granted");
+    terminal.press("e");
+    terminal.sees("developer a2");
+    terminal.press("q");
+    terminal.press("q");
+    terminal.sees("code 0");
+    // What `stty` prints last.
+    terminal.sees("extproc");
+    assert!(terminal.seen.contains("\x1b[?1049l") && terminal.seen.contains("\x1b[?25h"));
+    let settings = terminal.seen.rsplit("code 0").next().unwrap();
+    assert!(settings.contains(" icanon") && settings.contains(" echo "), "{settings}");
+}
+
+#[test]
+fn without_a_terminal_the_screen_names_the_json() {
+    let outcome = TestWorld::new().run(&["status", "--watch"]).to_string();
+    insta::assert_snapshot!(outcome, @r"
+    [stderr]
+    error: `--watch` draws on a terminal, and standard input or output is none
+      hint: `fusebox status --json` writes the same figures for programs
+    [exit 2]
+    ");
+}
