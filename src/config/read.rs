@@ -212,9 +212,8 @@ impl DocumentRead {
         for (pattern, block) in blocks {
             let at = format!("{at}.{pattern}");
             if pattern == MAIN {
-                let problem = Problem::of_key(&self.document, &at, block).says("is no agent type, and limits nothing");
+                let problem = Problem::of_key(&self.document, &at, block).says("limits subagents of that name alone");
                 self.problems.push(problem.hint("the main agent's limits stand in `main`, beside `agents`"));
-                continue;
             }
             match block {
                 Value::Object(entries) => {
