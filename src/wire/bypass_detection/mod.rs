@@ -18,8 +18,8 @@ use crate::wire::shell::{self, Part, Simple};
 pub const PERSONS_COMMANDS: [&str; 10] =
     ["grant", "resume", "reset", "reload", "trust", "uninstall", "upgrade", "prune", "off", "on"];
 
-/// The option of `fusebox init` that makes limits only watch.
-const OBSERVE: &str = "--observe";
+/// Options that only a person may give, each with its command: limits are only watched, written into a file, changed by keys.
+const PERSONS_OPTIONS: [(&str, &str); 3] = [("init", "--observe"), ("suggest", "--write"), ("status", "--watch")];
 
 /// Commands of a shell that set its variables.
 const SETTERS: [&str; 4] = ["export", "declare", "typeset", "unset"];
@@ -280,8 +280,8 @@ impl<'g> Walk<'g> {
         if PERSONS_COMMANDS.contains(&verb) {
             return Some(format!("`fusebox {verb}`, which only a person may run"));
         }
-        (verb == "init" && words.any(|word| word == OBSERVE))
-            .then(|| format!("`fusebox init {OBSERVE}`, which only a person may run"))
+        let (_, option) = PERSONS_OPTIONS.iter().find(|row| row.0 == verb && words.any(|word| word == row.1))?;
+        Some(format!("`fusebox {verb} {option}`, which only a person may run"))
     }
 }
 
