@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::charge::{Record, RecordKind};
-use crate::domain::session::Session;
+use crate::domain::session::{Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::catch_up::catch_up;
 use crate::platform::environment::Environment;
@@ -123,13 +123,17 @@ fn find(store: &Store, id: &str) -> Result<Found> {
 fn last(store: &Store) -> Result<Option<Found>> {
     let trip = store.latest_trip()?;
     let since_ms = trip.as_ref().map_or(i64::MIN, |(_, at_ms, _)| *at_ms);
-    let asks = |session: &Session| session.pending_prompts.iter().any(|ask| !ask.granted);
+    let asks = |session: &Session| {
+        session.status != Status::Orphaned && session.pending_prompts.iter().any(|ask| !ask.granted)
+    };
+    let mut asked = Vec::new();
     for session in store.open_sessions()?.into_iter().filter(asks) {
-        let asked = |row: &Numbered| row.2.event == Some(RecordKind::IncreaseAsked) && row.1 >= since_ms;
-        if let Some((number, _, record)) = store.records_of(&session.id)?.into_iter().rev().find(asked) {
-            let words = format!("#{number} is the last one: a dialog that nobody has answered yet.");
-            return Ok(Some(Found { is_last: Some(words), ..of_record(store, number, record)? }));
-        }
+        let records = store.records_of(&session.id)?.into_iter();
+        asked.extend(records.filter(|row| row.2.event == Some(RecordKind::IncreaseAsked) && row.1 >= since_ms));
+    }
+    if let Some((number, _, record)) = asked.into_iter().max_by_key(|row: &Numbered| row.0) {
+        let words = format!("#{number} is the last one: a dialog that nobody has answered yet.");
+        return Ok(Some(Found { is_last: Some(words), ..of_record(store, number, record)? }));
     }
     let blocks = |session: &Session| {
         let is_limit = session.kept_back.as_ref().is_some_and(|finding| finding.facts().is_some());

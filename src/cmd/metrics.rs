@@ -1,8 +1,10 @@
 //! `fusebox metrics`.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::cmd::query;
 use crate::domain::session::Status;
@@ -11,13 +13,20 @@ use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::platform::serve::{Answer, Server};
+use crate::platform::stopwatch::Stopwatch;
 use crate::report::metrics::{self, MetricsSource};
 use crate::report::model::Report;
 use crate::report::rows::SessionRows;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 /// Where exporters of OpenTelemetry's metrics for Prometheus listen by custom.
 const ADDRESS: &str = "127.0.0.1:9464";
+
+/// How long an answer is given again, whoever asks.
+const KEPT: Duration = Duration::from_secs(1);
+
+/// Sessions that were read before, by their ids.
+type Cache = BTreeMap<String, SessionRows>;
 
 /// Arguments of `fusebox metrics`.
 #[derive(Debug, clap::Args)]
@@ -38,7 +47,7 @@ pub struct Args {
 /// Tells a monitoring system what was spent, what tripped and how things stand.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let Some(address) = args.serve else {
-        env.print_data(&now(env)?);
+        env.print_data(&read(env, &mut Cache::default())?);
         return Ok(ExitCode::SUCCESS);
     };
     if !address.ip().is_loopback() {
@@ -51,26 +60,50 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let server = Server::listen(address).map_err(failed)?;
     let at = server.address().map_err(failed)?;
     env.print(&format!("Metrics at http://{at}/metrics until Ctrl-C\n"));
-    let answered = server.answer("/metrics", || match now(env) {
-        Ok(text) => Answer { status: "200 OK", text },
-        Err(error) => Answer { status: "500 Internal Server Error", text: format!("error: {error}\n") },
+    let (cache, last) = (RefCell::default(), RefCell::new(None::<(Stopwatch, Answer)>));
+    let answered = server.answer("/metrics", || {
+        if let Some((_, answer)) = last.borrow().as_ref().filter(|(since, _)| since.elapsed() < KEPT) {
+            return answer.clone();
+        }
+        let answer = match read(env, &mut cache.borrow_mut()) {
+            Ok(text) => Answer { status: "200 OK", text },
+            Err(error) => Answer { status: "500 Internal Server Error", text: format!("error: {error}\n") },
+        };
+        last.replace(Some((Stopwatch::start(), answer.clone())));
+        answer
     });
     answered.map(|()| ExitCode::SUCCESS).map_err(failed)
 }
 
-/// Reads the state, and writes what it tells.
-fn now(env: &Environment) -> Result<String> {
+/// Reads the state, and writes what it tells. Hooks wait for the state's locks: each session has them for itself, and one that has
+/// not changed since it was read is not read again.
+fn read(env: &Environment, cache: &mut Cache) -> Result<String> {
     let now = env.now();
     let since_ms = now.wall_ms.saturating_sub(DAY_MS);
-    let folder = Store::open(env)?.folder().to_path_buf();
+    let folder = store::folder(env)?;
     let _held = locks::hold_detail(&folder)?;
     let lately: Vec<String> = query::open_or_since(env, since_ms)?.into_iter().map(|session| session.id).collect();
     let lately = query::fresh_sessions(env, &lately)?;
-    let store = Store::open(env)?;
-    let report = Report::of(&lately, &store.shared_budgets()?, now);
+    let (budgets, pruned, sessions) = {
+        let store = Store::open(env)?;
+        (store.shared_budgets()?, store.sums()?, store.sessions_since(0)?)
+    };
+    let report = Report::of(&lately, &budgets, now);
     let waiting = lately.iter().filter(|rows| waits(rows)).count();
-    let all = with_older(&store, lately)?;
-    let (pruned, zone) = (store.sums()?, query::zone(env));
+    let known: BTreeSet<String> = lately.iter().map(|rows| rows.session.id.clone()).collect();
+    let mut all = lately;
+    for session in sessions.into_iter().filter(|session| !known.contains(&session.id)) {
+        let is_same = |rows: &&SessionRows| rows.session == session;
+        if cache.get(&session.id).filter(is_same).is_none() {
+            let charges = Store::open_for(&folder, Some(&session.id))?.charges_of(&session.id)?;
+            cache.insert(
+                session.id.clone(),
+                SessionRows { session: session.clone(), charges, ..SessionRows::default() },
+            );
+        }
+        all.extend(cache.get(&session.id).cloned());
+    }
+    let zone = query::zone(env);
     let source =
         MetricsSource { all: &all, pruned: &pruned, lately: &report, waiting, zone: &zone, now_ms: now.wall_ms };
     Ok(metrics::text(&source))
@@ -80,13 +113,4 @@ fn now(env: &Environment) -> Result<String> {
 fn waits(rows: &SessionRows) -> bool {
     matches!(rows.session.status, Status::Running | Status::Paused)
         && rows.session.pending_prompts.iter().any(|ask| !ask.granted)
-}
-
-/// Returns these sessions and all others, whose transcripts have ended.
-fn with_older(store: &Store, mut rows: Vec<SessionRows>) -> Result<Vec<SessionRows>> {
-    let known: BTreeSet<String> = rows.iter().map(|rows| rows.session.id.clone()).collect();
-    for session in store.sessions_since(0)?.into_iter().filter(|session| !known.contains(&session.id)) {
-        rows.push(query::rows_of(store, session)?);
-    }
-    Ok(rows)
 }

@@ -1,6 +1,5 @@
 //! `fusebox status --watch`: reads the state where it has changed, draws it, and gives the orders of the keys.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -27,6 +26,8 @@ use crate::ui::terminal::plain;
 
 /// How long a change of the state waits at most until it is seen.
 const GLANCE: Duration = Duration::from_millis(100);
+/// Between two readings is so many times as long as one takes.
+const REST: u32 = 9;
 /// After so long the clocks on the screen go on.
 const CLOCK: Duration = Duration::from_secs(1);
 /// After so long transcripts are read that have grown without an event.
@@ -50,7 +51,7 @@ enum Depth {
 #[derive(Default)]
 struct Known {
     stamp: Stamp,
-    rows: BTreeMap<String, SessionRows>,
+    rows: Vec<SessionRows>,
     calls: LatestCalls,
     budgets: Vec<SharedBudget>,
     pruned: Vec<DaySum>,
@@ -69,6 +70,7 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
     let mut screen = FullScreen::open().map_err(cannot)?;
     let mut state = ScreenState::default();
     let (mut read_at, mut drawn_at) = (Stopwatch::start(), Stopwatch::start());
+    let mut cost = Duration::ZERO;
     let mut view = known.view(env, &page);
     let mut is_due = true;
     loop {
@@ -88,8 +90,11 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
             },
             None => is_due = false,
         }
-        let is_old = read_at.elapsed() >= TRANSCRIPTS;
-        if is_old || known.stamp != stamp(env) {
+        // A large state is read less often, so that this takes no more than a tenth of a processor.
+        let may_read = drawn_at.elapsed() >= cost * REST;
+        let is_old = may_read && read_at.elapsed() >= TRANSCRIPTS;
+        if is_old || may_read && known.stamp != stamp(env) {
+            let began = Stopwatch::start();
             let depth = if is_old { Depth::Transcripts } else { Depth::State };
             if let Err(cause) = known.read(env, depth) {
                 state.said = plain(&cause.to_string());
@@ -97,6 +102,7 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
             read_at = if is_old { Stopwatch::start() } else { read_at };
             is_due = true;
             (view, drawn_at) = (known.view(env, &page), Stopwatch::start());
+            cost = began.elapsed();
         } else if drawn_at.elapsed() >= CLOCK {
             (view, drawn_at, is_due) = (known.view(env, &page), Stopwatch::start(), true);
         }
@@ -123,44 +129,47 @@ impl Known {
         let since_ms = env.now().wall_ms.saturating_sub(query::WEEK_MS);
         let listed = query::open_or_since(env, since_ms)?;
         let is_listed = |id: &String| listed.iter().any(|session| session.id == *id);
-        self.rows.retain(|id, _| is_listed(id));
+        self.rows.retain(|rows| is_listed(&rows.session.id));
         self.calls.retain(|id, _| is_listed(id));
         let is_new = |session: &Session| {
             status::at_work(session.status)
                 || self
                     .rows
-                    .get(&session.id)
+                    .iter()
+                    .find(|rows| rows.session.id == session.id)
                     .is_none_or(|rows| rows.session != *session || rows.runs.iter().any(|run| run.order.is_some()))
         };
         let ids: Vec<String> = listed.iter().filter(|it| is_new(it)).map(|session| session.id.clone()).collect();
         let mut fresh = if depth == Depth::Transcripts { query::fresh_sessions(env, &ids)? } else { Vec::new() };
-        let store = Store::open(env)?;
+        // Hooks wait for the state's locks: each session has them for itself.
+        let folder = store::folder(env)?;
         if depth == Depth::State {
             for session in listed.into_iter().filter(|session| ids.contains(&session.id)) {
-                fresh.push(query::rows_of(&store, session)?);
+                fresh.push(query::rows_of(&Store::open_for(&folder, Some(&session.id))?, session)?);
             }
         }
         for rows in fresh {
             let id = rows.session.id.clone();
             if status::at_work(rows.session.status) {
-                self.calls.insert(id.clone(), store.latest_calls(&id)?);
+                self.calls.insert(id.clone(), Store::open_for(&folder, Some(&id))?.latest_calls(&id)?);
             } else {
                 self.calls.remove(&id);
             }
-            self.rows.insert(id, rows);
+            self.rows.retain(|known| known.session.id != id);
+            self.rows.push(rows);
         }
+        let store = Store::open(env)?;
         (self.budgets, self.pruned) = (store.shared_budgets()?, store.sums()?);
         Ok(())
     }
 
     /// Makes the view as it stands now.
     fn view(&self, env: &Environment, page: &Terminal) -> View {
-        let rows: Vec<SessionRows> = self.rows.values().cloned().collect();
         let now = env.now();
-        let mut report = Report::of(&rows, &self.budgets, now);
+        let mut report = Report::of(&self.rows, &self.budgets, now);
         report.sessions.retain(status::is_open);
         let (calls, pruned) = (&self.calls, &self.pruned[..]);
-        View::of(&ViewSource { rows: &rows, calls, report: &report, pruned, now, page })
+        View::of(&ViewSource { rows: &self.rows, calls, report: &report, pruned, now, page })
     }
 }
 

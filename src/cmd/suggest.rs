@@ -1,16 +1,16 @@
 //! `fusebox suggest`: limits that fit, from what past runs needed.
 
-use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::cmd::{past_sessions, query, require_human};
 use crate::config::policy::Policy;
 use crate::config::{jsonc, limit_name, load, setting_value};
-use crate::domain::limit::{Limit, Unit};
-use crate::domain::policy::Mode;
+use crate::domain::limit::Limit;
+use crate::domain::policy::{Layer as PolicyLayer, Mode, Scope};
 use crate::domain::session::Status;
 use crate::error::{Error, Result};
 use crate::install::diff;
@@ -20,18 +20,16 @@ use crate::install::{default_files, policy_edit};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::pricing;
-use crate::replay::evidence::{self, FIGURES, MAIN, TypeRuns};
+use crate::replay::evidence::{self, MAIN};
 use crate::replay::play_all::{Between, play_all};
 use crate::replay::player::ReplayTerms;
-use crate::replay::quantile::{Observation, quantile};
 use crate::replay::replayed_session::ReplayedSession;
 use crate::replay::sources::{self, Source};
+use crate::replay::suggested::{self, Suggestions};
 use crate::report::period::{self, Since};
 use crate::store::{Store, trust};
-use crate::ui::formats::{Quantity, counted};
+use crate::ui::formats::Quantity;
 use crate::ui::json;
-use crate::ui::style::Style;
-use crate::ui::table::{Align, Column, table};
 use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox suggest`.
@@ -80,39 +78,6 @@ enum Layer {
     Project,
 }
 
-/// The finished runs below which nothing is suggested.
-const ENOUGH: usize = 20;
-
-/// What is said of the runs of all agent types.
-#[derive(Serialize)]
-struct Suggestions {
-    version: u32,
-    sessions: usize,
-    agents: Vec<AgentType>,
-}
-
-/// What is said of one agent type.
-#[derive(Serialize)]
-struct AgentType {
-    agent_type: String,
-    runs: usize,
-    finished: usize,
-    limits: Vec<Suggested>,
-}
-
-/// What is said of one limit of an agent type.
-#[derive(Serialize)]
-struct Suggested {
-    limit: &'static str,
-    p50: Option<Quantity>,
-    p90: Option<Quantity>,
-    p99: Option<Quantity>,
-    suggested: Option<Quantity>,
-    reason: String,
-    would_trip: Option<usize>,
-    would_trip_share: Option<f64>,
-}
-
 /// Runs `fusebox suggest`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.write {
@@ -126,16 +91,27 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let sessions = play(env, (&policy, Mode::Observe), &found, between)?;
     let types = evidence::evidence(&sessions, &stopped(env, &sessions));
     let wanted = |name: &&String| args.agent_type.as_ref().is_none_or(|only| only == *name);
-    let agents = types.iter().filter(|(name, _)| wanted(name)).map(|(name, runs)| agent(&policy, name, runs)).collect();
+    let agents = types
+        .iter()
+        .filter(|(name, _)| wanted(name))
+        .map(|(name, runs)| suggested::agent(&policy, name, runs))
+        .collect();
     let mut said = Suggestions { version: 1, sessions: sessions.len(), agents };
-    let change = change(env, args, &mut said)?;
+    let change = match change(env, args, &mut said) {
+        // Who only looks gets the figures all the same.
+        Err(cause) if !args.write => {
+            env.eprintln_safe(&format!("note: {cause}"));
+            Change { path: PathBuf::new(), before: None, after: None }
+        }
+        other => other?,
+    };
     tried(env, &mut said, &change, (&found, between))?;
     if args.json {
         env.print_data(&json::text(&said));
         return Ok(ExitCode::SUCCESS);
     }
     let file = env.short_path(&change.path);
-    env.print(&page(env, &said, &file, args.write));
+    env.print(&suggested::page(&said, &query::page(env), (&file, args.write)));
     if !args.write {
         return Ok(ExitCode::SUCCESS);
     }
@@ -179,64 +155,6 @@ fn stopped(env: &Environment, sessions: &[ReplayedSession]) -> HashSet<(String, 
     stopped
 }
 
-/// Says what fits one agent type.
-fn agent(policy: &Policy, name: &str, runs: &TypeRuns) -> AgentType {
-    let finished = runs[0].iter().filter(|it| it.finished).count();
-    let limits = FIGURES.iter().zip(runs).filter_map(|((figure, _), observations)| {
-        let limit = limit_name::names().find(|named| named.limit.run_figure == Some(*figure))?.limit;
-        Some(suggested(policy, (name, limit), observations, finished))
-    });
-    AgentType { agent_type: name.to_owned(), runs: runs[0].len(), finished, limits: limits.collect() }
-}
-
-fn suggested(
-    policy: &Policy,
-    (name, limit): (&str, &'static Limit),
-    observations: &[Observation],
-    finished: usize,
-) -> Suggested {
-    let quantity = |value| Quantity { limit, value };
-    let [p50, p90, p99] = [50, 90, 99].map(|percent| quantile(observations, percent));
-    let largest = observations.iter().map(|it| it.used).max().unwrap_or(0);
-    let stopped = observations.len() - finished;
-    let cap = rounded(limit.unit, p99.unwrap_or(largest).saturating_mul(2));
-    let ceiling = policy.resolved(policy.who(name)).resolved().ceiling(limit).filter(|_| name != MAIN);
-    let bound = ceiling.map_or(cap, |it| cap.clamp(it.range.0, it.range.1));
-    let counts = match stopped {
-        0 => format!("{finished} finished"),
-        _ => format!("{finished} finished, {stopped} did not"),
-    };
-    // A name with `*` would be a pattern for others too.
-    let reason = match p99 {
-        _ if finished < ENOUGH => format!("{}: {ENOUGH} are needed", counted(finished as u64, "finished run")),
-        _ if name.is_empty() || name.contains('*') => "its name cannot stand in a fusebox.json".to_owned(),
-        Some(p99) => format!("99 of 100 runs need at most {} ({counts}); twice that", limit.show(p99)),
-        None => format!("too many of the largest runs did not finish ({counts}); twice the largest"),
-    };
-    let is_enough = finished >= ENOUGH && !name.is_empty() && !name.contains('*') && bound > 0;
-    let reason = if is_enough && bound < cap { format!("{reason}, but no more than the ceiling") } else { reason };
-    Suggested {
-        limit: limit.key,
-        p50: p50.map(quantity),
-        p90: p90.map(quantity),
-        p99: p99.map(quantity),
-        suggested: is_enough.then(|| quantity(bound)),
-        reason,
-        would_trip: None,
-        would_trip_share: None,
-    }
-}
-
-/// Rounds a cap up to whole seconds, cents, and thousands of tokens.
-fn rounded(unit: Unit, value: u64) -> u64 {
-    let step = match unit {
-        Unit::Millis | Unit::Tokens => 1_000,
-        Unit::Usd => 10_000_000_000,
-        Unit::Count | Unit::Percent | Unit::Switch => 1,
-    };
-    value.div_ceil(step).max(1).saturating_mul(step)
-}
-
 /// Puts the suggestions into the text of the file. A limit that it sets lower stays, and is no suggestion any more.
 fn change(env: &Environment, args: &Args, said: &mut Suggestions) -> Result<Change> {
     let scope = match args.scope {
@@ -246,14 +164,23 @@ fn change(env: &Environment, args: &Args, said: &mut Suggestions) -> Result<Chan
     let path = Folders::of(env, &env.folder()).place(scope)?.folder.join(default_files::POLICY);
     let before = files::read(&path)?;
     let mut text = before.clone().unwrap_or_else(|| "{\n}\n".to_owned());
+    let (file, _) = load::only_text(&path, &text);
     let own = jsonc::read(&text).map(|read| read.value).unwrap_or_default();
     for agent in &mut said.agents {
         let name = agent.agent_type.clone();
         let block = if name == MAIN { vec![MAIN] } else { vec!["agents", name.as_str()] };
         for limit in &mut agent.limits {
             let Some(Quantity { limit: of, value }) = limit.suggested else { continue };
-            let set = block.iter().chain([&limit.limit]).try_fold(&own, |at, key| at.get(key));
-            let set = set.and_then(|set| limit_name::named(of.key)?.read(set));
+            let members = block.iter().try_fold(&own, |at, key| at.get(key)).and_then(Value::as_object);
+            let is_other_name = |key: &&String| {
+                key.as_str() != of.key && limit_name::named(key).is_some_and(|named| named.limit.key == of.key)
+            };
+            if let Some(name) = members.and_then(|members| members.keys().find(is_other_name)) {
+                limit.reason = format!("your file says it as `{}`: change it there", plain(name));
+                limit.suggested = None;
+                continue;
+            }
+            let set = set_by_file(&file, &name, of);
             if let Some(set) = set.filter(|set| *set <= value && !args.loosen) {
                 limit.reason = format!("{} in your file is no more than would be suggested: it stays", of.show(set));
                 limit.suggested = None;
@@ -268,6 +195,12 @@ fn change(env: &Environment, args: &Args, said: &mut Suggestions) -> Result<Chan
     Ok(Change { path, before, after })
 }
 
+/// Returns the cap that the file itself sets for an agent type, by its name or by a pattern.
+fn set_by_file(file: &Policy, name: &str, limit: &Limit) -> Option<u64> {
+    let rules = if name == MAIN { file.main() } else { file.agent(name, None).0 };
+    rules.named(limit.key).filter(|rule| rule.layer != PolicyLayer::BuiltIn).map(|rule| rule.cap)
+}
+
 /// Plays the past runs against the file as it would be, and notes in how many each limit would have tripped.
 fn tried(
     env: &Environment,
@@ -278,64 +211,25 @@ fn tried(
     let Some(text) = change.after.as_ref().filter(|_| change.is_change()) else { return Ok(()) };
     let (policy, _) = load::only_text(Path::new(&change.path), text);
     let sessions = play(env, (&policy, Mode::Enforce), found, between)?;
-    let mut trips: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut trips: BTreeMap<(&str, &str), BTreeSet<(&str, &str)>> = BTreeMap::new();
     for session in &sessions {
         for (run, finding) in session.trips() {
             let Some(run) = session.runs.iter().find(|it| it.id == run) else { continue };
-            if let Some(limit) = finding.facts() {
-                *trips.entry((evidence::type_of(run), limit.key)).or_default() += 1;
+            // A limit of the session, or of some models alone, is another one.
+            if let Some(limit) =
+                finding.facts().filter(|limit| finding.scope == Scope::Run && finding.source.to_string() == limit.key)
+            {
+                let tripped = trips.entry((evidence::type_of(run), limit.key)).or_default();
+                tripped.insert((&session.session.id, &run.id));
             }
         }
     }
     for agent in &mut said.agents {
         for limit in agent.limits.iter_mut().filter(|limit| limit.suggested.is_some()) {
-            let tripped = trips.get(&(agent.agent_type.as_str(), limit.limit)).copied().unwrap_or(0);
+            let tripped = trips.get(&(agent.agent_type.as_str(), limit.limit)).map_or(0, BTreeSet::len);
             limit.would_trip = Some(tripped);
             limit.would_trip_share = Some(tripped as f64 / agent.runs.max(1) as f64);
         }
     }
     Ok(())
-}
-
-const COLUMNS: [Column; 7] = [
-    Column::new("AGENT TYPE", Align::Left, 0),
-    Column::new("LIMIT", Align::Left, 0),
-    Column::new("50 %", Align::Right, 2),
-    Column::new("90 %", Align::Right, 1),
-    Column::new("99 %", Align::Right, 0),
-    Column::new("SUGGESTED", Align::Right, 0),
-    Column::new("WOULD TRIP", Align::Right, 0),
-];
-
-fn page(env: &Environment, said: &Suggestions, file: &str, writes: bool) -> String {
-    let terminal = query::page(env);
-    let mut rows = Vec::new();
-    let mut reasons = String::new();
-    for agent in &said.agents {
-        let show = |value: Option<Quantity>| value.map_or("-".to_owned(), Quantity::show);
-        for limit in &agent.limits {
-            let trips = limit.would_trip.map_or("-".to_owned(), |trips| format!("{trips} of {}", agent.runs));
-            let cells = [agent.agent_type.clone(), limit.limit.to_owned()].into_iter();
-            let figures = [limit.p50, limit.p90, limit.p99, limit.suggested].map(show);
-            rows.push((Style::Plain, cells.chain(figures).chain([trips]).collect()));
-        }
-        let mut told: Vec<String> = Vec::new();
-        for limit in &agent.limits {
-            let is_same = agent.limits.iter().all(|other| other.reason == limit.reason);
-            let of = if is_same { String::new() } else { format!(" {}", limit.limit) };
-            told.push(format!("{}{of}: {}", plain(&agent.agent_type), limit.reason));
-        }
-        told.dedup();
-        reasons.extend(told.iter().map(|line| terminal.wrap("", line)));
-    }
-    if rows.is_empty() {
-        return "no past run was found that this could be told from\n".to_owned();
-    }
-    let mut text = format!("what past runs used, in {}\n\n", counted(said.sessions as u64, "session"));
-    text += &table(&COLUMNS, &rows, &terminal);
-    text = text + "\n" + &reasons;
-    if !writes && said.agents.iter().flat_map(|agent| &agent.limits).any(|limit| limit.suggested.is_some()) {
-        text += &terminal.wrap("", &format!("`fusebox suggest --write` puts them into {}", plain(file)));
-    }
-    text
 }

@@ -97,6 +97,8 @@ impl FullScreen {
     }
 
     fn take_again(&mut self) -> io::Result<()> {
+        // A shell may have set the terminal back while the process was stopped: raw mode begins anew.
+        let _set_back_before = disable_raw_mode();
         take()?;
         self.terminal.clear()
     }

@@ -10,11 +10,13 @@ use crate::platform::stopwatch::Stopwatch;
 
 /// The longest request that is read, in bytes.
 const LONGEST: usize = 8192;
-/// How long one caller may take.
+/// How many callers in a row may be gone before they are answered.
+const MOST_FAILURES: u32 = 100;
+/// How long one caller may take to ask, and to take the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is answered: the status with its words, the type of the document, and the document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Answer {
     /// `200 OK`.
     pub status: &'static str,
@@ -41,16 +43,19 @@ impl Server {
 
     /// Answers every request for `path`, until the process is ended.
     pub fn answer(&self, path: &str, document: impl Fn() -> Answer) -> io::Result<()> {
+        let mut failures = 0;
         loop {
-            let (caller, _) = self.listener.accept()?;
-            // Whoever hangs up or stalls gets no answer.
-            drop(serve(&caller, path, &document));
+            match self.listener.accept() {
+                // Whoever hangs up or stalls gets no answer.
+                Ok((caller, _)) => (failures, _) = (0, serve(&caller, path, &document)),
+                Err(cause) if failures >= MOST_FAILURES => return Err(cause),
+                Err(_) => failures += 1,
+            }
         }
     }
 }
 
-fn serve(mut caller: &TcpStream, path: &str, document: &impl Fn() -> Answer) -> io::Result<()> {
-    caller.set_write_timeout(Some(PATIENCE))?;
+fn serve(caller: &TcpStream, path: &str, document: &impl Fn() -> Answer) -> io::Result<()> {
     let request = read(caller)?;
     let Answer { status, text } = match refusal(&request, path) {
         Some(status) => Answer { status, text: format!("{status}\n") },
@@ -60,8 +65,23 @@ fn serve(mut caller: &TcpStream, path: &str, document: &impl Fn() -> Answer) -> 
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         text.len()
     );
-    caller.write_all(head.as_bytes())?;
-    caller.write_all(text.as_bytes())
+    write(caller, (head + &text).as_bytes())
+}
+
+fn write(mut caller: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+    let watch = Stopwatch::start();
+    while !bytes.is_empty() {
+        let left = PATIENCE.saturating_sub(watch.elapsed());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        caller.set_write_timeout(Some(left))?;
+        match caller.write(bytes)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            length => bytes = bytes.get(length..).unwrap_or_default(),
+        }
+    }
+    Ok(())
 }
 
 /// Reads a request up to the empty line that ends its head.

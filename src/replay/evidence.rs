@@ -7,8 +7,7 @@ use crate::domain::session::{Run, Status};
 use crate::replay::quantile::Observation;
 use crate::replay::replayed_session::ReplayedSession;
 
-/// What the main agent's runs are listed as.
-pub const MAIN: &str = "main";
+pub use crate::domain::session::MAIN;
 
 /// How much of a limit a run has used.
 type Used = fn(&Run) -> u64;
@@ -28,7 +27,7 @@ pub type TypeRuns = [Vec<Observation>; FIGURES.len()];
 pub fn evidence(sessions: &[ReplayedSession], stopped: &HashSet<(String, String)>) -> BTreeMap<String, TypeRuns> {
     let mut types: BTreeMap<String, TypeRuns> = BTreeMap::new();
     for session in sessions {
-        for run in &session.runs {
+        for run in session.runs.iter().filter(|run| !type_of(run).is_empty()) {
             let was_stopped = stopped.contains(&(session.session.id.clone(), run.id.clone()));
             let finished = run.status == Status::Completed && !was_stopped;
             let of_type = types.entry(type_of(run).to_owned()).or_default();
@@ -40,7 +39,11 @@ pub fn evidence(sessions: &[ReplayedSession], stopped: &HashSet<(String, String)
     types
 }
 
-/// Returns what a run is listed as.
+/// Returns what a run is listed as; nothing for a subagent that is called as the main agent is.
 pub fn type_of(run: &Run) -> &str {
-    if run.is_main() { MAIN } else { &run.agent_type }
+    match run.agent_type.as_str() {
+        _ if run.is_main() => MAIN,
+        MAIN => "",
+        name => name,
+    }
 }

@@ -17,6 +17,8 @@ pub mod recording;
 pub mod replayed_session;
 pub mod rows;
 pub mod sources;
+#[cfg(feature = "suggest")]
+pub mod suggested;
 pub mod text;
 pub mod timeline;
 pub mod visible;

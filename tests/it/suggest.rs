@@ -79,6 +79,7 @@ fn trips(session: &Value, agent_type: &Value, limit: &Value) -> usize {
         let tripped = |moment: &Value| {
             moment["run_id"] == run["run_id"]
                 && moment["limit"] == *limit
+                && moment["scope"] == "run"
                 && !["early_warning", "parent_told"].contains(&moment["what"].as_str().unwrap())
         };
         moments.iter().any(tripped)
@@ -112,4 +113,36 @@ fn nothing_is_written_without_a_yes_or_by_an_agent() {
     let printed = world.run(&["suggest", "--write"]);
     assert!(printed.stderr.contains("nothing was written"), "{printed}");
     assert!(!world.path("home/.claude/fusebox.json").exists());
+    let by_agent = world.command(&["suggest", "--write", "--yes"]).env("CLAUDECODE", "1").run();
+    assert_eq!(by_agent.code, 1, "{by_agent}");
+    assert!(!world.path("home/.claude/fusebox.json").exists());
+}
+
+/// What the file says by a pattern or by another name of the limit is what it sets.
+#[test]
+fn a_pattern_and_another_name_of_the_limit_are_met() {
+    for (file, stays) in [
+        (r#"{"agents": {"*": {"max_turns": 1}}}"#, "1 in your file is no more than would be suggested: it stays"),
+        (
+            r#"{"agents": {"builder": {"max_tool_calls": 500}}}"#,
+            "your file says it as `max_tool_calls`: change it there",
+        ),
+    ] {
+        let world = past(20, "builder");
+        world.write("home/.claude/fusebox.json", file);
+        let said = json(&world, &["suggest", "--json", "builder"]);
+        let limits = said["agents"][0]["limits"].as_array().unwrap();
+        let turns = limits.iter().find(|limit| limit["limit"] == "max_turns").unwrap();
+        assert_eq!((&turns["suggested"], &turns["reason"]), (&Value::Null, &stays.into()), "{said}");
+    }
+}
+
+/// Figures are shown also where the file cannot be edited.
+#[test]
+fn a_file_that_cannot_be_edited_hides_no_figures() {
+    let world = past(20, "builder");
+    world.write("home/.claude/fusebox.json", r#"{"main": 3}"#);
+    let said = world.run(&["suggest"]);
+    assert!(said.code == 0 && said.stdout.contains("builder") && said.stderr.starts_with("note: "), "{said}");
+    assert_eq!(world.run(&["suggest", "--write", "--yes"]).code, 1);
 }

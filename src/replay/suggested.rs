@@ -1,0 +1,164 @@
+//! What limits fit an agent type, from what its past runs needed, and the page that says so.
+
+use serde::Serialize;
+
+use crate::config::limit_name;
+use crate::config::policy::Policy;
+use crate::domain::limit::{Limit, Unit};
+use crate::replay::evidence::{FIGURES, MAIN, TypeRuns};
+use crate::replay::quantile::{Observation, quantile};
+use crate::ui::formats::{Quantity, counted};
+use crate::ui::style::{Style, Terminal, plain};
+use crate::ui::table::{Align, Column, table};
+
+/// The finished runs below which nothing is suggested.
+const ENOUGH: usize = 20;
+
+/// What is said of the runs of all agent types.
+#[derive(Serialize)]
+pub struct Suggestions {
+    /// The version of this JSON.
+    pub version: u32,
+    /// The sessions that were played.
+    pub sessions: usize,
+    /// Each agent type that ran.
+    pub agents: Vec<AgentType>,
+}
+
+/// What is said of one agent type.
+#[derive(Serialize)]
+pub struct AgentType {
+    /// Its name; `main` is the main agent.
+    pub agent_type: String,
+    /// Its runs.
+    pub runs: usize,
+    /// Those that came to their end by themselves.
+    pub finished: usize,
+    /// Each limit that its runs can be held against.
+    pub limits: Vec<Suggested>,
+}
+
+/// What is said of one limit of an agent type.
+#[derive(Serialize)]
+pub struct Suggested {
+    /// The limit's name in a fusebox.json.
+    pub limit: &'static str,
+    /// What half of the runs need at most; none where too many did not finish.
+    pub p50: Option<Quantity>,
+    /// What 90 of 100 runs need at most.
+    pub p90: Option<Quantity>,
+    /// What 99 of 100 runs need at most.
+    pub p99: Option<Quantity>,
+    /// The cap that fits; none where there is no reason for one.
+    pub suggested: Option<Quantity>,
+    /// Why.
+    pub reason: String,
+    /// The past runs in which it would have tripped.
+    pub would_trip: Option<usize>,
+    /// The same, as a share of the runs, 0 to 1.
+    pub would_trip_share: Option<f64>,
+}
+
+/// Says what fits one agent type.
+pub fn agent(policy: &Policy, name: &str, runs: &TypeRuns) -> AgentType {
+    let finished = runs[0].iter().filter(|it| it.finished).count();
+    let limits = FIGURES.iter().zip(runs).filter_map(|((figure, _), observations)| {
+        let limit = limit_name::names().find(|named| named.limit.run_figure == Some(*figure))?.limit;
+        Some(suggested(policy, (name, limit), observations, finished))
+    });
+    AgentType { agent_type: name.to_owned(), runs: runs[0].len(), finished, limits: limits.collect() }
+}
+
+fn suggested(
+    policy: &Policy,
+    (name, limit): (&str, &'static Limit),
+    observations: &[Observation],
+    finished: usize,
+) -> Suggested {
+    let quantity = |value| Quantity { limit, value };
+    let [p50, p90, p99] = [50, 90, 99].map(|percent| quantile(observations, percent));
+    let largest = observations.iter().map(|it| it.used).max().unwrap_or(0);
+    let stopped = observations.len() - finished;
+    let cap = rounded(limit.unit, p99.unwrap_or(largest).saturating_mul(2));
+    let ceiling = policy.resolved(policy.who(name)).resolved().ceiling(limit).filter(|_| name != MAIN);
+    let bound = ceiling.map_or(cap, |it| cap.clamp(it.range.0, it.range.1));
+    let counts = match stopped {
+        0 => format!("{finished} finished"),
+        _ => format!("{finished} finished, {stopped} did not"),
+    };
+    // A name with `*` would be a pattern for others too.
+    let reason = match p99 {
+        _ if finished < ENOUGH => format!("{}: {ENOUGH} are needed", counted(finished as u64, "finished run")),
+        _ if name.is_empty() || name.contains('*') => "its name cannot stand in a fusebox.json".to_owned(),
+        Some(p99) => format!("99 of 100 runs need at most {} ({counts}); twice that", limit.show(p99)),
+        None => format!("too many of the largest runs did not finish ({counts}); twice the largest"),
+    };
+    let is_enough = finished >= ENOUGH && !name.is_empty() && !name.contains('*') && bound > 0;
+    let reason = if is_enough && bound < cap { format!("{reason}, but no more than the ceiling") } else { reason };
+    Suggested {
+        limit: limit.key,
+        p50: p50.map(quantity),
+        p90: p90.map(quantity),
+        p99: p99.map(quantity),
+        suggested: is_enough.then(|| quantity(bound)),
+        reason,
+        would_trip: None,
+        would_trip_share: None,
+    }
+}
+
+/// Rounds a cap up to whole seconds, cents, and thousands of tokens.
+fn rounded(unit: Unit, value: u64) -> u64 {
+    let step = match unit {
+        Unit::Millis | Unit::Tokens => 1_000,
+        Unit::Usd => 10_000_000_000,
+        Unit::Count | Unit::Percent | Unit::Switch => 1,
+    };
+    value.div_ceil(step).max(1).saturating_mul(step)
+}
+
+const COLUMNS: [Column; 7] = [
+    Column::new("AGENT TYPE", Align::Left, 0),
+    Column::new("LIMIT", Align::Left, 0),
+    Column::new("50 %", Align::Right, 2),
+    Column::new("90 %", Align::Right, 1),
+    Column::new("99 %", Align::Right, 0),
+    Column::new("SUGGESTED", Align::Right, 0),
+    Column::new("WOULD TRIP", Align::Right, 0),
+];
+
+/// Writes the suggestions as a table, with the reason of each, and how they get into the file.
+pub fn page(said: &Suggestions, terminal: &Terminal, (file, writes): (&str, bool)) -> String {
+    let mut rows = Vec::new();
+    let mut reasons = String::new();
+    for agent in &said.agents {
+        let show = |value: Option<Quantity>| value.map_or("-".to_owned(), Quantity::show);
+        for limit in &agent.limits {
+            let trips = limit.would_trip.map_or("-".to_owned(), |trips| format!("{trips} of {}", agent.runs));
+            let cells = [agent.agent_type.clone(), limit.limit.to_owned()].into_iter();
+            let figures = [limit.p50, limit.p90, limit.p99, limit.suggested].map(show);
+            rows.push((Style::Plain, cells.chain(figures).chain([trips]).collect()));
+        }
+        let mut told: Vec<String> = Vec::new();
+        for limit in &agent.limits {
+            let is_same = agent.limits.iter().all(|other| other.reason == limit.reason);
+            let of = if is_same { String::new() } else { format!(" {}", limit.limit) };
+            told.push(format!("{}{of}: {}", plain(&agent.agent_type), limit.reason));
+        }
+        told.dedup();
+        reasons.extend(told.iter().map(|line| terminal.wrap("", line)));
+    }
+    if rows.is_empty() {
+        return "no past run was found that this could be told from\n".to_owned();
+    }
+    let mut text = format!("what past runs used, in {}\n\n", counted(said.sessions as u64, "session"));
+    text += &table(&COLUMNS, &rows, terminal);
+    text = text + "\n" + &reasons;
+    if !writes
+        && !file.is_empty()
+        && said.agents.iter().flat_map(|agent| &agent.limits).any(|limit| limit.suggested.is_some())
+    {
+        text += &terminal.wrap("", &format!("`fusebox suggest --write` puts them into {}", plain(file)));
+    }
+    text
+}
