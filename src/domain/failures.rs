@@ -17,7 +17,7 @@ const FULL: u64 = 3_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Count {
-    /// How often it came until it was a repetition.
+    /// How often it came.
     times: u64,
     /// The sum of their shares.
     sum: u64,
@@ -31,7 +31,7 @@ impl Count {
             1 => 2 * share,
             _ => share,
         };
-        self.times += u64::from(self.sum < full);
+        self.times += 1;
         // The agent is told where the sum is full, and one more has to go on with it before it has gone on.
         let most = if self.sum < full { full } else { u64::MAX };
         self.sum = (self.sum + added).min(most);

@@ -199,7 +199,7 @@ mod tests {
             ("", 0, None),
             ("AA", 0, None),
             ("AAA", 1, Some(Repetition::Errors(3))),
-            ("AAAA", 2, Some(Repetition::Errors(3))),
+            ("AAAA", 2, Some(Repetition::Errors(4))),
             ("AABA", 0, None),
             // errors in turn
             ("ABABA", 0, None),
@@ -226,8 +226,8 @@ mod tests {
             // a batch that repeats itself more often than that is told first, too
             ("aaaaaaaa!", 1, Some(Repetition::Calls)),
             ("aaaaaaaa!a", 2, Some(Repetition::Calls)),
-            ("AAAAA!", 1, Some(Repetition::Errors(3))),
-            ("AAAAA!A", 2, Some(Repetition::Errors(3))),
+            ("AAAAA!", 1, Some(Repetition::Errors(5))),
+            ("AAAAA!A", 2, Some(Repetition::Errors(6))),
             ("abababab!", 1, Some(Repetition::Cycle(2))),
             ("abababab!a", 2, Some(Repetition::Cycle(2))),
             // what waits between looks repeats nothing, but for errors
