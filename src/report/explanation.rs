@@ -26,6 +26,9 @@ const WIDE: [(&str, &str, &str); 4] = [
     ("user", " of all sessions of this user", "user"),
 ];
 
+/// What a limit does that has no room for a prompt, whatever its action.
+const KEPT_BACK: &str = "Nothing was ended: a prompt was not sent, or a turn that had ended was not prolonged";
+
 /// Says which limit tripped, whose it was, and what it did.
 pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
     let Some(limit) = limits::find(&trip.limit) else { return String::new() };
@@ -62,9 +65,10 @@ pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
         }
     };
     // What refuses single calls does so where it would end a run otherwise.
-    let did = match trip.of_call && !trip.observed {
-        true => "The call was refused, and the run went on".to_owned(),
-        false => format!("Its action is {}: {}", trip.action, did(trip)),
+    let did = match trip.observed || trip.mode == "off" {
+        false if trip.of_call => "The call was refused, and the run went on".to_owned(),
+        false if trip.keeps_back => KEPT_BACK.to_owned(),
+        _ => format!("Its action is {}: {}", trip.action, did(trip)),
     };
     format!("{what}. {did}.")
 }
@@ -73,7 +77,6 @@ fn did(trip: &Trip) -> &'static str {
     match trip.action.as_str() {
         _ if trip.mode == "off" => "nothing was blocked, since a person had switched the limits off",
         _ if trip.observed => "nothing was blocked, since the mode is observe",
-        _ if trip.keeps_back => "nothing was ended; a prompt was not sent, or a turn that had ended not prolonged",
         "warn" => "the limit only warns, and work went on",
         "request_increase" => "nobody could be asked or said Yes, so the run was stopped and its work is partial",
         "pause" => "the run was paused and its work kept",
