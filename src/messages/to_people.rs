@@ -77,9 +77,9 @@ messages! {
 
     /// A prompt is not sent, and each of two limits would keep it back.
     blocked_by_two(
-        why = "14.63/15.00 USD, 5.10/5.00 USD", one = "fusebox grant 5f0c1d2e max_cost_usd=+12.50",
+        why = "14.63/15.00 USD (built-in) and 5.10/5.00 USD (user)", one = "fusebox grant 5f0c1d2e max_cost_usd=+12.50",
         and = "fusebox grant user max_cost_usd_per_day=+2.50"
-    ) => "Fusebox: two limits have no room ({why}). In a terminal: `{one}` and `{and}`";
+    ) => "Fusebox: no room in {why}. In a terminal: `{one}` and `{and}`";
 
     /// Beside a prompt that is not sent, where the session had spent before Fusebox saw it.
     found_at_first(cost = "3.2100 USD")

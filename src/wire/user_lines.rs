@@ -204,7 +204,12 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&F
     let other = too.iter().find_map(|it| Some((it, unblocks(session, run, it).command()?)));
     if let (NextStep::Grant { .. }, Some(one), Some((other, and))) = (&next, next.command(), other) {
         let figures = |it: &Finding| it.facts().map(|limit| pair(limit, it.used, it.cap)).unwrap_or_default();
-        return to_people::blocked_by_two(format!("{}, {}", figures(finding), figures(other)), one, and);
+        let whose = if finding.layer == other.layer { String::new() } else { format!(" ({})", finding.layer) };
+        return to_people::blocked_by_two(
+            format!("{}{whose} and {} ({})", figures(finding), figures(other), other.layer),
+            one,
+            and,
+        );
     }
     let order = run.order.as_ref().or(session.order.as_ref());
     // The phrase says what it is counted over, and the next step when a window opens.
