@@ -4,6 +4,7 @@ use crate::domain::charge::{Charge, RecordKind};
 use crate::domain::duration;
 use crate::domain::policy::Scope;
 use crate::domain::run::kind_of;
+use crate::domain::session::Status;
 use crate::report::bars::bars;
 use crate::report::dialogs::Answer;
 use crate::report::explanation::{helps, why};
@@ -94,7 +95,12 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
         (Scope::Outer, Some(outer)) => outer,
         _ => &told.run_id,
     };
-    Some(suggestion::lifts(order, Some(told), id).entry())
+    let lifts = suggestion::lifts(order, Some(told), id).entry();
+    // What a client that has ended was doing goes on in a new one.
+    Some(match session.status {
+        Status::Completed => format!("{lifts}, then `claude --resume {}`", plain(&session.id)),
+        _ => lifts,
+    })
 }
 
 fn heading(words: &str, terminal: &Terminal) -> String {
