@@ -219,6 +219,8 @@ fn run_hands_on_what_the_command_says() {
     assert_eq!(world.run(&["run", "client"]).code, 128 + 15);
     world.script("bin/client", "kill -TERM $PPID; sleep 5");
     assert_eq!(world.run(&["run", "client"]).code, 128 + 15, "what ends only us is handed on");
+    world.script("bin/client", "kill -INT $PPID; exec sleep 5");
+    assert_eq!(world.run(&["run", "client"]).code, 128 + 2, "no terminal has told the client");
     insta::assert_snapshot!(world.run(&["run", "no-such-client"]), @r"
     [stderr]
     error: cannot run `no-such-client`: No such file or directory (os error 2)

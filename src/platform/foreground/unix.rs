@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
@@ -24,15 +25,17 @@ pub fn run(program: &OsStr, arguments: &[OsString], variable: (&str, &str)) -> R
     Ok(code(wait(child, signals)?))
 }
 
-/// Waits for a program. SIGINT reaches it from the terminal, as us; what ends only us is handed on.
+/// Waits for a program. SIGINT reaches it from a terminal, as us; what ends only us is handed on.
 fn wait(mut child: Child, mut signals: Signals) -> Result<ExitStatus> {
     let handle = signals.handle();
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let has_terminal = io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
     let listener = thread::spawn(move || {
         for signal in signals.forever() {
             let passed_on = match signal {
                 SIGTERM => Some(Signal::TERM),
                 SIGHUP => Some(Signal::HUP),
+                SIGINT if !has_terminal => Some(Signal::INT),
                 _ => None,
             };
             if let (Some(pid), Some(signal)) = (pid, passed_on) {
