@@ -25,6 +25,8 @@ pub struct Lever {
     pub verb: &'static str,
     /// What it takes, as a sentence calls it.
     pub takes: &'static str,
+    /// What is like it, and yet not taken.
+    pub apart: &'static str,
 }
 
 /// The columns of what is shown.
@@ -68,7 +70,7 @@ pub fn pull(
     (candidates, yes): (Vec<Candidate>, bool),
     take: impl FnMut(&Target) -> Result<Vec<String>>,
 ) -> Result<ExitCode> {
-    let Lever { verb, takes } = lever;
+    let Lever { verb, takes, apart } = lever;
     require_human::require_for(env, &format!("`fusebox {verb}` without an id"))?;
     let page = query::page(env);
     let rows: Vec<(Style, Vec<String>)> =
@@ -76,7 +78,7 @@ pub fn pull(
     let shown = table(&COLUMNS, &rows, &page);
     match candidates.len() {
         0 => {
-            env.print(&format!("nothing is {takes} on this machine\n"));
+            env.print(&format!("nothing is {takes} on this machine{apart}\n"));
             return Ok(ExitCode::SUCCESS);
         }
         2.. if !yes && !env.is_attended() => {
@@ -87,7 +89,7 @@ pub fn pull(
         }
         1 => {
             let name = candidates.iter().flat_map(|candidate| candidate.cells.first()).next();
-            env.print(&format!("{} is the only one that is {takes}\n", plain(name.map_or("", String::as_str))));
+            env.print(&format!("{} is the only one that is {takes}{apart}\n", plain(name.map_or("", String::as_str))));
         }
         count => {
             env.print(&format!("{count} are {takes} on this machine:\n{shown}\n"));

@@ -108,7 +108,7 @@ fn pull(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitCode> {
     if let Some(named) = args.lever.named() {
         return session_edit::edit_session(env, named, Fits::AtWork, giving(env, kind, reason)?);
     }
-    let lever = Lever { verb: verb(kind), takes: "at work" };
+    let lever = Lever { verb: verb(kind), takes: "at work", apart: "" };
     everything::pull(env, lever, (everything::at_work(env)?, args.lever.yes()), |target| {
         session_edit::edit(env, target, |edit| give(edit, kind, (reason, &OrderGiver::Person), Ok(())))
     })

@@ -55,7 +55,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         // What a limit has ended is no pause: the last of them alone is meant.
         None if held.is_empty() => resume_last(env, args),
         None => {
-            let lever = Lever { verb: "resume", takes: "paused or stopped" };
+            let lever =
+                Lever { verb: "resume", takes: "paused or stopped", apart: "; what a limit has ended is not counted" };
             everything::pull(env, lever, (held, args.lever.yes()), |target| {
                 session_edit::edit(env, target, |edit| resume(edit, (&args.grant, args.no_grant)))
             })

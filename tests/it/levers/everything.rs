@@ -158,7 +158,8 @@ fn the_only_one_is_taken_and_said() {
     `fusebox resume 5f0c1d2e` lets it go on
     ");
     assert_snapshot!(at_a_terminal(&world, "resume", ""), @r"
-    session 5f0c1d2e is the only one that is paused or stopped
+    session 5f0c1d2e is the only one that is paused or stopped; what a limit has
+      ended is not counted
     session 5f0c1d2e: paused -> resumed
     session 5f0c1d2e is still at work and goes on
     ");
@@ -283,7 +284,7 @@ fn what_a_limit_paused_goes_on_once_its_client_is_gone() {
     send("SessionEnd", json!({"reason": "other"}));
     assert!(world.run(&["status"]).stdout.contains("paused"));
     assert_snapshot!(world.run(&["resume", "--no-grant"]), @r"
-    main p1 is the only one that is paused or stopped
+    main p1 is the only one that is paused or stopped; what a limit has ended is not counted
     main p1: paused -> resumed
     max_turns would stop it again at once (1 of 1 used): `fusebox grant p1 max_turns=+1` gives more
     main p1 goes on with the next prompt
