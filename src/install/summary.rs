@@ -58,10 +58,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let of_team = of_project.filter(|_| plan.place.scope == InstallScope::Local);
     let name = if of_team.is_some() { OWN_POLICY } else { default_files::POLICY };
     let file = env.short_path(&plan.place.folder.join(name));
-    let log = match policy.has_policy_file() {
-        true => PathBuf::from(".claude/logs").join(log_file::FILE).display().to_string(),
-        false => env.short_path(&state.join(log_file::FILE)),
-    };
+    let log = log(env, plan, &policy, state);
     let shared = match plan.place.scope {
         InstallScope::Project => Some(("commit", SHARED.to_owned())),
         InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
@@ -100,6 +97,19 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
     }
     text
+}
+
+/// Says where the log is: beside the limits that a repository brings, else with the state.
+fn log(env: &Environment, plan: &Plan, policy: &Policy, state: &Path) -> String {
+    let of_repository = PathBuf::from(".claude/logs");
+    let own = env.short_path(&state.join(log_file::FILE));
+    match policy.has_policy_file() {
+        true => of_repository.join(log_file::FILE).display().to_string(),
+        false if plan.place.scope == InstallScope::User => {
+            format!("{own}, or {} of a repository with a fusebox.json", of_repository.display())
+        }
+        false => own,
+    }
 }
 
 /// Returns the policy of whom a plan is for. Others who work in a repository may not trust it.
