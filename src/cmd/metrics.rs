@@ -6,21 +6,29 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::cmd::query;
 use crate::domain::session::Status;
 use crate::error::{Error, Result};
 use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
+use crate::platform::post::post;
 use crate::platform::serve::{Answer, Server};
 use crate::platform::stopwatch::Stopwatch;
 use crate::report::metrics::{self, MetricsSource};
 use crate::report::model::Report;
 use crate::report::rows::SessionRows;
 use crate::store::{self, Store};
+use crate::ui::terminal::plain;
 
 /// Where exporters of OpenTelemetry's metrics for Prometheus listen by custom.
 const ADDRESS: &str = "127.0.0.1:9464";
+
+/// Where a collector of OpenTelemetry takes HTTP by custom, and under which path it takes metrics.
+const COLLECTOR: &str = "127.0.0.1:4318";
+const PATH: &str = "/v1/metrics";
 
 /// How long an answer is given again, whoever asks.
 const KEPT: Duration = Duration::from_secs(1);
@@ -37,25 +45,75 @@ on this machine alone. examples/grafana-dashboard.json is a dashboard of them.
 Examples:
   fusebox metrics                       print them once, as for a textfile collector
   fusebox metrics --serve               http://127.0.0.1:9464/metrics for Prometheus, until Ctrl-C
-  fusebox metrics --serve 127.0.0.1:0   the same on a port that is free, which it names")]
+  fusebox metrics --serve 127.0.0.1:0   the same on a port that is free, which it names
+  fusebox metrics --push                once to the OpenTelemetry collector at 127.0.0.1:4318
+  fusebox metrics --otlp                what --push sends, for a program that sends it elsewhere")]
 pub struct Args {
     /// Answer Prometheus on this machine, in place of printing once
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = ADDRESS)]
     serve: Option<SocketAddr>,
+    /// Send them once to an OpenTelemetry collector on this machine (OTLP over HTTP, in JSON)
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = COLLECTOR, conflicts_with = "serve")]
+    push: Option<SocketAddr>,
+    /// Print what --push sends
+    #[arg(long, conflicts_with_all = ["serve", "push"])]
+    otlp: bool,
 }
 
 /// Tells a monitoring system what was spent, what tripped and how things stand.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
-    let Some(address) = args.serve else {
-        env.print_data(&read(env, &mut Cache::default())?);
-        return Ok(ExitCode::SUCCESS);
-    };
-    if !address.ip().is_loopback() {
-        return Err(Error::usage(format!(
-            "{address} can be reached from other machines, and metrics are for this one"
-        ))
-        .hint(format!("--serve {ADDRESS}, and a collector on this machine that sends them on")));
+    match (args.serve, args.push) {
+        (Some(address), _) => serve(env, local(address)?),
+        (_, Some(address)) => push(env, local(address)?),
+        _ => {
+            let write = if args.otlp { metrics::otlp } else { metrics::text };
+            env.print_data(&read(env, &mut Cache::default(), write)?);
+            Ok(ExitCode::SUCCESS)
+        }
     }
+}
+
+/// Returns an address of this machine; the figures are no other's.
+fn local(address: SocketAddr) -> Result<SocketAddr> {
+    if address.ip().is_loopback() {
+        return Ok(address);
+    }
+    Err(Error::usage(format!("{address} is not this machine alone, and metrics are for this one"))
+        .hint("a collector on this machine sends them on: name it by 127.0.0.1 and its port"))
+}
+
+/// Sends the figures once.
+fn push(env: &Environment, address: SocketAddr) -> Result<ExitCode> {
+    let request = read(env, &mut Cache::default(), metrics::otlp)?;
+    let to = format!("http://{address}{PATH}");
+    let failed = |why: String| Error::failed(format!("{to}: {why}"));
+    let answer = post(address, PATH, &request).map_err(|cause| {
+        failed(format!("cannot be reached: {cause}"))
+            .hint("is a collector with an OTLP receiver for HTTP running there?")
+    })?;
+    let rejected = rejected(&answer.text);
+    match answer.code {
+        200..300 if rejected.is_none() => {
+            env.print(&format!("sent to {to}\n"));
+            Ok(ExitCode::SUCCESS)
+        }
+        200..300 => Err(failed(rejected.unwrap_or_default())),
+        code => Err(failed(format!("HTTP {code}: {}", plain(answer.text.lines().next().unwrap_or_default())))),
+    }
+}
+
+/// Returns what a collector says of samples that it did not take.
+fn rejected(answer: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    let part = answer.get("partialSuccess")?;
+    let count = part.get("rejectedDataPoints")?;
+    let count = count.as_i64().or_else(|| count.as_str()?.parse().ok()).filter(|count| *count > 0)?;
+    let why = part.get("errorMessage").and_then(Value::as_str).unwrap_or("no reason given");
+    Some(format!("{count} samples were not taken: {}", plain(why)))
+}
+
+/// Answers Prometheus until Ctrl-C.
+fn serve(env: &Environment, address: SocketAddr) -> Result<ExitCode> {
     let failed = |cause| Error::failed(format!("cannot listen at {address}: {cause}"));
     let server = Server::listen(address).map_err(failed)?;
     let at = server.address().map_err(failed)?;
@@ -65,7 +123,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         if let Some((_, answer)) = last.borrow().as_ref().filter(|(since, _)| since.elapsed() < KEPT) {
             return answer.clone();
         }
-        let answer = match read(env, &mut cache.borrow_mut()) {
+        let answer = match read(env, &mut cache.borrow_mut(), metrics::text) {
             Ok(text) => Answer { status: "200 OK", text },
             Err(error) => Answer { status: "500 Internal Server Error", text: format!("error: {error}\n") },
         };
@@ -77,7 +135,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 
 /// Reads the state, and writes what it tells. Hooks wait for the state's locks: each session has them for itself, and one that has
 /// not changed since it was read is not read again.
-fn read(env: &Environment, cache: &mut Cache) -> Result<String> {
+fn read(env: &Environment, cache: &mut Cache, write: fn(&MetricsSource) -> String) -> Result<String> {
     let now = env.now();
     let since_ms = now.wall_ms.saturating_sub(DAY_MS);
     let folder = store::folder(env)?;
@@ -106,7 +164,7 @@ fn read(env: &Environment, cache: &mut Cache) -> Result<String> {
     let zone = query::zone(env);
     let source =
         MetricsSource { all: &all, pruned: &pruned, lately: &report, waiting, zone: &zone, now_ms: now.wall_ms };
-    Ok(metrics::text(&source))
+    Ok(write(&source))
 }
 
 /// Whether a dialog of a session has no answer yet.

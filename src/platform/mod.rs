@@ -21,6 +21,8 @@ pub mod lacks;
 pub mod locks;
 #[cfg(target_os = "macos")]
 mod macos;
+#[cfg(feature = "metrics")]
+pub mod post;
 pub mod processes;
 pub mod resources;
 pub mod run_command;

@@ -1,9 +1,11 @@
-//! What `fusebox metrics` tells a monitoring system: families of samples, in the text that Prometheus reads.
+//! What `fusebox metrics` tells a monitoring system: families of samples, in the text that Prometheus reads and as OpenTelemetry's JSON.
 //!
 //! Names and labels are a contract: `docs/metrics.md`. Whatever counts up for ever (`…_total`) is made of what `retention_days` never
 //! takes away, the sums by model and project: else a counter would fall, and Prometheus would take all that is left for new.
 
 use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use crate::calendar::Zone;
 use crate::domain::amount::Amount;
@@ -19,6 +21,8 @@ use crate::ui::style::plain;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
+/// In a millisecond.
+const NANOSECONDS: i64 = 1_000_000;
 
 /// What the figures are made of.
 #[derive(Clone, Copy, Debug)]
@@ -40,21 +44,36 @@ pub struct MetricsSource<'a> {
 /// Labels of one sample: names with values.
 type Labels = Vec<(&'static str, String)>;
 
+/// What is measured, as OpenTelemetry writes units: `usd`, `1` for a ratio, in braces what is counted.
+type UnitCode = &'static str;
+
 /// All samples of one name.
 struct Family {
+    /// The name with its dots, as OpenTelemetry has it.
     name: &'static str,
+    unit: UnitCode,
     help: &'static str,
     is_counter: bool,
     samples: BTreeMap<Labels, String>,
 }
 
 impl Family {
-    fn gauge(name: &'static str, help: &'static str) -> Family {
-        Family { name, help, is_counter: false, samples: BTreeMap::new() }
+    fn gauge(name: &'static str, unit: UnitCode, help: &'static str) -> Family {
+        Family { name, unit, help, is_counter: false, samples: BTreeMap::new() }
     }
 
-    fn counter(name: &'static str, help: &'static str) -> Family {
-        Family { is_counter: true, ..Family::gauge(name, help) }
+    fn counter(name: &'static str, unit: UnitCode, help: &'static str) -> Family {
+        Family { is_counter: true, ..Family::gauge(name, unit, help) }
+    }
+
+    /// Returns the name that Prometheus gives it, by OpenTelemetry's rules: with the unit, and `total` behind what counts up.
+    fn prometheus_name(&self) -> String {
+        let unit = match self.unit {
+            "1" => "_ratio",
+            "usd" => "_usd",
+            _ => "",
+        };
+        format!("{}{unit}{}", self.name.replace('.', "_"), if self.is_counter { "_total" } else { "" })
     }
 
     fn with(mut self, samples: impl IntoIterator<Item = (Labels, String)>) -> Family {
@@ -73,15 +92,46 @@ impl Family {
 
     fn text(&self) -> String {
         let kind = if self.is_counter { "counter" } else { "gauge" };
-        let mut text = format!("# HELP {0} {1}\n# TYPE {0} {kind}\n", self.name, self.help);
+        let name = self.prometheus_name();
+        let mut text = format!("# HELP {name} {}\n# TYPE {name} {kind}\n", self.help);
         for (labels, value) in &self.samples {
             let labels: Vec<String> =
                 labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
             let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-            text.push_str(&format!("{}{labels} {value}\n", self.name));
+            text.push_str(&format!("{name}{labels} {value}\n"));
         }
         text
     }
+
+    /// Writes it as a metric of OpenTelemetry's protocol.
+    fn otlp(&self, now_ms: i64) -> Value {
+        let at = now_ms.saturating_mul(NANOSECONDS).to_string();
+        let point = |(labels, value): (&Labels, &String)| {
+            let attributes: Vec<Value> = labels.iter().map(|(name, value)| attribute(name, &plain(value))).collect();
+            let mut point = json!({ "attributes": attributes, "timeUnixNano": at });
+            match self.unit {
+                "usd" | "1" => point["asDouble"] = json!(value.parse::<f64>().unwrap_or_default()),
+                // Whole numbers of 64 bits are text in JSON.
+                _ => point["asInt"] = json!(value),
+            }
+            point
+        };
+        let points: Vec<Value> = self.samples.iter().map(point).collect();
+        let mut metric = json!({ "name": self.name, "description": self.help, "unit": self.unit });
+        match self.is_counter {
+            true => {
+                let cumulative = "AGGREGATION_TEMPORALITY_CUMULATIVE";
+                metric["sum"] =
+                    json!({ "aggregationTemporality": cumulative, "isMonotonic": true, "dataPoints": points });
+            }
+            false => metric["gauge"] = json!({ "dataPoints": points }),
+        }
+        metric
+    }
+}
+
+fn attribute(name: &str, value: &str) -> Value {
+    json!({ "key": name, "value": { "stringValue": value } })
 }
 
 /// Writes a label's value: an agent may have chosen it.
@@ -91,8 +141,23 @@ fn escaped(value: &str) -> String {
 
 /// Writes all figures as Prometheus reads them (text format 0.0.4).
 pub fn text(source: &MetricsSource) -> String {
+    families(source).map(|family| family.text()).collect()
+}
+
+/// Writes all figures as a request of OpenTelemetry's protocol (OTLP 1, metrics in JSON).
+pub fn otlp(source: &MetricsSource) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let metrics: Vec<Value> = families(source).map(|family| family.otlp(source.now_ms)).collect();
+    let resource =
+        json!({ "attributes": [attribute("service.name", "fusebox"), attribute("service.version", version)] });
+    let scope = json!({ "name": "fusebox", "version": version });
+    json!({ "resourceMetrics": [{ "resource": resource, "scopeMetrics": [{ "scope": scope, "metrics": metrics }] }] })
+        .to_string()
+}
+
+fn families(source: &MetricsSource) -> impl Iterator<Item = Family> {
     let families = totals(source).into_iter().chain(last_day(source)).chain(at_present(source));
-    families.filter(|family| !family.samples.is_empty()).map(|family| family.text()).collect()
+    families.filter(|family| !family.samples.is_empty())
 }
 
 fn usd(amount: Amount) -> String {
@@ -111,23 +176,26 @@ fn totals(source: &MetricsSource) -> Vec<Family> {
         samples.collect::<Vec<_>>()
     };
     vec![
-        Family::gauge("fusebox_build_info", "The version of the program.")
+        Family::gauge("fusebox.build_info", "{build}", "The version of the program.")
             .with([(vec![("version", env!("CARGO_PKG_VERSION").to_owned())], "1".to_owned())]),
-        Family::counter("fusebox_model_cost_usd_total", "Spent at list prices, by model.").with(of(
+        Family::counter("fusebox.model.cost", "usd", "Spent at list prices, by model.").with(of(
             &models,
             "model",
             |group| usd(group.cost_usd.0),
         )),
-        Family::counter("fusebox_model_requests_total", "Responses of models.")
-            .with(of(&models, "model", |group| group.requests.to_string())),
-        Family::counter("fusebox_model_tokens_total", "Input, cache-write and output tokens, by model.").with(of(
+        Family::counter("fusebox.model.requests", "{request}", "Responses of models.").with(of(
+            &models,
+            "model",
+            |group| group.requests.to_string(),
+        )),
+        Family::counter("fusebox.model.tokens", "{token}", "Input, cache-write and output tokens, by model.").with(of(
             &models,
             "model",
             |group| group.tokens.to_string(),
         )),
-        Family::counter("fusebox_model_cache_read_tokens_total", "Prompt tokens read from the cache, by model.")
+        Family::counter("fusebox.model.cache_read_tokens", "{token}", "Prompt tokens read from the cache, by model.")
             .with(of(&models, "model", |group| group.cache_reads.to_string())),
-        Family::counter("fusebox_project_cost_usd_total", "Spent at list prices, by project.").with(of(
+        Family::counter("fusebox.project.cost", "usd", "Spent at list prices, by project.").with(of(
             &projects,
             "project",
             |group| usd(group.cost_usd.0),
@@ -155,12 +223,13 @@ fn last_day(source: &MetricsSource) -> Vec<Family> {
     };
     let started = runs().filter(|run| run.started_at.0 >= day_ms).map(of_run);
     vec![
-        Family::gauge("fusebox_agent_day_cost_usd", "Spent in the last 24 hours at list prices, by agent type.")
+        Family::gauge("fusebox.agent.day_cost", "usd", "Spent in the last 24 hours at list prices, by agent type.")
             .with(agents.into_iter().map(|group| (vec![("agent_type", group.name)], usd(group.cost_usd.0)))),
-        Family::gauge("fusebox_agent_day_runs", "Runs begun in the last 24 hours, by agent type and status.")
+        Family::gauge("fusebox.agent.day_runs", "{run}", "Runs begun in the last 24 hours, by agent type and status.")
             .counting(started),
-        Family::gauge("fusebox_day_trips", "Limits that tripped in the last 24 hours.").counting(trips(day_ms)),
-        Family::gauge("fusebox_hour_trips", "Limits that tripped in the last hour.")
+        Family::gauge("fusebox.day_trips", "{trip}", "Limits that tripped in the last 24 hours.")
+            .counting(trips(day_ms)),
+        Family::gauge("fusebox.hour_trips", "{trip}", "Limits that tripped in the last hour.")
             .counting(trips(source.now_ms.saturating_sub(HOUR_MS))),
     ]
 }
@@ -190,17 +259,17 @@ fn at_present(source: &MetricsSource) -> Vec<Family> {
         })
     };
     vec![
-        Family::gauge("fusebox_sessions", "Sessions that are open, by status.")
+        Family::gauge("fusebox.sessions", "{session}", "Sessions that are open, by status.")
             .with([Status::Running, Status::Paused].map(of_status)),
-        Family::gauge("fusebox_waiting_sessions", "Sessions that wait for a person's answer.")
+        Family::gauge("fusebox.waiting_sessions", "{session}", "Sessions that wait for a person's answer.")
             .with([(Vec::new(), source.waiting.to_string())]),
-        Family::gauge("fusebox_runs", "Runs that are open in open sessions, by agent type and status.")
+        Family::gauge("fusebox.runs", "{run}", "Runs that are open in open sessions, by agent type and status.")
             .counting(open().flat_map(|session| session.runs.iter().filter(at_work)).map(of_run)),
-        Family::gauge("fusebox_limit_used_ratio", "Used of a limit, where 1 is its cap: of what is open, and shared.")
+        Family::gauge("fusebox.limit.used", "1", "Used of a limit, where 1 is its cap: of what is open, and shared.")
             .with(ratios(source, open(), at_work)),
-        Family::gauge("fusebox_budget_spent_usd", "Spent of a budget of the user or of a project.")
+        Family::gauge("fusebox.budget.spent", "usd", "Spent of a budget of the user or of a project.")
             .with(budget(|reading| reading.used.value)),
-        Family::gauge("fusebox_budget_cap_usd", "The cap of that budget.").with(budget(|reading| reading.cap.value)),
+        Family::gauge("fusebox.budget.cap", "usd", "The cap of that budget.").with(budget(|reading| reading.cap.value)),
     ]
 }
 
@@ -257,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_name_that_an_agent_chose_ends_no_line_and_no_label() {
-        let family = Family::gauge("fusebox_runs", "Runs.");
+        let family = Family::gauge("fusebox.runs", "{run}", "Runs.");
         let hostile = "a\"} 1\nfusebox_build_info{version=\"9\\".to_owned();
         let text = family.counting([vec![("agent_type", hostile)]]).text();
         assert_eq!(text.lines().count(), 3, "{text}");

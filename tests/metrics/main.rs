@@ -8,4 +8,5 @@
 mod states;
 
 mod figures;
+mod otlp;
 mod prometheus;

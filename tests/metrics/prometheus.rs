@@ -13,9 +13,9 @@ use serde_json::Value;
 use crate::states::{HOUR_MS, State, recordings};
 
 /// How long Prometheus may take to begin, and to know an answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
-struct Running(Child);
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -25,7 +25,7 @@ impl Drop for Running {
 }
 
 /// Sessions of the last hours under limits that they reach; the last one is at work.
-fn state_of_today() -> State {
+pub fn state_of_today() -> State {
     let state = State::new(
         r#"{"main": {"max_turns": 2, "timeout_action": "warn"}, "user": {"max_cost_usd_per_day": 25, "max_cost_usd_per_month": 300},
             "agents": {"*": {"max_turns": 2, "timeout_action": "warn"}, "asker": {"max_turns": 1, "timeout_action": "request_increase"}}}"#,
@@ -63,7 +63,7 @@ fn at_work(state: &State) {
     assert!(asked.contains("\"ask\""), "{asked}");
 }
 
-fn fusebox(state: &State, arguments: &[&str]) -> Command {
+pub fn fusebox(state: &State, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fusebox"));
     command.args(arguments).env_clear().env("HOME", state.path("home")).env("FUSEBOX_HOME", state.path("state"));
     command.current_dir(state.path("")).stdin(Stdio::null());

@@ -11,7 +11,10 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ("", &["HOSTILE", "--HOSTILE", "--help", "--version"]),
     ("hook", &["", "HOSTILE"]),
     ("status", &["", "--all", "--json", "--all --json", "HOSTILE", "s", "--me", "--me=HOSTILE/HOSTILE", "--HOSTILE"]),
-    ("metrics", &["", "--serve HOSTILE", "--serve 0.0.0.0:9464", "--HOSTILE"]),
+    (
+        "metrics",
+        &["", "--serve HOSTILE", "--serve 0.0.0.0:9464", "--otlp", "--push HOSTILE", "--push 127.0.0.1:9", "--HOSTILE"],
+    ),
     (
         "report",
         &[
