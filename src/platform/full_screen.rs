@@ -69,10 +69,17 @@ impl FullScreen {
 
     /// Waits so long for a key or the system.
     pub fn wait(&mut self, patience: Duration) -> io::Result<Option<Input>> {
-        let is_ready = match event::poll(patience) {
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => false,
-            other => other?,
-        };
+        // The library never comes back from a terminal that is gone, so it is asked only where there is one.
+        if system::is_gone(Duration::ZERO) {
+            return Ok(Some(Input::End));
+        }
+        let mut is_ready = poll(Duration::ZERO)?;
+        if !is_ready {
+            if system::is_gone(patience) {
+                return Ok(Some(Input::End));
+            }
+            is_ready = poll(system::REST.unwrap_or(patience))?;
+        }
         if let Some(input) = self.signals.next() {
             if input == Input::Redraw {
                 self.take_again()?;
@@ -107,6 +114,14 @@ impl FullScreen {
 impl Drop for FullScreen {
     fn drop(&mut self) {
         restore();
+    }
+}
+
+/// Waits so long for a key or another size.
+fn poll(patience: Duration) -> io::Result<bool> {
+    match event::poll(patience) {
+        Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Ok(false),
+        other => other,
     }
 }
 

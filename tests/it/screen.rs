@@ -28,9 +28,13 @@ struct Terminal {
 impl Terminal {
     /// Starts `status --watch` in a terminal of this size; after it the terminal's settings are printed.
     fn open(world: &TestWorld, (columns, rows): (usize, usize)) -> Terminal {
-        let line = format!("stty rows {rows} cols {columns}; '{FUSEBOX}' status --watch; echo code $?; stty -a");
+        let watch = format!("'{FUSEBOX}' status --watch; echo code $?; stty -a");
+        Terminal::running(world, &format!("stty rows {rows} cols {columns}; {watch}"))
+    }
+
+    fn running(world: &TestWorld, line: &str) -> Terminal {
         let mut command = Command::new("script");
-        command.args(["-qfc", &line, "/dev/null"]).env_clear().envs(world.variables()).env("TERM", "xterm");
+        command.args(["-qfc", line, "/dev/null"]).env_clear().envs(world.variables()).env("TERM", "xterm");
         command.current_dir(world.path("project")).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut script = command.spawn().unwrap();
         let (sends, bytes) = mpsc::channel();
@@ -187,6 +191,29 @@ fn a_key_gives_the_order_of_its_command_once_it_is_confirmed() {
     assert!(terminal.seen.contains("\x1b[?1049l") && terminal.seen.contains("\x1b[?25h"));
     let settings = terminal.seen.rsplit("code 0").next().unwrap();
     assert!(settings.contains(" icanon") && settings.contains(" echo "), "{settings}");
+}
+
+/// A closed window tells its programs by SIGHUP, which `nohup` and some shells have them ignore.
+#[test]
+fn it_ends_with_its_terminal() {
+    let world = with_agents(1);
+    let line = format!("stty rows 24 cols 80; trap '' HUP; echo \"pid $$ end\"; exec '{FUSEBOX}' status --watch");
+    let mut terminal = Terminal::running(&world, &line);
+    terminal.sees("developer");
+    let pid = terminal.seen.split("pid ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let is_there = || {
+        let said = Command::new("ps").args(["-o", "stat=", "-p", &pid]).output().unwrap().stdout;
+        !said.is_empty() && !said.starts_with(b"Z")
+    };
+    assert!(is_there());
+    drop(terminal);
+    let began = Stopwatch::start();
+    while is_there() {
+        if began.elapsed() > PATIENCE {
+            let _ended = Command::new("kill").args(["-9", &pid]).status();
+            panic!("it goes on without a terminal");
+        }
+    }
 }
 
 #[test]

@@ -3,11 +3,26 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level};
 
 use crate::platform::full_screen::Input;
+
+/// How long is left to wait for a key after `is_gone`, which has waited.
+pub const REST: Option<Duration> = Some(Duration::ZERO);
+
+/// Waits so long for a key, a signal or the terminal's end; returns whether it is the end.
+pub fn is_gone(patience: Duration) -> bool {
+    let stdin = io::stdin();
+    let mut asked = [PollFd::new(&stdin, PollFlags::IN)];
+    let patience = Timespec::try_from(patience).ok();
+    // A signal ends the wait, too.
+    let _how_many = poll(&mut asked, patience.as_ref());
+    asked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
+}
 
 /// Signals that were heard and not told yet.
 pub struct Signals {
