@@ -195,8 +195,8 @@ fn the_dialog_says_what_status_and_explain_say_while_it_is_open() {
     let asked = line(&terminal);
     let figure = asked.split("cost of the session ").nth(1).and_then(|rest| rest.split(" of ").next());
     let figure = figure.unwrap_or_default().trim_start_matches("about ").to_owned();
-    let status = lab.must(&["status"]);
-    assert!(!figure.is_empty() && status.contains(&format!(" {figure}/")), "{asked}\n{status}");
+    assert!(!figure.is_empty(), "{asked}");
+    lab.until("`status` says what the dialog says", || lab.must(&["status"]).contains(&format!(" {figure}/")));
     let run = lab.run_of("main")["run_id"].as_str().unwrap().to_owned();
     let told = lab.must(&["explain", &run]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains(&format!("INCREASE_ASKED: max_cost_usd {figure}/")), "{asked}\n{told}");
