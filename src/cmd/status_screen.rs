@@ -18,6 +18,7 @@ use crate::report::rows::SessionRows;
 use crate::report::status;
 use crate::screen::draw::draw;
 use crate::screen::item::ItemId;
+use crate::screen::pace::{Age, Due, due};
 use crate::screen::update::{Action, Order, ScreenState, Stage};
 use crate::screen::view::{LatestCalls, View, ViewSource};
 use crate::store::{self, Store};
@@ -26,12 +27,6 @@ use crate::ui::terminal::plain;
 
 /// How long a change of the state waits at most until it is seen.
 const GLANCE: Duration = Duration::from_millis(100);
-/// Between two readings is so many times as long as one takes.
-const REST: u32 = 9;
-/// After so long the clocks on the screen go on.
-const CLOCK: Duration = Duration::from_secs(1);
-/// After so long transcripts are read that have grown without an event.
-const TRANSCRIPTS: Duration = Duration::from_secs(5);
 /// The state's files that a write changes.
 const FILES: [&str; 2] = [store::FILE, "state.db-wal"];
 
@@ -69,8 +64,9 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
     let cannot = |cause| Error::failed(format!("the terminal cannot be drawn on: {cause}"));
     let mut screen = FullScreen::open().map_err(cannot)?;
     let mut state = ScreenState::default();
-    let (mut read_at, mut drawn_at) = (Stopwatch::start(), Stopwatch::start());
-    let mut cost = Duration::ZERO;
+    let began = Stopwatch::start();
+    let (mut read_at, mut transcripts_at, mut view_at) = (began, began, began);
+    let mut took = Duration::ZERO;
     let mut view = known.view(env, &page);
     let mut is_due = true;
     loop {
@@ -90,22 +86,27 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
             },
             None => is_due = false,
         }
-        // A large state is read less often, so that this takes no more than a tenth of a processor.
-        let may_read = drawn_at.elapsed() >= cost * REST;
-        let is_old = may_read && read_at.elapsed() >= TRANSCRIPTS;
-        if is_old || may_read && known.stamp != stamp(env) {
-            let began = Stopwatch::start();
-            let depth = if is_old { Depth::Transcripts } else { Depth::State };
+        let age = Age { read: read_at.elapsed(), transcripts: transcripts_at.elapsed(), view: view_at.elapsed() };
+        let due = due(age, took, known.stamp != stamp(env));
+        if due == Due::Nothing {
+            continue;
+        }
+        let began = Stopwatch::start();
+        if due != Due::Clocks {
+            let depth = if due == Due::Transcripts { Depth::Transcripts } else { Depth::State };
             if let Err(cause) = known.read(env, depth) {
                 state.said = plain(&cause.to_string());
             }
-            read_at = if is_old { Stopwatch::start() } else { read_at };
-            is_due = true;
-            (view, drawn_at) = (known.view(env, &page), Stopwatch::start());
-            cost = began.elapsed();
-        } else if drawn_at.elapsed() >= CLOCK {
-            (view, drawn_at, is_due) = (known.view(env, &page), Stopwatch::start(), true);
         }
+        view = known.view(env, &page);
+        view_at = Stopwatch::start();
+        if due != Due::Clocks {
+            (took, read_at) = (began.elapsed(), view_at);
+        }
+        if due == Due::Transcripts {
+            transcripts_at = view_at;
+        }
+        is_due = true;
     }
 }
 
