@@ -2,7 +2,7 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::policy::{Mode, Scope};
-use crate::domain::session::Status;
+use crate::domain::session::{MAIN, Status};
 use crate::report::bars::bars;
 use crate::report::group::Group;
 use crate::report::model::{OffReport, Report, RunReport, SessionReport};
@@ -80,9 +80,16 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
     }
 }
 
-/// Returns how a session stands, in a word and as what it is painted: a prompt that was kept back is what counts.
+/// Returns how a session stands, in a word and as what it is painted: a prompt that was kept back is what counts, and after the
+/// client's end how its main agent's work has ended.
 pub fn standing(session: &SessionReport) -> (&'static str, Status) {
-    if session.kept_back.is_empty() { (session.status.word(), session.status) } else { ("blocked", Status::Failed) }
+    if !session.kept_back.is_empty() {
+        return ("blocked", Status::Failed);
+    }
+    let main = session.runs.iter().rfind(|run| run.agent_type == MAIN && run.order.is_some());
+    let ended = main.filter(|run| session.status == Status::Completed && !suggestion::is_over(session, run));
+    let status = ended.map_or(session.status, |run| run.status);
+    (status.word(), status)
 }
 
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {

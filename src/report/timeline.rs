@@ -95,11 +95,13 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
         (Scope::Outer, Some(outer)) => outer,
         _ => &told.run_id,
     };
-    let lifts = suggestion::lifts(order, Some(told), id).entry();
+    let lifts = suggestion::lifts(order, Some(told), id);
     // What a client that has ended was doing goes on in a new one.
-    Some(match session.status {
-        Status::Completed => format!("{lifts}, then `claude --resume {}`", plain(&session.id)),
-        _ => lifts,
+    let again = format!("claude --resume {}", plain(&session.id));
+    Some(match (session.status, lifts.command()) {
+        (Status::Completed, Some(command)) => format!("{command}, then {again}"),
+        (Status::Completed, None) => format!("{again}. {}", lifts.entry()),
+        _ => lifts.entry(),
     })
 }
 

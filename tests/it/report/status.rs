@@ -4,6 +4,7 @@ use fusebox::domain::charge::RecordKind;
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Run;
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::state::{at, developer, main_run, record, save, session, trip, with_shop};
 use crate::world::TestWorld;
@@ -146,4 +147,31 @@ fn an_agent_of_the_clients_own_without_a_type_has_a_name() {
         let said = world.run(command).ok();
         assert!(said.contains("agent a9398b03"), "{command:?}: {said}");
     }
+}
+
+/// A headless client that a limit has stopped ends as any other.
+#[test]
+fn work_that_was_stopped_is_not_called_completed_after_the_clients_end() {
+    let world = TestWorld::new();
+    let policy = r#"{ "main": { "max_turns": 1, "timeout_action": "terminate", "grace_turns": 0 } }"#;
+    world.write("home/.claude/fusebox.json", policy);
+    let hook = |name: &str, rest: &Value| world.hook(world.event("s1", "p1", name, rest)).ok();
+    hook("SessionStart", &json!({"source": "startup"}));
+    hook("UserPromptSubmit", &json!({"prompt": "go"}));
+    for id in ["t1", "t2"] {
+        hook("PreToolUse", &json!({"tool_name": "Read", "tool_use_id": id, "tool_input": {"file_path": id}}));
+    }
+    hook("SessionEnd", &json!({"reason": "other"}));
+    let status_column = || {
+        let report = world.run(&["report", "--since", "all"]).ok();
+        report.lines().nth(1).unwrap().split_whitespace().find(|word| word.ends_with("ed")).unwrap().to_owned()
+    };
+    assert_eq!(status_column(), "stopped");
+    let told = world.run(&["explain"]).ok();
+    let next = told.split("Next\n").nth(1).unwrap();
+    assert_eq!(next.trim(), "claude --resume s1. The next prompt starts afresh, with whole limits.");
+    hook("SessionStart", &json!({"source": "resume"}));
+    world.hook(world.event("s1", "p2", "UserPromptSubmit", &json!({"prompt": "on"}))).ok();
+    hook("SessionEnd", &json!({"reason": "other"}));
+    assert_eq!(status_column(), "completed", "a later prompt has done its work");
 }
