@@ -30,7 +30,8 @@ const UNASKED: &str = "without Fusebox being asked";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit codes: the client's own; 3 where a limit or a person stopped or paused its
-main agent, or blocked its prompt; 1 where the client cannot be started.
+main agent, or blocked its prompt; 1 where the client cannot be started; 128 and
+the signal's number where a signal was handed on to it.
 On standard error it says also what did not end it: mistakes in the configuration,
 subagents that were stopped, calls that went by without Fusebox being asked, limits
 that were off or only observed, a damaged state that was set aside. --strict makes

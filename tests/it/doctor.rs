@@ -221,6 +221,8 @@ fn run_hands_on_what_the_command_says() {
     assert_eq!(world.run(&["run", "client"]).code, 128 + 15, "what ends only us is handed on");
     world.script("bin/client", "kill -INT $PPID; exec sleep 5");
     assert_eq!(world.run(&["run", "client"]).code, 128 + 2, "no terminal has told the client");
+    world.script("bin/client", "trap 'exit 0' INT; kill -INT $PPID; while :; do :; done");
+    assert_eq!(world.run(&["run", "client"]).code, 128 + 2, "a job that was cancelled has not passed");
     insta::assert_snapshot!(world.run(&["run", "no-such-client"]), @r"
     [stderr]
     error: cannot run `no-such-client`: No such file or directory (os error 2)

@@ -22,15 +22,21 @@ pub fn run(program: &OsStr, arguments: &[OsString], variable: (&str, &str)) -> R
     let child = Command::new(program).args(arguments).env(variable.0, variable.1).spawn().map_err(|cause| {
         Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
     })?;
-    Ok(code(wait(child, signals)?))
+    let (status, ended_by) = wait(child, signals)?;
+    // A client that was interrupted may end as if it were done.
+    Ok(match ended_by {
+        Some(signal) if status.success() => 128 + signal,
+        _ => code(status),
+    })
 }
 
-/// Waits for a program. SIGINT reaches it from a terminal, as us; what ends only us is handed on.
-fn wait(mut child: Child, mut signals: Signals) -> Result<ExitStatus> {
+/// Waits for a program; returns how it ended, and the signal that it was handed. SIGINT reaches it from a terminal, as us.
+fn wait(mut child: Child, mut signals: Signals) -> Result<(ExitStatus, Option<u8>)> {
     let handle = signals.handle();
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let has_terminal = io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
     let listener = thread::spawn(move || {
+        let mut handed_on = None;
         for signal in signals.forever() {
             let passed_on = match signal {
                 SIGTERM => Some(Signal::TERM),
@@ -40,13 +46,15 @@ fn wait(mut child: Child, mut signals: Signals) -> Result<ExitStatus> {
             };
             if let (Some(pid), Some(signal)) = (pid, passed_on) {
                 let _gone = kill_process(pid, signal);
+                handed_on = u8::try_from(signal.as_raw()).ok();
             }
         }
+        handed_on
     });
     let status = child.wait().map_err(|cause| Error::failed(format!("cannot wait for the command: {cause}")));
     handle.close();
-    let _ended = listener.join();
-    status
+    let handed_on = listener.join().unwrap_or_default();
+    Ok((status?, handed_on))
 }
 
 /// Returns the exit code as a shell would give it: 128 and the signal where one ended it.
