@@ -190,7 +190,7 @@ fn sentence(rules: &LimitSet) -> String {
         let same = rules.limits.iter().filter(told).filter(|rule| rule.action == action && !refuses(rule));
         said(verb, same.map(show).collect())
     };
-    let refused = said("refuse more than", rules.limits.iter().filter(told).filter(refuses).map(show).collect());
+    let refused = said("refuse calls beyond", rules.limits.iter().filter(told).filter(refuses).map(show).collect());
     let parts: Vec<String> = VERBS.into_iter().filter_map(part).chain(refused).collect();
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
