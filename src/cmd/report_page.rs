@@ -47,7 +47,8 @@ pub fn write(env: &Environment, page: &str, sessions: usize, path: Option<&Path>
     atomic_file::replace(path, page, PRIVATE).map_err(|cause| Error::file("write", path, cause))?;
     let (kilobytes, sessions) = (page.len().div_ceil(1000), counted(sessions as u64, "session"));
     let shown = env.short_path(path);
-    env.print(&format!("Wrote {shown}: {kilobytes} kB, {sessions}. Open it in a browser: {}\n", url(path)));
+    let real = file_info::real_path(path).unwrap_or_else(|_| path.to_path_buf());
+    env.print(&format!("Wrote {shown}: {kilobytes} kB, {sessions}. Open it in a browser: {}\n", url(&real)));
     Ok(ExitCode::SUCCESS)
 }
 
