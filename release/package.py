@@ -159,7 +159,9 @@ def sbom():
         return {"type": "library", "name": package["name"], "version": package["version"], "purl": purl, "bom-ref": purl} | licence
     packages = sorted((it for it in said["packages"] if it["id"] in wanted), key=lambda it: (it["name"], it["version"]))
     own = next(it for it in packages if it["id"] == said["resolve"]["root"])
-    parts = [component(it) for it in packages if it is not own]
+    copied = [{"type": "library", "name": name, "version": version, "purl": f"{address}@{version}", "bom-ref": f"{address}@{version}",
+               "licenses": [{"expression": licence}]} for name, version, licence, address, _ in third_party.vendored(ROOT)]
+    parts = [component(it) for it in packages if it is not own] + copied
     return as_json({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
                     "metadata": {"component": component(own) | {"type": "application"}}, "components": parts})
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,9 @@ RUNTIMES = [
     ("windows-gnu", "The runtime of mingw-w64: in the public domain, and the Zope Public License 2.1.\n"
                     "https://github.com/mingw-w64/mingw-w64/blob/master/COPYING.MinGW-w64-runtime/COPYING.MinGW-w64-runtime.txt"),
 ]
+# Folders of what is copied into the program from other places than Cargo's registry: a file NAME.LICENSE for each, and beside it one whose
+# first line names the version. By name: the licence and the address of the package.
+VENDORED = {"uPlot": ("MIT", "pkg:npm/uplot")}
 # The beginnings of the names, in small letters, of files that hold a licence or a notice.
 NAMES = ("licen", "copying", "copyright", "notice", "unlicense")
 
@@ -44,6 +48,24 @@ def texts(package, root):
     return [(root / "LICENSE-MIT").read_text().strip().replace("2026 the Fusebox authors", owners)]
 
 
+def vendored(root):
+    """Returns what was copied in, as (name, version, licence, address, text of the licence)."""
+    found = []
+    for path in sorted(root.glob("src/**/vendor/*.LICENSE")):
+        name = path.stem
+        heads = [other.read_text()[:200].splitlines()[0] for other in path.parent.glob(f"{name}*.js")]
+        versions = {match[1] for head in heads if (match := re.search(r"\(v([0-9.]+)\)", head))}
+        if name not in VENDORED or len(versions) != 1:
+            raise SystemExit(f"{path}: VENDORED does not know it, or its version is not to be found ({versions})")
+        found.append((name, versions.pop(), *VENDORED[name], path.read_text().strip()))
+    for folder in root.glob("src/**/vendor"):
+        named = {path.stem for path in folder.glob("*.LICENSE")}
+        strays = [path.name for path in folder.iterdir() if path.name.split(".")[0] not in named]
+        if strays:
+            raise SystemExit(f"{folder} has {strays} without a licence")
+    return found
+
+
 @functools.cache
 def third_party(root, target):
     """Returns the file for a target: each text once, below the packages that it is of."""
@@ -55,6 +77,8 @@ def third_party(root, target):
         for text in texts(package, root):
             of_text.setdefault(text, []).append(f"{package['name']} {package['version']} ({package['license']})")
     runtimes = [words for part, words in RUNTIMES if part in target]
+    for name, version, licence, _, text in vendored(root):
+        of_text.setdefault(text, []).append(f"{name} {version} ({licence})")
     blocks = [f"What the program for {target} is made of, beside Fusebox itself.", *runtimes]
     line = "-" * 80
     blocks += [f"{line}\n" + "\n".join(names) + f"\n{line}\n\n{text}" for text, names in of_text.items()]
