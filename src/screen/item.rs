@@ -8,6 +8,7 @@ use crate::messages::advice::typed;
 use crate::report::bars::percent;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
+use crate::report::status;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 
@@ -70,10 +71,7 @@ impl Item {
 
     /// Makes the line of a session.
     pub fn of_session(session: &SessionReport, doing: String, billing: Billing) -> Item {
-        let (status, standing) = match session.kept_back[..] {
-            [] => (session.status, session.status.word()),
-            _ => (Status::Failed, "blocked"),
-        };
+        let (standing, status) = status::standing(session);
         let project = session.project.rsplit(['/', '\\']).next().unwrap_or_default();
         Item {
             id: ItemId { session: session.session_id.clone(), run: None },
