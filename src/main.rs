@@ -6,7 +6,7 @@ mod allocator;
 use std::process::ExitCode;
 
 use fusebox::cmd;
-use fusebox::hook::{self, command_watch};
+use fusebox::hook::{self, background_order};
 use fusebox::platform::environment::Environment;
 use fusebox::platform::resources;
 
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
             allocator::serve_sqlite();
             resources::run(|| hook::run(&Environment::real()))
         }
-        Some(word) if word == command_watch::WORD => cmd::watch::run(&env),
+        Some(word) if word == background_order::WORD => cmd::watch::run(&env),
         _ => cmd::run(&env),
     }
 }

@@ -25,4 +25,7 @@ pub struct SettingsTaken {
     /// For how many seconds the client waits for the hook at a tool call, where that is longer than usual.
     #[serde(default, skip_serializing_if = "is_default")]
     pub call_timeout_s: u32,
+    /// How often the client has asked whether it may take a change.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub asked: u32,
 }

@@ -1,4 +1,4 @@
-//! The watch over a command whose time was cut: a process that outlives its hook, and ends the command if the client does not.
+//! The watch over a command whose time was cut: it outlives its hook, and ends the command if the client does not.
 //!
 //! The last hook to answer says what the client gives a command, and an agent's own may give it more. The watch sleeps without
 //! locks until the cut time of the command's shell is over. It goes when the shell or the client has gone.
@@ -21,16 +21,11 @@ use crate::hook::background_tasks::{self, Shell};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::processes;
-use crate::platform::run_command::Program;
 use crate::store::{Store, log_file};
 use crate::wire::input::Input;
 use crate::wire::output::Answer;
 use crate::wire::tools;
 
-/// The word that has the program watch; no person gives it.
-pub const WORD: &str = "hook-watch";
-/// The most that is read of an order, in bytes: a shell takes no longer command.
-pub const LONGEST: usize = 1 << 20;
 /// How much later than the cut time the client may be, in milliseconds.
 const LATER_MS: u64 = 2_000;
 /// How soon a shell is looked for that is not there: a dialog may be open about its call. Each time it is twice that.
@@ -78,14 +73,6 @@ pub fn order(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Ve
         finding,
         log: state.session.log.clone(),
     })
-}
-
-/// Begins to watch in the background. Nothing waits for it: where it cannot be begun, the limit acts at the call's end.
-pub fn begin(env: &Environment, folder: &Path, order: &WatchOrder) {
-    let (Some(binary), Ok(text)) = (env.binary(), serde_json::to_vec(order)) else { return };
-    // What the command is, the process table does not show: whoever looks for it there is to find the command alone.
-    let watch = Program::new(binary).args([WORD]).folder(folder).env("FUSEBOX_HOME", folder);
-    let _unwatched = env.begin(watch, &text);
 }
 
 /// Watches until the command is over, or ends it.

@@ -1,7 +1,7 @@
 //! What is left to do once the answer is given.
 
 use crate::engine::session_state::SessionState;
-use crate::hook::command_watch::{self, WatchOrder};
+use crate::hook::background_order::{self, BackgroundOrder};
 use crate::hook::save::Saved;
 use crate::hook::{background_tasks, prune_due};
 use crate::platform::environment::Environment;
@@ -16,21 +16,21 @@ const LOCKED: &str = "the lock of the state did not come in time: its holder kee
 pub enum FollowUp {
     /// The event was taken by another process: the database is let go.
     Leave(Store),
-    /// The event was taken into the state, and a command may have to be watched.
-    Finish(Box<Saved>, Option<WatchOrder>),
+    /// The event was taken into the state, and another process may have something to do.
+    Finish(Box<Saved>, Option<BackgroundOrder>),
 }
 
-/// Lets the state go; then has a command watched, writes the log, ends shell commands that outlive their run, and has the
+/// Lets the state go; then has another process begin what takes longer, writes the log, ends shell commands that outlive their run, and has the
 /// state pruned.
 pub fn finish(env: &Environment, follow_up: FollowUp) {
-    let (Saved { store, state, folder, prunes }, watch) = match follow_up {
+    let (Saved { store, state, folder, prunes }, order) = match follow_up {
         FollowUp::Leave(store) => return store.leave(),
-        FollowUp::Finish(saved, watch) => (*saved, watch),
+        FollowUp::Finish(saved, order) => (*saved, order),
     };
     let is_unlocked = store.is_unlocked();
     store.leave();
-    if let Some(order) = watch {
-        command_watch::begin(env, &folder, &order);
+    if let Some(order) = order {
+        background_order::begin(env, &folder, &order);
     }
     let mut records = state.log_records.clone();
     records.extend(is_unlocked.then(|| notice(&state, LOCKED)));

@@ -5,6 +5,7 @@ pub mod altered_facts;
 pub mod altered_rows;
 pub mod answered_dialogs;
 pub mod apply;
+pub mod background_order;
 pub mod background_tasks;
 pub mod backlog;
 pub mod brought_commands;
@@ -42,6 +43,7 @@ pub mod save;
 pub mod scheduled_prompts;
 pub mod sender;
 pub mod settings_baseline;
+pub mod settings_recheck;
 pub mod settings_watch;
 pub mod shared_budgets;
 pub mod spend_before_install;
@@ -194,6 +196,6 @@ pub fn respond(
         let Some(mut loaded) = held_calls::hold(env, deadline, (loaded, &applied), &mut held) else { continue };
         let reply = reply::compose(env, &mut loaded, &call, &applied);
         let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
-        return Ok(HookResult { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) });
+        return Ok(HookResult { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.order)) });
     }
 }

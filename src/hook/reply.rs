@@ -5,11 +5,11 @@ use crate::domain::event::{Agent, Event};
 use crate::engine::outcome::outcome;
 use crate::engine::session_state::SessionState;
 use crate::hook::apply::Applied;
-use crate::hook::command_watch::{self, WatchOrder};
+use crate::hook::background_order::BackgroundOrder;
 use crate::hook::load::Loaded;
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    called_skills, changed_calls, given_answers, settings_watch, spend_before_install, unwatched_clients,
+    called_skills, changed_calls, command_watch, given_answers, settings_watch, spend_before_install, unwatched_clients,
 };
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
@@ -23,8 +23,8 @@ use crate::wire::output::{self, Answer, Case};
 pub struct Reply {
     /// The answer; empty where there is nothing to say.
     pub text: String,
-    /// The command whose time was cut, to be watched once the answer is given.
-    pub watch: Option<WatchOrder>,
+    /// What a process is to do that outlives this one, once the answer is given.
+    pub order: Option<BackgroundOrder>,
 }
 
 /// Words the reply, and notes in the state what it says.
@@ -36,7 +36,7 @@ pub fn compose(env: &Environment, loaded: &mut Loaded, call: &HookCall, applied:
     let mut answer = output::answer(&case, &applied.verdict);
     let watch = command_watch::order(state, run, (event, input), (&applied.verdict, &answer));
     changed_calls::note(state, run, (event, input), &answer, &call.guard);
-    settings_watch::watch_settings(env, state, event, &mut answer);
+    let recheck = settings_watch::watch_settings(env, state, event, &mut answer);
     unwatched_clients::tell(store, state, event, &answer);
     called_skills::typed(env, state, event, input);
     tell_of_ended_client(state);
@@ -45,7 +45,8 @@ pub fn compose(env: &Environment, loaded: &mut Loaded, call: &HookCall, applied:
     spend_before_install::mark(state, event, &mut answer);
     let text = answer.text();
     given_answers::keep(state, run, call, &text);
-    Reply { text, watch }
+    let watch = watch.map(|order| BackgroundOrder::Command(Box::new(order)));
+    Reply { text, order: watch.or(recheck.map(BackgroundOrder::Settings)) }
 }
 
 /// Tells the person that the client is ended, here and in the first session above.

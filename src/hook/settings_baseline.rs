@@ -1,7 +1,7 @@
 //! The settings that a session works with: which of Fusebox's handlers were registered and what was diverted when its client started,
 //! or when a person took a change. Settings that would take handlers away or divert more wait for a person.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::domain::fact;
 use crate::domain::model_hook::Holder;
@@ -109,6 +109,7 @@ fn set(session: &mut Session, now: &Registered) {
         off: now.disabled.is_some(),
         prices: now.has_prices,
         plugins: now.plugins.clone(),
+        asked: session.diverted.asked,
         call_timeout_s: Some(now.call_timeout_s).filter(|it| *it > EventName::PreToolUse.timeout_s()).unwrap_or(0),
     };
 }
@@ -136,6 +137,18 @@ pub fn wake(env: &Environment, session: &Session) -> bool {
     let places = Folders::of(env, Path::new(&session.folder)).places().into_iter();
     let own = places.filter(|place| place.scope != InstallScope::Managed);
     own.filter(|place| changes::touch(&place.settings).is_ok()).count() > 0
+}
+
+/// Returns the files that the client of a session reads its settings from, and the folders that they lie in.
+pub fn files(env: &Environment, session: &Session) -> Vec<PathBuf> {
+    let client = bare_client(env, session);
+    let named = client.named_settings().into_iter().map(|file| file.place);
+    let mut paths: Vec<PathBuf> = client.folders.places().into_iter().chain(named).map(|it| it.settings).collect();
+    paths.extend(paths.clone().iter().filter_map(|path| path.parent()).map(Path::to_path_buf));
+    paths.sort();
+    paths.dedup();
+    paths.retain(|path| path.is_absolute());
+    paths
 }
 
 /// Says what settings would do to a session; nothing where all handlers are still there and no more is diverted.

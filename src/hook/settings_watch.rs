@@ -4,24 +4,34 @@ use std::path::Path;
 
 use crate::domain::event::{Event, EventKind};
 use crate::engine::session_state::SessionState;
+use crate::hook::settings_recheck::{self, RecheckOrder};
 use crate::hook::{pin_policy, settings_baseline};
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::wire::output::Answer;
 
-/// Keeps a settings change back that would take our handlers away, and tells of edits that change nothing yet.
-pub fn watch_settings(env: &Environment, state: &mut SessionState, event: &Event, answer: &mut Answer) {
+/// Keeps a settings change back that would take our handlers away, and tells of edits that change nothing yet. Returns the order to
+/// look again at settings that are let pass.
+pub fn watch_settings(
+    env: &Environment,
+    state: &mut SessionState,
+    event: &Event,
+    answer: &mut Answer,
+) -> Option<RecheckOrder> {
     let folder = state.session.folder.clone();
     // A limit that ends the loop may be the last that a person hears of the session.
     let ends = answer.goes_on == Some(false);
     match event.kind {
         EventKind::ConfigChanged { .. } => {
+            // Before they are judged: what changes while they are is seen, too.
+            let versions = settings_recheck::versions(env, &state.session);
             let now = settings_baseline::registered(env, &state.session);
+            state.session.diverted.asked = state.session.diverted.asked.wrapping_add(1);
             let Some(harm) = settings_baseline::harm(&state.session, &now) else {
                 settings_baseline::take_hooks(env, &mut state.session, &now);
                 settings_baseline::take_timeout(&mut state.session, &now);
-                return;
+                return settings_recheck::order(state, versions);
             };
             answer.decision = Some("block");
             answer.reason = Some(hold(state, &harm));
@@ -35,6 +45,7 @@ pub fn watch_settings(env: &Environment, state: &mut SessionState, event: &Event
         _ if ends => last_look(env, state, &folder),
         _ => {}
     }
+    None
 }
 
 /// Tells the person what waits, once, and that what comes later waits with it; returns the reason for the client.

@@ -123,6 +123,14 @@ messages! {
     client_ended(what = "model requests 5/5 (max_requests, project)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "the client was ended: {what}, and what it does goes on without asking a hook. {next}";
 
+    /// A client goes on without hooks: its settings changed between Fusebox's answer and its own look at them. It was ended.
+    client_without_hooks_ended(next = NextStep::Status { id: "5f0c1d2e".to_owned() })
+        => "the client was ended: its settings were changed while it read them, and it went on without hooks. {next}";
+
+    /// The same in a session that is only watched, or of a client that could not be ended.
+    client_without_hooks(next = NextStep::Status { id: "5f0c1d2e".to_owned() })
+        => "the client goes on without hooks: its settings were changed while it read them. Nothing of it is counted. {next}";
+
     /// The same, of a client below, told in the session that its agent started it from.
     client_below_ended(what = "model requests 5/5 (max_requests, project)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "a client that its agent started was ended: {what}, and no hook is asked there. {next}";

@@ -20,6 +20,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
+
 use own::{Asked, Own};
 
 #[cfg(windows)]
@@ -58,6 +60,8 @@ pub struct FileInfo {
     pub place: (u64, u64),
     /// When it was changed, in nanoseconds since 1970; 0 where that is not known.
     pub modified_ns: u64,
+    /// When it, its mode or its name was changed, in nanoseconds since 1970; 0 on Windows, which does not tell.
+    pub changed_ns: u64,
     /// When it was made, in nanoseconds since 1970; 0 where that is not known.
     pub created_ns: u64,
 }
@@ -79,6 +83,21 @@ impl FileInfo {
     }
 }
 
+/// What tells one state of what lies under a path from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileVersion {
+    place: (u64, u64),
+    length: u64,
+    modified_ns: u64,
+    changed_ns: u64,
+}
+
+/// Returns the state of what lies under a path, links followed; `None` where nothing does, or it cannot be looked at.
+pub fn version(path: &Path) -> Option<FileVersion> {
+    let FileInfo { place, length, modified_ns, changed_ns, .. } = of(path).ok()?;
+    Some(FileVersion { place, length, modified_ns, changed_ns })
+}
+
 fn info(meta: &Metadata, own: Own) -> FileInfo {
     let kind = match meta.file_type() {
         kind if kind.is_file() => Kind::File,
@@ -86,7 +105,7 @@ fn info(meta: &Metadata, own: Own) -> FileInfo {
         kind if kind.is_symlink() => Kind::Link,
         _ => Kind::Other,
     };
-    let Own { mode, owner, names, place } = own;
+    let Own { mode, owner, names, place, changed_ns } = own;
     FileInfo {
         kind,
         length: meta.len(),
@@ -95,6 +114,7 @@ fn info(meta: &Metadata, own: Own) -> FileInfo {
         names,
         place,
         modified_ns: nanoseconds(meta.modified()),
+        changed_ns,
         created_ns: nanoseconds(meta.created()),
     }
 }

@@ -1,5 +1,6 @@
 //! The last of a transcript's rows about the model: when it answered, or that a request failed.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -30,15 +31,29 @@ fn is_copied(line: &[u8]) -> bool {
 
 /// Returns what the last row that is of interest says.
 fn last<T>(path: &Path, says: impl Fn(&Row, &[u8]) -> Option<T>) -> io::Result<Option<T>> {
+    let end = end(path)?;
+    Ok(lines_about_the_model(&end).find_map(|line| {
+        let mut mended = Vec::new();
+        model_row(line, &mut mended).and_then(|row| says(&row, line))
+    }))
+}
+
+/// Reads the end of a transcript.
+fn end(path: &Path) -> io::Result<Vec<u8>> {
     let (mut file, length) = open(path)?;
     file.seek(SeekFrom::Start(length.saturating_sub(REACH)))?;
     let mut end = Vec::new();
     file.take(REACH).read_to_end(&mut end)?;
-    let mut lines = end.rsplit(|byte| *byte == b'\n').filter(|line| byte_search::find(ABOUT_THE_MODEL, line).is_some());
-    Ok(lines.find_map(|line| {
-        let mut mended = Vec::new();
-        row::parse(line, &mut mended).ok().filter(|row| row.kind.0 == "assistant").and_then(|row| says(&row, line))
-    }))
+    Ok(end)
+}
+
+/// Returns the lines that may be about the model, the last one first.
+fn lines_about_the_model(end: &[u8]) -> impl Iterator<Item = &[u8]> {
+    end.rsplit(|byte| *byte == b'\n').filter(|line| byte_search::find(ABOUT_THE_MODEL, line).is_some())
+}
+
+fn model_row<'a>(line: &'a [u8], mended: &'a mut Vec<u8>) -> Option<Row<'a>> {
+    row::parse(line, mended).ok().filter(|row| row.kind.0 == "assistant")
 }
 
 /// Returns when the model last answered in this session, in milliseconds since 1970. A branch begins with copies of what it answered in
@@ -46,6 +61,17 @@ fn last<T>(path: &Path, says: impl Fn(&Row, &[u8]) -> Option<T>) -> io::Result<O
 pub fn last_response_ms(path: &Path) -> io::Result<Option<i64>> {
     let is_own = |row: &Row, line: &[u8]| row.is_a_models() && !is_copied(line);
     last(path, |row, line| is_own(row, line).then(|| row.at_ms()).flatten())
+}
+
+/// Returns how many responses a transcript's end has that the model has given since a moment, in milliseconds since 1970.
+pub fn responses_since(path: &Path, since_ms: i64) -> io::Result<usize> {
+    let (end, mut ids) = (end(path)?, BTreeSet::new());
+    for line in lines_about_the_model(&end) {
+        let mut mended = Vec::new();
+        let row = model_row(line, &mut mended).filter(|row| row.is_a_models() && row.at_ms() >= Some(since_ms));
+        ids.extend(row.as_ref().and_then(Row::message).map(|message| message.id().into_owned()));
+    }
+    Ok(ids.len())
 }
 
 /// Whether the last thing that the client has written of the model is that a request failed, at this moment or later.

@@ -13,6 +13,8 @@ pub struct Own {
     pub names: u64,
     /// Where it is kept.
     pub place: (u64, u64),
+    /// When it, its mode or its name was changed, in nanoseconds since 1970; 0 where the system does not tell.
+    pub changed_ns: u64,
 }
 
 /// What is asked about.

@@ -11,7 +11,14 @@ const PERMISSIONS: u32 = 0o7777;
 
 /// Returns what the system tells of a file in its own way.
 pub fn own(meta: &Metadata, _asked: Asked<'_>) -> Own {
-    Own { mode: meta.mode() & PERMISSIONS, owner: meta.uid(), names: meta.nlink(), place: (meta.dev(), meta.ino()) }
+    let changed_ns = meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec());
+    Own {
+        mode: meta.mode() & PERMISSIONS,
+        owner: meta.uid(),
+        names: meta.nlink(),
+        place: (meta.dev(), meta.ino()),
+        changed_ns: u64::try_from(changed_ns).unwrap_or(0),
+    }
 }
 
 /// Returns a path as others take it: here it is that already.

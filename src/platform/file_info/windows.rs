@@ -25,7 +25,7 @@ pub fn own(meta: &Metadata, asked: Asked<'_>) -> Own {
     };
     let unknown = FileIdentity { names: UNKNOWN_NAMES, place: (0, 0) };
     let FileIdentity { names, place } = identity.unwrap_or(unknown);
-    Own { mode: if meta.is_dir() { FOLDER } else { FILE }, owner: 0, names, place }
+    Own { mode: if meta.is_dir() { FOLDER } else { FILE }, owner: 0, names, place, changed_ns: 0 }
 }
 
 fn identity(path: &Path, flags: u32) -> Option<FileIdentity> {

@@ -24,6 +24,18 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "the_next_client_lacks_the_hooks_that_were_taken_out",
     },
     Attempt {
+        tries: "moves the folder with the settings away for the moment at which the client reads a change that Fusebox let pass",
+        outcome: Outcome::NoEffect,
+        then: "the files are watched until the client must have read them; where one has changed, the client is made to read them again",
+        scenario: "settings_that_are_gone_while_the_client_reads_them_take_no_hooks_away",
+    },
+    Attempt {
+        tries: "the same, and leaves the folder away",
+        outcome: Outcome::Noticed,
+        then: "a client that goes on from one response to the next without asking a hook is ended; the log has it",
+        scenario: "a_client_that_goes_on_without_hooks_is_ended",
+    },
+    Attempt {
         tries: "`disableAllHooks` in any settings file, also one that did not exist",
         outcome: Outcome::NoEffect,
         then: "the change is blocked, the user is told, and the log has it",
@@ -107,6 +119,58 @@ fn hooks_taken_out_of_the_settings_stay_in_force() {
             trial.user_reads("would take Fusebox's hooks away");
         }
     }
+}
+
+/// Changes a setting of no weight, and moves the settings away as soon as the hook that is asked about it has read them; back after
+/// so many seconds.
+const GONE_AFTER_THE_LOOK: &str = r#"
+import ctypes, os, sys, time
+libc, end = ctypes.CDLL(None), time.time() + 20
+def hooks():
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if open(f"/proc/{pid}/cmdline", "rb").read().endswith(b"\0hook\0"): found.add(pid)
+        except OSError: pass
+    return found
+mine = hooks()
+open(".claude/settings.json", "w").write('{"verbose": true}')
+reads = libc.inotify_init()
+libc.inotify_add_watch(reads, b".claude/settings.local.json", 16)
+os.set_blocking(reads, False)
+while not hooks() - mine:
+    if time.time() > end: raise SystemExit("nobody asked")
+    try: os.read(reads, 65536)
+    except BlockingIOError: pass
+os.set_blocking(reads, True)
+os.read(reads, 4096)
+os.rename(".claude", ".gone")
+time.sleep(float(sys.argv[1]))
+os.rename(".gone", ".claude")
+"#;
+
+/// A lab whose agent has its settings away for so long while the client reads them, and another program do it.
+fn with_settings_gone(seconds: &str) -> (Lab, Vec<Vec<Tool>>) {
+    let flip = format!("(python3 flip.py {seconds} >flipped 2>&1 &); sleep 4; cat flipped");
+    let attempts = in_turn([bash(&flip), bash("sleep 4; echo waited")]);
+    let lab = trial::lab(trial::policy(attempts.len()), &attempts);
+    lab.write("flip.py", GONE_AFTER_THE_LOOK);
+    (lab, attempts)
+}
+
+#[test]
+fn settings_that_are_gone_while_the_client_reads_them_take_no_hooks_away() {
+    let (lab, attempts) = with_settings_gone("0.4");
+    Trial::run(lab, &attempts).held();
+}
+
+#[test]
+fn a_client_that_goes_on_without_hooks_is_ended() {
+    let (lab, _) = with_settings_gone("40");
+    let run = lab.claude("MAIN start", &[]);
+    assert_ne!(run.code, Some(0), "{}", lab.story());
+    let log = lab.must(&["log", "--json"]);
+    assert!(log.contains("its settings were changed while it read them, and it went on without hooks"), "{log}");
 }
 
 #[test]

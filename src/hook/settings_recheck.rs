@@ -1,0 +1,199 @@
+//! The second look at settings that a change was let pass for.
+//!
+//! The client reads its settings only once the hook has answered. A program can have moved them away by then, and back before anybody
+//! looks: the client would go on without our hooks. So a process that outlives the hook watches the files until the client must
+//! have read them. Where one has changed meanwhile, it has the client read them again, and waits until a hook is heard. A client that
+//! goes on asking the model without any hook is ended.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::policy::Mode;
+use crate::domain::rfc3339;
+use crate::domain::session::{Process, Session};
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::hook::settings_baseline;
+use crate::messages::next_step::NextStep;
+use crate::messages::notices;
+use crate::platform::environment::Environment;
+use crate::platform::file_info::{self, FileVersion};
+use crate::platform::processes;
+use crate::store::{Store, log_file};
+use crate::transcript::{ending, layout};
+use crate::wire::messages::short;
+
+/// How long after an answer the client may yet read its settings, in milliseconds: it takes a few, on an idle machine.
+const READS_WITHIN_MS: u64 = 2_500;
+/// How often the files are looked at until then.
+const OFTEN: Duration = Duration::from_millis(3);
+/// How long a client takes to ask about files that were touched: it waits for a second of quiet before.
+const ASKS_WITHIN_MS: u64 = 5_000;
+/// How often it is then looked for signs of hooks.
+const SELDOM: Duration = Duration::from_millis(500);
+/// How often the client is made to read again: at the first time it may get hooks back, at the second it asks them.
+const TOUCHES: usize = 2;
+/// How many responses show a client that asks no hook: an event lies between one response and the next.
+const RESPONSES: usize = 2;
+
+/// What is looked at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecheckOrder {
+    session: String,
+    client: Process,
+    /// How often the client had asked about changes, this one included.
+    asked: u32,
+    /// The files and folders of settings, as they were when they were judged; `None` where nothing was there.
+    judged: Vec<(PathBuf, Option<FileVersion>)>,
+    /// The session's main transcript.
+    transcript: PathBuf,
+    /// The folder of the session's log.
+    log: String,
+}
+
+/// Looks at the files and folders that settings are read from.
+pub fn versions(env: &Environment, session: &Session) -> Vec<(PathBuf, Option<FileVersion>)> {
+    let paths = settings_baseline::files(env, session);
+    paths.into_iter().map(|path| (path.clone(), file_info::version(&path))).collect()
+}
+
+/// Makes the order to look again; nothing where no client is known.
+pub fn order(state: &SessionState, judged: Vec<(PathBuf, Option<FileVersion>)>) -> Option<RecheckOrder> {
+    let session = &state.session;
+    Some(RecheckOrder {
+        session: session.id.clone(),
+        client: session.client?,
+        asked: session.diverted.asked,
+        judged,
+        transcript: PathBuf::from(&session.position.path),
+        log: session.log.clone(),
+    })
+}
+
+/// Watches until the client has read its settings as they were judged, or hooks are heard again, or the client is ended.
+pub fn keep(env: &Environment, folder: &Path, order: &RecheckOrder) {
+    let Some(changed_ms) = change(env, order) else { return };
+    let recheck = Recheck { env, folder, order, since_ms: changed_ms + READS_WITHIN_MS as i64 };
+    let mut touches = 0;
+    loop {
+        if touches < TOUCHES {
+            let Ok(Some(session)) = recheck.session() else { return };
+            settings_baseline::wake(env, &session);
+            touches += 1;
+        }
+        match recheck.watch_for(ASKS_WITHIN_MS) {
+            Some(Sign::IsOver) => return,
+            Some(Sign::GoesOnUnasked) => return recheck.end_client(),
+            None => {}
+        }
+    }
+}
+
+/// What a client shows.
+enum Sign {
+    /// It has asked a hook, or has gone.
+    IsOver,
+    /// It has gone on from one response to another, and has asked none.
+    GoesOnUnasked,
+}
+
+/// Waits until the client must have read its settings; returns when they were seen changed, in milliseconds since 1970.
+fn change(env: &Environment, order: &RecheckOrder) -> Option<i64> {
+    let until_ms = env.now().mono_ms + READS_WITHIN_MS;
+    while env.now().mono_ms < until_ms {
+        if order.judged.iter().any(|(path, version)| file_info::version(path) != *version) {
+            return Some(env.now().wall_ms);
+        }
+        processes::rest(OFTEN);
+    }
+    None
+}
+
+struct Recheck<'a> {
+    env: &'a Environment,
+    folder: &'a Path,
+    order: &'a RecheckOrder,
+    /// From when on a hook shows that the client has ours, and responses without one that it has not.
+    since_ms: i64,
+}
+
+impl Recheck<'_> {
+    /// Waits for a sign of the client's, for so many milliseconds.
+    fn watch_for(&self, patience_ms: u64) -> Option<Sign> {
+        let Process { pid, start, ns } = self.order.client;
+        let until_ms = self.env.now().mono_ms + patience_ms;
+        loop {
+            let is_at_work = processes::is_at_work(pid, start, ns) && !processes::is_gone(pid, start, ns);
+            // Responses are looked at first: a hook that is heard after them must not have been heard before.
+            let goes_on = self.goes_on_unasked();
+            if !is_at_work || file_info::is_gone(self.folder) || self.is_heard() {
+                return Some(Sign::IsOver);
+            }
+            if goes_on {
+                return Some(Sign::GoesOnUnasked);
+            }
+            if self.env.now().mono_ms >= until_ms {
+                return None;
+            }
+            processes::wait_for_end(&[pid], SELDOM);
+        }
+    }
+
+    /// Whether the client has asked about a later change, or has told of anything since it has read its settings.
+    fn is_heard(&self) -> bool {
+        let is_later = |it: &Session| it.diverted.asked != self.order.asked || it.last.wall_ms > self.since_ms;
+        self.session().is_ok_and(|session| session.is_none_or(|session| is_later(&session)))
+    }
+
+    fn session(&self) -> Result<Option<Box<Session>>> {
+        let store = Store::open_for(self.folder, Some(&self.order.session))?;
+        let session = store.session(&self.order.session);
+        store.leave();
+        session
+    }
+
+    /// Whether one of the session's agents has gone on from one response to another, and no hook was asked between.
+    fn goes_on_unasked(&self) -> bool {
+        let own = [self.order.transcript.clone()];
+        let agents = layout::agent_files(&self.order.transcript).into_iter().map(|(_, path)| path);
+        let responses = |path: &Path| ending::responses_since(path, self.since_ms).unwrap_or(0);
+        let goes_on = own.into_iter().chain(agents).any(|path| responses(&path) >= RESPONSES);
+        goes_on || !file_info::exists(&self.order.transcript)
+    }
+
+    /// Ends the client, and says so where it is read later. A session that is only watched goes on.
+    fn end_client(&self) {
+        let Ok(Some(session)) = self.session() else { return };
+        let Process { pid, start, ns } = self.order.client;
+        let is_ended = session.mode != Mode::Observe && processes::ask_to_end(pid, start, ns);
+        let next = || NextStep::Status { id: short(&session.id).to_owned() };
+        let what =
+            if is_ended { notices::client_without_hooks_ended(next()) } else { notices::client_without_hooks(next()) };
+        let record = Record {
+            error: what.clone(),
+            event: Some(RecordKind::Notice),
+            session: session.id.clone(),
+            at: rfc3339::format(self.env.now().wall_ms),
+            ..Record::default()
+        };
+        // The database has it, or the log alone.
+        let _the_log_has_it = self.keep_notice(&what, &record);
+        log_file::append(log_file::LogPlace { of_session: &self.order.log, state: self.folder }, &[record]);
+    }
+
+    fn keep_notice(&self, what: &str, record: &Record) -> Result<()> {
+        let store = Store::open_for(self.folder, Some(&self.order.session))?;
+        store.begin()?;
+        store.save_record(record, self.env.now())?;
+        if let Some(mut session) = store.session(&self.order.session)? {
+            session.notify_user(what);
+            store.save_session(&session)?;
+        }
+        store.commit()?;
+        store.leave();
+        Ok(())
+    }
+}
