@@ -6,6 +6,7 @@ use crate::domain::policy::Billing;
 use crate::domain::session::{Order, Run, Status};
 use crate::messages::advice::typed;
 use crate::report::bars::percent;
+use crate::report::dialogs::Answer;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
 use crate::report::status;
@@ -128,6 +129,9 @@ fn proposal(limits: &[LimitReading], order: Option<&Order>) -> String {
     })
 }
 
+/// How the words begin for a run that has asked for more and was answered.
+pub const ANSWERED: &str = "asked for more: ";
+
 /// What a run does now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Doing {
@@ -138,8 +142,8 @@ pub struct Doing {
 }
 
 impl Doing {
-    /// Says what a run does, by its latest call.
-    pub fn of(run: &Run, call: Option<&CallRecord>, now: Moment) -> Doing {
+    /// Says what a run does, by its latest call and by what became of its last dialog.
+    pub fn of(run: &Run, call: Option<&CallRecord>, answer: Answer, now: Moment) -> Doing {
         let since = |at: Moment| brief(now.wall_since(at));
         if run.status != Status::Running {
             return Doing::default();
@@ -147,6 +151,9 @@ impl Doing {
         let under_way =
             call.filter(|call| call.ended == Ended::No && !call.is_over && call.state != CallState::Refused);
         match under_way.and_then(|call| Some((call, call.requested?))) {
+            Some((call, _)) if call.state == CallState::Asked && answer != Answer::Open => {
+                Doing { words: format!("{ANSWERED}{}", answer.as_str()), waits: false }
+            }
             Some((call, at)) if call.state == CallState::Asked => {
                 Doing { words: format!("asks for more, {}", since(at)), waits: true }
             }
