@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cmd::{completions, require_human};
+use crate::cmd::{completions, query, require_human};
 use crate::config::load;
 use crate::doctor::installation;
 use crate::domain::policy::Mode;
@@ -20,7 +20,7 @@ use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::{self, Plan, Starter};
 use crate::install::{binary, diff, own_copy, owned_by_root, status_line, summary};
 use crate::platform::environment::Environment;
-use crate::store::trust;
+use crate::store::{Store, trust};
 use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox init`.
@@ -115,6 +115,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.judge {
         env.print(&format!("\nnote: {}\n", wrap(JUDGES, env.width(), 6)));
     }
+    if let Some(note) = limits_off(env) {
+        env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
+    }
     if let Some(note) = unheeded(env).filter(|_| args.fail_closed) {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
@@ -122,6 +125,22 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that a person has switched this repository's limits off, and that they stay so.
+fn limits_off(env: &Environment) -> Option<String> {
+    let project = env.project_of(&env.folder());
+    let off = Store::open(env).ok()?.limits_off(&project.to_string_lossy()).ok()??;
+    let until = match off.until_ms {
+        Some(at) => format!("until {}", query::zone(env).minute(at)),
+        None => "until `fusebox on`".to_owned(),
+    };
+    let words = || {
+        format!(
+            "the limits of this repository are off {until}: nothing of the above is stopped. `fusebox on` switches them on"
+        )
+    };
+    off.holds(env.now().wall_ms).then(words)
 }
 
 /// Refuses a status line where it would take the place of another, and where it would be everybody's.

@@ -8,7 +8,7 @@ use crate::cmd::require_human;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{own_copy, registration, status_line, tracked, uninstall};
+use crate::install::{default_files, own_copy, registration, status_line, tracked, uninstall};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::Store;
@@ -62,6 +62,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     left.sort_unstable();
     left.dedup();
     said.extend(left.iter().map(|path| format!("left, yours to remove: {}\n", env.short_path(path))));
+    said += &kept(env, &state);
     if let Some((path, _)) = status_line::shown(env).filter(|(_, command)| status_line::shows_both(command)) {
         let words = format!(
             "left, yours to change before the program goes: the status line in {} runs fusebox with your own",
@@ -77,6 +78,15 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     env.print(&said);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names what is the person's beside the places: limits of all repositories, and what was counted.
+fn kept(env: &Environment, state: &Path) -> String {
+    let own = env.claude_dir().map(|folder| folder.join(default_files::POLICY)).filter(|path| file_info::exists(path));
+    let own = own.map(|path| format!("left, and in force wherever hooks are registered: {}\n", env.short_path(&path)));
+    let counted =
+        file_info::exists(state).then(|| format!("left, what was counted and the log: {}\n", env.short_path(state)));
+    own.into_iter().chain(counted).collect()
 }
 
 /// Says what sessions that are running do, and the command that lets them go; nothing where none runs.

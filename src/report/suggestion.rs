@@ -28,9 +28,16 @@ pub fn more(limit: &Limit, amount: u64) -> String {
     format!("{}=+{}", limit.key, typed(limit, amount))
 }
 
-/// Returns the command that gives more after a No, where that run is still at work and is not asked again.
-pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<String> {
+/// Returns how work goes on after a No, where that run is still at work and is not asked again. A No ends the main agent's turn, and
+/// with it what its own limits counted.
+pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<NextStep> {
     let is_held = run.order.is_some() || session.order.is_some() || run.status != Status::Running;
+    if asked.answer != Answer::Declined || is_held {
+        return None;
+    }
+    if asked.scope == "run" && run.agent_type == MAIN {
+        return Some(NextStep::NextPrompt);
+    }
     let (limits, id) = match asked.scope.as_str() {
         "run" => (&run.limits, &run.run_id),
         "session" => (&session.limits, &session.session_id),
@@ -41,8 +48,7 @@ pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Opt
     let needs = reading.cap.limit.base(asked.needs).unwrap_or(0).max(reading.used.value);
     let lacks = needs.saturating_sub(reading.cap.value);
     let more = typed(reading.cap.limit, sufficient(reading.increase, lacks));
-    let next = NextStep::Grant { id: short(id).to_owned(), limit: asked.limit.clone(), more };
-    next.command().filter(|_| asked.answer == Answer::Declined && !is_held)
+    Some(NextStep::Grant { id: short(id).to_owned(), limit: asked.limit.clone(), more })
 }
 
 /// Returns the smallest multiple of an increase that is as much as is lacking, at least one.

@@ -73,8 +73,9 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         text.push_str(&heading("Prompt blocked", terminal));
         text.push_str(&terminal.wrap("  ", &by_layer(&it.finding)));
     }
+    let after_no = sessions().filter_map(|session| suggestion::after_no(session, told, declined?));
     let after_no =
-        sessions().filter_map(|session| Some(format!("`{}`", suggestion::after_no(session, told, declined?)?)));
+        after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
     let steps: Vec<String> =
         next(source, told).into_iter().chain(kept_back.iter().map(|it| it.next.entry())).chain(after_no).collect();
     if !steps.is_empty() {

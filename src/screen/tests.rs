@@ -209,7 +209,11 @@ fn an_order_is_given_once_it_is_confirmed() {
     state.update(&view, Key::Backspace);
     state.update(&view, Key::Letter('5'));
     assert_eq!(state.update(&view, Key::Enter), Action::Draw);
-    assert!(matches!(&state.stage, Stage::Confirm(question, _) if question.ends_with("max_turns=+15?")), "{:?}", state.stage);
+    assert!(
+        matches!(&state.stage, Stage::Confirm(question, _) if question.ends_with("max_turns=+15?")),
+        "{:?}",
+        state.stage
+    );
     assert_eq!(state.update(&view, Key::Letter('y')), Action::Give(Order::Grant(id, "max_turns=+15".to_owned())));
 }
 
