@@ -18,7 +18,7 @@ use crate::domain::limit::Form;
 const GROUPS: [&[Key]; 3] = [top::KEYS, block::KEYS, run::KEYS];
 
 /// Keys that other versions enforce and this one does not: no error, but worth a warning.
-pub const FUTURE: &[&str] = &["team", "team_budget_usd", "user_budget_usd", "stall_after_ms"];
+pub const FUTURE: &[&str] = &["team", "team_budget_usd", "user_budget_usd"];
 
 /// Returns every key, in the order of the documentation.
 pub fn all() -> impl Iterator<Item = &'static Key> {
