@@ -12,7 +12,10 @@ pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
 pub mod help;
+pub mod hook_watch;
 pub mod init;
+#[cfg(feature = "screen")]
+pub mod live_state;
 pub mod log;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -43,7 +46,6 @@ pub mod target;
 pub mod trust;
 pub mod uninstall;
 pub mod upgrade;
-pub mod watch;
 
 use std::process::ExitCode;
 
