@@ -14,7 +14,8 @@ use crate::config::setting::Document;
 use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
-use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
+use crate::config::{alerts, discipline, layers, locks, observation, read, spawn, validate};
+use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
 use crate::engine::limit_source::LimitSource;
@@ -105,6 +106,16 @@ impl Policy {
     /// Returns how the person pays; `None` where nobody says.
     pub fn billing(&self) -> Option<Billing> {
         self.resolved(Who::Top).values().billing
+    }
+
+    /// Returns what a person is told of while agents work, and how.
+    pub fn alerts(&self) -> AlertSettings {
+        alerts::settings(&self.resolved(Who::Top).values().alerts)
+    }
+
+    /// Returns what the watchdog may do.
+    pub fn watchdog(&self) -> WatchdogSettings {
+        self.resolved(Who::Top).values().watchdog
     }
 
     /// Whether calls beyond a rate are to be held.

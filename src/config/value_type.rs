@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::calendar;
 use crate::domain::duration;
 use crate::domain::policy::ACTIONS;
+use crate::limits::REGISTRY;
 
 /// The time zone of the machine.
 pub const LOCAL_TIME: &str = "local";
@@ -24,6 +25,10 @@ pub enum ValueType {
     Null,
     /// An object with these fields and no others.
     Object(&'static [Field]),
+    /// An object with any names, and values of this form.
+    Entries(&'static ValueType),
+    /// The key of a limit.
+    LimitKey,
     /// One of these.
     Either(&'static [ValueType]),
     /// `true` or `false`.
@@ -89,6 +94,10 @@ impl ValueType {
                 };
                 entries.keys().all(known) && fields.iter().all(fits)
             }),
+            ValueType::Entries(shape) => {
+                value.as_object().is_some_and(|entries| entries.values().all(|value| shape.accepts(value)))
+            }
+            ValueType::LimitKey => value.as_str().is_some_and(|key| REGISTRY.iter().any(|limit| limit.key == key)),
             ValueType::Either(shapes) => shapes.iter().any(|shape| shape.accepts(value)),
             ValueType::Flag => value.is_boolean(),
             ValueType::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
@@ -134,6 +143,8 @@ impl ValueType {
                 };
                 format!("an object of {}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
+            ValueType::Entries(shape) => format!("an object in which each value is {}", shape.expects()),
+            ValueType::LimitKey => "the key of a limit".to_owned(),
             ValueType::Either(shapes) => shapes.iter().map(ValueType::expects).collect::<Vec<_>>().join(", or "),
             ValueType::Flag => "`true` or `false`".to_owned(),
             ValueType::Word(words) => one_of(words.iter().copied()),
@@ -158,6 +169,8 @@ impl ValueType {
             ValueType::Zone => json!({ "type": "string", "pattern": ZONE }),
             ValueType::Null => json!({ "type": "null" }),
             ValueType::Object(fields) => object(fields),
+            ValueType::Entries(shape) => json!({ "type": "object", "additionalProperties": shape.schema() }),
+            ValueType::LimitKey => json!({ "enum": REGISTRY.iter().map(|limit| limit.key).collect::<Vec<_>>() }),
             ValueType::Either(shapes) => json!({ "anyOf": shapes.iter().map(ValueType::schema).collect::<Vec<_>>() }),
             ValueType::Flag => json!({ "type": "boolean" }),
             ValueType::Word(words) => json!({ "enum": words }),

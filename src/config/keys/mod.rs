@@ -6,6 +6,7 @@
 pub mod block;
 pub mod run;
 pub mod top;
+pub mod watch;
 
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::config::setting::{Setting, Subject};
 use crate::domain::limit::Form;
 
 /// Every key, in the order of the documentation.
-const GROUPS: [&[Key]; 3] = [top::KEYS, block::KEYS, run::KEYS];
+const GROUPS: [&[Key]; 4] = [top::KEYS, watch::KEYS, block::KEYS, run::KEYS];
 
 /// Keys that other versions enforce and this one does not: no error, but worth a warning.
 pub const FUTURE: &[&str] = &["team", "team_budget_usd", "user_budget_usd"];
