@@ -4,7 +4,7 @@ pub mod formats;
 pub mod json;
 #[cfg(feature = "screen")]
 pub mod key;
-#[cfg(feature = "screen")]
+#[cfg(any(feature = "screen", feature = "watch"))]
 pub mod pace;
 pub mod style;
 pub mod table;
