@@ -272,14 +272,12 @@ fn others_live(at: At, rule: &LimitRule) -> bool {
         let is_of_client = rows.session.client.is_some() && rows.session.client == at.rows.session.client;
         is_of_client && run.id != at.run.id
     });
-    let lives = |(rows, run): (&SessionRows, &Run)| {
+    // One that waits for agents below it lives by them.
+    let mut leaves = others.filter(|(rows, run)| !silence::has_work_below(rows, run));
+    leaves.any(|(rows, run)| {
         let own = run.limits.limits.iter().find(|own| own.limit == rule.limit).unwrap_or(rule);
-        let is_parent = at.run.parent.as_deref() == Some(run.id.as_str());
-        !is_parent
-            && silence::of(rows, run, (at.facts.calls, at.facts.signs), at.facts.now).is_none_or(|ms| ms < own.cap)
-    };
-    let mut others = others;
-    others.any(lives)
+        silence::of(rows, run, (at.facts.calls, at.facts.signs), at.facts.now).is_none_or(|ms| ms < own.cap)
+    })
 }
 
 /// Whether limits of a session block now.

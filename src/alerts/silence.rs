@@ -40,7 +40,7 @@ pub fn of(rows: &SessionRows, run: &Run, (calls, signs): (&LatestCalls, &Signs),
 }
 
 /// Whether a run below is at work: its own silence is the cause then, and the one that waits for it is not told of.
-fn has_work_below(rows: &SessionRows, run: &Run) -> bool {
+pub fn has_work_below(rows: &SessionRows, run: &Run) -> bool {
     let mut below = rows.runs.iter().filter(|it| it.parent.as_deref() == Some(run.id.as_str()));
     below.any(|it| it.status == Status::Running && it.working)
 }

@@ -34,6 +34,8 @@ const DETAIL: &str = "locks/detail";
 
 /// The lock file of the one process that watches.
 const WATCH: &str = "locks/watch";
+/// How long it is waited for: a process that has just ended, or was just started, may still have it.
+const WATCH_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The locks held; dropping them or ending the process lets go. The one for all goes first: who waits for the session's finds it free.
 #[derive(Debug)]
@@ -117,7 +119,7 @@ pub struct Watching {
 
 /// Takes the right to watch; nothing where another process has it.
 pub fn for_watching(folder: &Path) -> Result<Option<Watching>> {
-    let (file, is_others) = lock(&folder.join(WATCH), ALONE, Duration::ZERO)?;
+    let (file, is_others) = lock(&folder.join(WATCH), ALONE, WATCH_PATIENCE)?;
     Ok((file.is_some() || !is_others).then_some(Watching { _file: file }))
 }
 

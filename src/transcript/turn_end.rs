@@ -14,7 +14,7 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 /// How the prompts begin as which the client writes its own commands down.
 const COMMANDS: [&str; 2] = ["<command-", "<local-command-"];
 /// Reasons by which a response ends its turn.
-const LAST: [&str; 4] = ["end_turn", "stop_sequence", "max_tokens", "refusal"];
+const LAST: [&str; 3] = ["end_turn", "stop_sequence", "refusal"];
 
 /// Whether the last message of a transcript ends its turn: a person has left it, the API has failed, or the model is done.
 pub fn is_over(path: &Path) -> bool {
@@ -94,7 +94,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("t.jsonl");
             let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
-            std::fs::write(&path, text).unwrap();
+            crate::platform::files::write_new(&path, 0o600, text).unwrap();
             assert_eq!(super::is_over(&path), is_over, "{rows:?}");
         }
     }

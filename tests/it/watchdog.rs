@@ -151,6 +151,29 @@ fn a_client_is_kept_whose_other_agents_live() {
 }
 
 #[test]
+fn agents_that_wait_for_the_one_that_hangs_keep_no_client() {
+    let world = world(&json!({"agents": {"x": {"stall_after_ms": "5m"}}, "watchdog": {"kill": true}}));
+    let mut hanging = Hanging::begin(&world);
+    let who = |id: &str| json!({"agent_id": id, "agent_type": "x"});
+    for (by, id) in [(None, "a1"), (Some("a1"), "a2")] {
+        let input = json!({"subagent_type": "x", "prompt": id, "description": id});
+        let spawn = json!({"tool_name": "Agent", "tool_use_id": format!("s{id}"), "tool_input": input});
+        hanging.hook("PreToolUse", &by.map_or(spawn.clone(), |by| with(spawn, &who(by))));
+        world.write(
+            &format!("s1/subagents/agent-{id}.meta.json"),
+            json!({"agentType": "x", "toolUseId": format!("s{id}")}).to_string(),
+        );
+        hanging.hook("SubagentStart", &who(id));
+    }
+    hanging.hook("PreToolUse", &with(call("WebFetch", "t9"), &who("a2")));
+    hanging.time.pass_ms(5 * 60_000);
+    let alerts = look(&world, &hanging.time);
+    assert_eq!(alerts.len(), 1, "{alerts:?}");
+    assert!(alerts[0]["text"].as_str().unwrap().ends_with("(SIGINT)"), "{alerts:?}");
+    assert!(!hanging.client.is_at_work());
+}
+
+#[test]
 fn a_run_past_its_time_that_sends_no_event_is_told_and_ended() {
     for (kill, action) in [(false, "terminate"), (true, "terminate"), (true, "warn")] {
         let limits = json!({"max_wall_ms": "20m", "timeout_action": action, "max_duration_ms": null});

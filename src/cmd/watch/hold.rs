@@ -28,7 +28,7 @@ pub fn act(env: &Environment, alert: &mut Alert, client: Option<Process>, watchd
         _ if !watchdog.kill => Some(None),
         _ if hold.others_live => Some(Some("other agents of it are at work")),
         Some(client) if processes::is_at_work(client.pid, client.start, client.ns) => None,
-        _ => Some(Some("its process is not found")),
+        _ => Some(Some("its process is not there any more")),
     };
     let (Some(client), None) = (client, kept) else {
         warn(env, alert, &hold)?;
