@@ -98,7 +98,7 @@ fn a_client_that_hangs_in_a_tool_without_a_process_is_ended() {
 
 #[test]
 fn a_client_whose_api_never_answers_is_ended() {
-    let alert = is_ended(start(main([say("never heard").slowly(Duration::from_secs(600))])));
+    let alert = is_ended(start(main([call([bash("true")]), say("never heard").slowly(Duration::from_secs(600))])));
     assert!(alert["text"].as_str().unwrap().contains("the model does not answer"), "{alert}");
 }
 
@@ -115,18 +115,30 @@ fn a_command_that_runs_for_long_is_no_stall() {
 }
 
 /// No hook tells that a person has pressed Esc: the client waits for them, and is not to be ended.
-#[test]
-fn a_turn_that_a_person_leaves_with_esc_is_no_stall() {
-    let lab = lab(main([say("never heard").slowly(Duration::from_secs(600))]));
+fn is_left(script: Script, event: &str, interrupts: impl Fn(&Terminal)) {
+    let lab = lab(script);
     let terminal = Terminal::open(&lab, &[]);
     terminal.types("start");
-    terminal.meets("UserPromptSubmit", 1);
-    lab.until("the request", || !lab.api.requests().is_empty());
-    terminal.presses_for("Escape", "Interrupted");
+    terminal.meets(event, 1);
+    let asked = if event == "UserPromptSubmit" { 1 } else { 2 };
+    lab.until("the request", || lab.api.requests().len() >= asked);
+    interrupts(&terminal);
     let began = Instant::now();
     while began.elapsed() < STALL * 2 {
-        assert_eq!(look(&lab), Vec::<Value>::new());
+        assert_eq!(look(&lab), Vec::<Value>::new(), "{}", terminal.screen());
     }
     terminal.types("again");
     terminal.meets("UserPromptSubmit", 2);
+}
+
+#[test]
+fn a_turn_that_a_person_leaves_at_work_is_no_stall() {
+    let script = main([call([bash("true")]), say("never heard").slowly(Duration::from_secs(600))]);
+    is_left(script, "PostToolBatch", |terminal| terminal.presses_for("Escape", "Interrupted"));
+}
+
+#[test]
+fn a_turn_that_a_person_leaves_before_its_first_answer_is_no_stall() {
+    let script = main([say("never heard").slowly(Duration::from_secs(600))]);
+    is_left(script, "UserPromptSubmit", |terminal| terminal.presses("Escape"));
 }

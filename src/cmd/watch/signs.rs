@@ -25,10 +25,12 @@ pub fn of(live: &LiveState) -> Signs {
             let transcripts = transcripts(&rows.session, run);
             let kept = run.limits.checkpoints.iter();
             let kept = kept.map(|rule| check_completion::file_of(rule, run, &rows.session.folder));
+            let activity = Activity::of(run, call);
             let sign = Sign {
                 grown_ms: transcripts.iter().cloned().chain(kept).filter_map(|path| written_ms(&path)).max(),
-                is_over: transcripts.last().is_some_and(|path| turn_end::is_over(path)),
-                has_shell: has_shell(&rows.session, Activity::of(run, call)),
+                is_over: may_be_left(&rows.session, run, activity)
+                    || transcripts.last().is_some_and(|path| turn_end::is_over(path)),
+                has_shell: has_shell(&rows.session, activity),
             };
             signs.insert((rows.session.id.clone(), run.id.clone()), sign);
         }
@@ -42,6 +44,14 @@ fn transcripts(session: &Session, run: &Run) -> Vec<PathBuf> {
     // In the background the main agent writes another one.
     let of_main = std::iter::once(&session.position).chain(&session.more_positions).filter(|_| run.is_main());
     own.chain(of_main).map(|position| PathBuf::from(&position.path)).collect()
+}
+
+/// Whether a person may have left a turn before its first answer: then the client leaves no trace of that, and waits for them.
+fn may_be_left(session: &Session, run: &Run, activity: Activity) -> bool {
+    let has_done_nothing = run.counters.turns == 0 && run.counters.spent.requests == 0;
+    let waits_for_model = matches!(activity, Activity::Model(_)) && run.is_main();
+    let has_terminal = || session.client.is_some_and(|client| processes::terminal(client.pid).is_some());
+    has_done_nothing && waits_for_model && has_terminal()
 }
 
 fn written_ms(path: &Path) -> Option<i64> {
