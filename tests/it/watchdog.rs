@@ -74,19 +74,6 @@ fn a_turn_that_a_person_has_left_is_no_stall_and_its_client_is_kept() {
 }
 
 #[test]
-fn an_agent_that_waits_for_another_is_not_told_of_but_the_other_is() {
-    let world = world(&json!({}));
-    let mut hanging = Hanging::begin(&world);
-    let who = json!({"agent_id": "a1", "agent_type": "x"});
-    hanging.hook("SubagentStart", &who);
-    hanging.hook("PreToolUse", &with(call("WebFetch", "t2"), &who));
-    hanging.time.pass_ms(10 * 60_000);
-    let alerts = look(&world, &hanging.time);
-    let runs: Vec<&Value> = alerts.iter().map(|alert| &alert["run_id"]).collect();
-    assert!(runs.contains(&&json!("a1")), "{alerts:?}");
-}
-
-#[test]
 fn the_limit_on_silence_warns_in_the_log_and_the_report() {
     let world = world(&json!({"main": {"stall_after_ms": "5m"}}));
     let mut hanging = Hanging::begin(&world);
