@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+#[cfg(feature = "watch")]
+use crate::config::alerts;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
 use crate::config::read::DocumentRead;
@@ -14,7 +16,8 @@ use crate::config::setting::Document;
 use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
-use crate::config::{alerts, discipline, layers, locks, observation, read, spawn, validate};
+use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
+#[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
@@ -109,11 +112,13 @@ impl Policy {
     }
 
     /// Returns what a person is told of while agents work, and how.
+    #[cfg(feature = "watch")]
     pub fn alerts(&self) -> AlertSettings {
         alerts::settings(&self.resolved(Who::Top).values().alerts)
     }
 
     /// Returns what the watchdog may do.
+    #[cfg(feature = "watch")]
     pub fn watchdog(&self) -> WatchdogSettings {
         self.resolved(Who::Top).values().watchdog
     }

@@ -1,7 +1,9 @@
 //! What settings come to: the values in force at the top of the files and in one block. Rows of keys fill it in.
 
+#[cfg(feature = "watch")]
 use crate::config::setting::Setting;
 use crate::config::setting_value::Increase;
+#[cfg(feature = "watch")]
 use crate::domain::alert::WatchdogSettings;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
@@ -71,8 +73,10 @@ pub struct Resolved<'a> {
     /// The folders, or patterns of them, of repositories whose own configuration does not hold.
     pub refused_repositories: Vec<String>,
     /// What each layer says of alerts, the weakest first.
+    #[cfg(feature = "watch")]
     pub alerts: Vec<&'a Setting>,
     /// What the watchdog may do.
+    #[cfg(feature = "watch")]
     pub watchdog: WatchdogSettings,
     /// The ranges that somebody set for limits of subagents' runs.
     pub ceilings: Vec<SaidCeiling>,
@@ -95,7 +99,9 @@ impl Default for Resolved<'_> {
             locked: Vec::new(),
             binding: Vec::new(),
             refused_repositories: Vec::new(),
+            #[cfg(feature = "watch")]
             alerts: Vec::new(),
+            #[cfg(feature = "watch")]
             watchdog: WatchdogSettings::default(),
             ceilings: Vec::new(),
             discipline: Discipline::default(),

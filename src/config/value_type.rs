@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::calendar;
 use crate::domain::duration;
 use crate::domain::policy::ACTIONS;
+#[cfg(feature = "watch")]
 use crate::limits::REGISTRY;
 
 /// The time zone of the machine.
@@ -26,8 +27,10 @@ pub enum ValueType {
     /// An object with these fields and no others.
     Object(&'static [Field]),
     /// An object with any names, and values of this form.
+    #[cfg(feature = "watch")]
     Entries(&'static ValueType),
     /// The key of a limit.
+    #[cfg(feature = "watch")]
     LimitKey,
     /// One of these.
     Either(&'static [ValueType]),
@@ -94,9 +97,11 @@ impl ValueType {
                 };
                 entries.keys().all(known) && fields.iter().all(fits)
             }),
+            #[cfg(feature = "watch")]
             ValueType::Entries(shape) => {
                 value.as_object().is_some_and(|entries| entries.values().all(|value| shape.accepts(value)))
             }
+            #[cfg(feature = "watch")]
             ValueType::LimitKey => value.as_str().is_some_and(|key| REGISTRY.iter().any(|limit| limit.key == key)),
             ValueType::Either(shapes) => shapes.iter().any(|shape| shape.accepts(value)),
             ValueType::Flag => value.is_boolean(),
@@ -143,7 +148,9 @@ impl ValueType {
                 };
                 format!("an object of {}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
+            #[cfg(feature = "watch")]
             ValueType::Entries(shape) => format!("an object in which each value is {}", shape.expects()),
+            #[cfg(feature = "watch")]
             ValueType::LimitKey => "the key of a limit".to_owned(),
             ValueType::Either(shapes) => shapes.iter().map(ValueType::expects).collect::<Vec<_>>().join(", or "),
             ValueType::Flag => "`true` or `false`".to_owned(),
@@ -169,7 +176,9 @@ impl ValueType {
             ValueType::Zone => json!({ "type": "string", "pattern": ZONE }),
             ValueType::Null => json!({ "type": "null" }),
             ValueType::Object(fields) => object(fields),
+            #[cfg(feature = "watch")]
             ValueType::Entries(shape) => json!({ "type": "object", "additionalProperties": shape.schema() }),
+            #[cfg(feature = "watch")]
             ValueType::LimitKey => json!({ "enum": REGISTRY.iter().map(|limit| limit.key).collect::<Vec<_>>() }),
             ValueType::Either(shapes) => json!({ "anyOf": shapes.iter().map(ValueType::schema).collect::<Vec<_>>() }),
             ValueType::Flag => json!({ "type": "boolean" }),
