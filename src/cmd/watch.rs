@@ -27,6 +27,7 @@ use crate::platform::stopwatch::Stopwatch;
 use crate::store::{self, Store, log_file, private};
 use crate::ui::pace::{Age, Due, due};
 use crate::ui::terminal::plain;
+use crate::ui::wrap;
 
 /// How long a change of the state waits at most until it is seen.
 const GLANCE: Duration = Duration::from_millis(500);
@@ -202,7 +203,7 @@ impl<'a> Watch<'a> {
             Form::Json => alert.json(now_ms) + "\n",
             Form::Lines => {
                 let (at, rule) = (self.zone.second(now_ms), plain(&alert.rule));
-                format!("{at} {rule}: {}. More: {}\n", alert.text, alert.next)
+                wrap::sentence(&format!("{at} {rule}: {}. More: {}", alert.text, alert.next), self.env.width(), "")
             }
         };
         if self.env.answer(&line) { Reader::There } else { Reader::Gone }
