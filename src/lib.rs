@@ -1,5 +1,7 @@
 //! Fusebox: limits on turns, time, cost and tokens for Claude Code agents, enforced at the client's hooks.
 
+#[cfg(feature = "watch")]
+pub mod alerts;
 pub mod byte_search;
 pub mod calendar;
 pub mod cmd;

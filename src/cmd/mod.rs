@@ -12,7 +12,10 @@ pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
 pub mod help;
+pub mod hook_watch;
 pub mod init;
+#[cfg(any(feature = "screen", feature = "watch"))]
+pub mod live_state;
 pub mod log;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -43,6 +46,7 @@ pub mod target;
 pub mod trust;
 pub mod uninstall;
 pub mod upgrade;
+#[cfg(feature = "watch")]
 pub mod watch;
 
 use std::process::ExitCode;
@@ -84,6 +88,9 @@ pub enum Command {
     /// Tell Prometheus what was spent, what tripped and how things stand
     #[cfg(feature = "metrics")]
     Metrics(metrics::Args),
+    /// Tell of agents near a limit, that hang or wait for you; end those that no hook can
+    #[cfg(feature = "watch")]
+    Watch(watch::Args),
     /// Tell the story of one run or trip
     Explain(explain::Args),
     /// Show the log of trips, grants and ends
@@ -166,6 +173,8 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::run(env, &args),
         #[cfg(feature = "metrics")]
         Command::Metrics(args) => metrics::run(env, &args),
+        #[cfg(feature = "watch")]
+        Command::Watch(args) => watch::run(env, &args),
         Command::Explain(args) => explain::run(env, &args),
         Command::Log(args) => log::run(env, &args),
         Command::Grant(args) => grant::run(env, &args),

@@ -120,6 +120,14 @@ pub struct Record {
     /// When it passes by itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub frees: String,
+    /// The rule of the alert that it tells of.
+    #[cfg(feature = "watch")]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub alert: String,
+    /// What tells that alert's cause from others.
+    #[cfg(feature = "watch")]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cause: String,
     /// `observe` where nothing was blocked.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub mode: String,

@@ -46,7 +46,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
         Meter::Step { adds, .. } => adds(NextStep { stage, call: at.occasion.call() }),
-        Meter::Window => None,
+        Meter::Window | Meter::Silence => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
         let ahead = match rule.limit.spent_by_requests() {
@@ -77,7 +77,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
 fn under_way(rule: &LimitRule, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => part(&meters.under_way),
-        Meter::Step { .. } | Meter::Window => 0,
+        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
 
@@ -85,7 +85,7 @@ fn under_way(rule: &LimitRule, meters: &Meters) -> u64 {
 fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
-        Meter::Step { .. } | Meter::Window => 0,
+        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
 
@@ -117,7 +117,7 @@ pub fn as_used(trip: &Finding, scopes: &[ScopeUsage]) -> Finding {
 fn unwritten(rule: &LimitRule, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => part(&meters.unwritten),
-        Meter::Step { .. } | Meter::Window => 0,
+        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
 

@@ -31,5 +31,7 @@ pub mod scratch;
 pub mod serve;
 pub mod stopwatch;
 pub mod streams;
+#[cfg(feature = "watch")]
+pub mod terminal_signal;
 #[cfg(windows)]
 mod windows;

@@ -175,6 +175,6 @@ fn need(peer: &Run, run: &Run, name: &str, now: Moment) -> Option<u64> {
             used.value.saturating_add(ahead)
         }
         Meter::Step { adds, .. } => used.value.saturating_add(adds(NextStep::at(Stage::Request)).unwrap_or(0)),
-        Meter::Window => used.value,
+        Meter::Window | Meter::Silence => used.value,
     })
 }

@@ -1,19 +1,17 @@
 //! All that the screen shows, made from the rows and the report of `fusebox status`.
 
-use std::collections::BTreeMap;
-
 use crate::domain::amount::Amount;
-use crate::domain::call::CallRecord;
 use crate::domain::charge::DaySum;
 use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::session::Status;
 use crate::report::dialogs::Answer;
+use crate::report::doing::{ANSWERED, Doing, LatestCalls, brief};
 use crate::report::group::{self, GroupBy, Part};
 use crate::report::model::{self, Report, RunReport, SessionReport};
 use crate::report::rows::SessionRows;
 use crate::report::status::{self, DEEPEST};
-use crate::screen::item::{ANSWERED, Doing, Item, brief};
+use crate::screen::item::Item;
 use crate::ui::formats::counted;
 use crate::ui::style::Terminal;
 use crate::ui::terminal::plain;
@@ -24,9 +22,6 @@ const PACE_MINUTES: u64 = 10;
 const MINUTE_MS: i64 = 60_000;
 /// How many trips are kept for the screen.
 const TRIPS: usize = 8;
-
-/// The latest call of each run, by session.
-pub type LatestCalls = BTreeMap<String, BTreeMap<String, CallRecord>>;
 
 /// What a view is made from.
 #[derive(Clone, Copy, Debug)]

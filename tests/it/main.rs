@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
 mod agree;
+#[cfg(all(feature = "watch", target_os = "linux"))]
+mod alerts;
 mod bad_input;
 mod benchmarks;
 #[cfg(target_os = "linux")]
@@ -99,4 +101,6 @@ mod unwatched;
 mod unwritten;
 mod waiting;
 mod watch;
+#[cfg(all(feature = "watch", target_os = "linux"))]
+mod watchdog;
 mod world;

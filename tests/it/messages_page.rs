@@ -11,7 +11,7 @@ use fusebox::domain::session::{MAIN, Run, Session};
 use fusebox::domain::verdict::Finding;
 use fusebox::limits::REGISTRY;
 use fusebox::messages::next_step::NextStep;
-use fusebox::messages::{Row, notices, to_agents, to_people};
+use fusebox::messages::{Row, alerts, notices, to_agents, to_people};
 use fusebox::wire::user_lines;
 
 use crate::world::check_current;
@@ -45,9 +45,11 @@ fn lines(text: &str) -> usize {
 fn what_a_person_reads_takes_two_lines_at_most() {
     let notices = notices::rows().into_iter().map(|row| (row.name, format!("Fusebox: {}", row.sample)));
     let others = to_people::rows().into_iter().map(|row| (row.name, row.sample));
+    let told = alerts::rows().into_iter().map(|row| (row.name, row.sample));
     let steps = NextStep::samples().into_iter().map(|step| ("next step", step.to_string()));
     let wide: Vec<String> = notices
         .chain(others)
+        .chain(told)
         .chain(steps)
         .filter(|(_, text)| lines(text) > LINES)
         .map(|(name, text)| format!("{name}: {} characters: {text}", text.chars().count()))
@@ -185,6 +187,7 @@ fn the_page_of_messages_is_current() {
     let mut page = HEAD.to_owned();
     page += &table("What a person reads where a limit acts", "", &to_people::rows());
     page += &table("What a person reads beside that", "Fusebox: ", &notices::rows());
+    page += &table("What `fusebox watch` tells", "", &alerts::rows());
     page += &table("What an agent reads", "", &to_agents::rows());
     page += "\n## Next steps\n\nThe advice that stands in them, each tried by a test that follows it.\n\n";
     for step in NextStep::samples() {

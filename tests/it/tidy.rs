@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Which folders of `src` a folder may name in `crate::…`, besides itself.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("domain", &[]),
     ("limits", &["domain"]),
     ("messages", &["domain"]),
@@ -22,6 +22,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("transcript", &["byte_search", "domain", "engine", "error", "messages", "platform", "pricing", "wire"]),
     ("store", &["domain", "engine", "error", "limits", "platform", "ui"]),
     ("report", &["calendar", "domain", "engine", "limits", "messages", "ui", "wire"]),
+    ("alerts", &["domain", "limits", "messages", "report", "ui", "wire"]),
     ("screen", &["calendar", "domain", "messages", "report", "ui", "wire"]),
     (
         "replay",
@@ -52,6 +53,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     (
         "cmd",
         &[
+            "alerts",
             "calendar",
             "config",
             "doctor",
@@ -81,7 +83,8 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 ];
 
 /// The folders that decide: same input, same output.
-const PURE: [&str; 12] = [
+const PURE: [&str; 13] = [
+    "alerts",
     "domain",
     "messages",
     "limits",

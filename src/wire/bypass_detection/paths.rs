@@ -3,6 +3,7 @@
 use crate::domain::pattern;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
 use crate::wire::bypass_detection::path_rules::LONGEST;
+use crate::wire::bypass_detection::processes::SERVICE_FILES;
 use crate::wire::shell::base;
 
 /// Files whose content decides limits.
@@ -21,6 +22,9 @@ impl Guard {
         let is_file = || FILES.iter().any(|file| *file == name || pattern::matches(name, file));
         if name.starts_with(PROGRAM) && self.holds_policy(&path[..path.len() - name.len()]) && is_file() {
             return Some(format!("`{name}`, which holds the limits"));
+        }
+        if SERVICE_FILES.contains(&name) {
+            return Some(format!("`{name}`, which keeps `fusebox watch` at work"));
         }
         if self.program.as_deref().is_some_and(|program| self.rules.unified(program) == path) {
             return Some(format!("`{path}`, the program that holds the limits"));

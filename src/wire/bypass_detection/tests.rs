@@ -347,3 +347,4 @@ fn what_is_written_on_windows_is_known_by_its_path() {
 
 mod client_forms;
 mod servers;
+mod watch_service;

@@ -47,6 +47,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
             "--by HOSTILE",
         ],
     ),
+    ("watch", &["--once", "--once --json", "--uninstall", "--HOSTILE"]),
     ("explain", &["", "--json", "s --json", "HOSTILE", "s", "1", "2", "3", "4", "5"]),
     ("log", &["", "--since all", "--since all --json", "--since HOSTILE"]),
     (
