@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod from_transcripts;
 pub mod json;
 pub mod past;
+pub mod places;
 pub mod play_all;
 pub mod player;
 #[cfg(feature = "suggest")]
