@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cmd::{completions, require_human};
+#[cfg(feature = "suggest")]
+use crate::cmd::{past_runs, suggest};
 use crate::config::load;
 use crate::doctor::installation;
 use crate::domain::policy::Mode;
@@ -88,6 +90,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     may_have_status_line(env, args, program.as_ref())?;
     let starter = Starter { mode, paid_by_plan_in: own_file_of_plan(env, args, &state) };
     let plan = registration::plan(env, place, &wanted(env, args, program.as_ref())?, &starter)?;
+    show_past_runs(env, args);
     if args.dry_run {
         env.print(&preview(env, &plan));
         return Ok(ExitCode::SUCCESS);
@@ -123,6 +126,20 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// Says what past runs used beside the limits that will hold: who switches them on sees whom they will meet.
+#[cfg(feature = "suggest")]
+fn show_past_runs(env: &Environment, args: &Args) {
+    let folder = env.folder();
+    // A dry run makes no state.
+    let is_known = args.scope != InstallScope::Project && suggest::has_state(env);
+    let is_trusted = is_known && trust::is_trusted(env, &folder);
+    past_runs::show(env, &load::load(env, &folder, is_trusted).0.with_observed());
+}
+
+/// Says nothing: figures of past runs are part of `suggest`.
+#[cfg(not(feature = "suggest"))]
+fn show_past_runs(_env: &Environment, _args: &Args) {}
 
 /// Refuses a status line where it would take the place of another, and where it would be everybody's.
 fn may_have_status_line(env: &Environment, args: &Args, program: Option<&Registered>) -> Result<()> {
