@@ -14,6 +14,7 @@ use crate::domain::session::{Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::limits;
 use crate::messages::alerts as messages;
+use crate::report::dialogs::{self, Answer};
 use crate::report::doing::{Activity, LatestCalls};
 use crate::report::log_lines;
 use crate::report::reading::{self, LimitReading};
@@ -213,6 +214,10 @@ fn activity<'a>(at: At<'a>) -> Activity<'a> {
 fn waits(at: At, ms: u64) -> Vec<Alert> {
     let activity = activity(at);
     let Some((call, since)) = activity.waits() else { return Vec::new() };
+    let answer = dialogs::of_run(&at.rows.records, &at.run.id).last().map_or(Answer::Open, |dialog| dialog.answer);
+    if matches!(activity, Activity::AsksForMore(..)) && answer != Answer::Open {
+        return Vec::new();
+    }
     let waited = at.facts.now.wall_since(since);
     if waited < ms {
         return Vec::new();

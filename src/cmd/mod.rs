@@ -21,6 +21,8 @@ pub mod log;
 pub mod metrics;
 pub mod off;
 pub mod order_giver;
+#[cfg(feature = "suggest")]
+pub mod past_runs;
 pub mod past_sessions;
 pub mod pause_stop;
 pub mod pricing;
