@@ -99,6 +99,8 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         percent,
         increase: cap / 2,
         ahead: cap / 100 * 4,
+        requests_ahead: 2,
+        step: 0,
         subject: subject.to_owned(),
         frees: frees.to_owned(),
         above: String::new(),
