@@ -61,6 +61,7 @@ mod nested_settings;
 mod nested_state;
 mod observe;
 mod odd_rows;
+mod one_fault;
 mod ordinary;
 mod own_copy;
 #[cfg(feature = "html")]
