@@ -88,6 +88,6 @@ fn a_file_that_another_state_has_begun_goes_as_a_whole() {
     let left = world.read("project/.claude/settings.local.json").unwrap();
     assert_eq!(left.split_whitespace().collect::<String>(), r#"{"model":"opus"}"#);
     world.write("project/.claude/settings.local.json", "{}");
-    world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run();
+    let _said = world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run();
     assert_eq!(world.read("project/.claude/settings.local.json").as_deref(), Some("{}"));
 }
