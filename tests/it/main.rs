@@ -56,6 +56,7 @@ mod manual;
 mod messages_page;
 mod mods;
 mod nested;
+mod nested_after;
 mod nested_namespaces;
 mod nested_settings;
 mod nested_state;
