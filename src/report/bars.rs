@@ -8,7 +8,7 @@ use crate::ui::style::{Style, Terminal, cut, length, tokens};
 /// How many cells a bar has.
 const CELLS: u128 = 10;
 /// The fewest characters that are left of a label.
-const SHORTEST_LABEL: usize = 14;
+const SHORTEST_LABEL: usize = 12;
 /// Words that link what follows them, and say nothing at the end of a label.
 const LINKS: [&str; 9] = ["a", "an", "at", "in", "of", "one", "the", "with", "without"];
 /// Per cent from which a bar is yellow.
@@ -25,6 +25,7 @@ pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> Strin
     // Words give way to figures and layers: the key at the end says the same.
     let others = length(indent) + 2 + CELLS as usize + 2 + longest(&|it| length(&figures(it)) + length(&layer(it)));
     let label = label.min(terminal.width.saturating_sub(others).max(SHORTEST_LABEL));
+    let label = longest(&|it| length(&shortened(&it.cap.limit.label_of(terminal.billing), label)));
     told.into_iter().map(|reading| line(reading, (indent, label), terminal)).collect()
 }
 
