@@ -165,7 +165,7 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
         _ if is_of_end(finding) => to_agents::ended_incomplete(who(run), reading(finding)),
         percent if percent < 100 && finding.is_switch() => to_agents::repeats(capital(&who(run)), reading(finding)),
         100 => to_agents::warned(capital(&who(run)), reading(finding)),
-        _ => to_agents::part_used(finding.percent_used(), who(run), reading(finding)),
+        _ => to_agents::part_used(finding.percent_used().min(100), who(run), reading(finding)),
     }
 }
 
