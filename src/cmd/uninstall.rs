@@ -95,6 +95,8 @@ fn running(env: &Environment, state: &Path, places: &[SettingsPlace]) -> &'stati
         return "";
     }
     let Ok(open) = Store::open(env).and_then(|store| store.open_sessions()) else { return "" };
+    // What a limit has stopped stays open after its client's end.
+    let open: Vec<_> = open.into_iter().filter(|session| !session.is_over).collect();
     let project = env.project_of(&project_folder(env));
     let everywhere = places.iter().any(|place| !place.is_inside());
     match open.iter().any(|session| Path::new(&session.project) == project) {

@@ -53,8 +53,9 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
             true => ahead(rule, rules, meters).max(adds.unwrap_or(0)),
             false => 0,
         };
+        let requests_ahead = if ahead > 0 { requests_ahead(rules, meters, stage) } else { 0 };
         let more = used.saturating_add(ahead.max(adds.unwrap_or(0))).saturating_sub(rule.cap);
-        let trip = Finding { increase: rule.sufficient_increase(more), ahead, ..finding(100, used) };
+        let trip = Finding { increase: rule.sufficient_increase(more), ahead, requests_ahead, ..finding(100, used) };
         return (rule.action != Action::Warn || !given(100)).then_some(trip);
     }
     if rule.limit.ends == Ends::Call {
@@ -89,6 +90,12 @@ fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     }
 }
 
+/// Returns how many requests are taken to come: those under way, the next, and what follows it for sure.
+fn requests_ahead(rules: &LimitSet, meters: &Meters, stage: Stage) -> u64 {
+    let at = |stage| spend_ahead(|spend| spend.requests, rules, meters, stage).unwrap_or(0);
+    at(Stage::Request).max(at(stage))
+}
+
 /// Returns a trip that is asked about now with the figures of this moment: more may have been charged since, and the response that
 /// asks for the call counts by its estimate until it is. With its own where those of the moment would not say why it asks.
 pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
@@ -102,7 +109,8 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     }
     let lacks = spent.saturating_add(ahead).saturating_sub(rule.cap);
     let increase = trip.increase.max(rule.sufficient_increase(lacks));
-    Finding { used: trip.used.max(spent), unwritten, ahead, increase, ..trip.clone() }
+    let requests_ahead = requests_ahead(used.limits, meters, Stage::Request);
+    Finding { used: trip.used.max(spent), unwritten, ahead, requests_ahead, increase, ..trip.clone() }
 }
 
 /// Returns a trip with what is used of its limit by now.
@@ -175,6 +183,8 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         percent: 100,
         increase: 0,
         ahead: 0,
+        requests_ahead: 0,
+        step: 0,
         subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
         frees: format!("in {}", duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),

@@ -170,7 +170,7 @@ messages! {
         => "{by} raised {limit} of {who} from {before} to {after}.";
 
     /// A person raised a budget over sessions.
-    granted_budget(what = "max_cost_usd_per_day of the user: 25.00 USD -> 30.00 USD") => "a person granted {what}.";
+    granted_budget(by = "somebody at the terminal pts/3", what = "max_cost_usd_per_day of the user: 25.00 USD -> 30.00 USD") => "{by} granted {what}.";
 
     /// A person let work go on.
     resumed(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} resumed {who}.";

@@ -10,6 +10,7 @@ use crate::report::dialogs::Answer;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, sum};
+use crate::report::reading;
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
 use crate::report::status::{self, Show, painted};
 use crate::report::suggestion;
@@ -89,6 +90,11 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
 pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
     let order = told.order.as_ref()?;
     let session = &source.rows.session;
+    let again = format!("claude --resume {}", plain(&session.id));
+    if suggestion::is_nobodys_below(order, session.status) {
+        let own = suggestion::own_step(order, &reading::of_session(source.rows, source.now), &session.id);
+        return Some(suggestion::taken_up(own.and_then(|step| step.command()), again));
+    }
     let id = match (order.finding.scope, &session.outer) {
         _ if order.finding.declined => &told.run_id,
         (Scope::Session, _) => &session.id,
@@ -96,9 +102,13 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
         (Scope::Outer, Some(outer)) => outer,
         _ => &told.run_id,
     };
-    let lifts = suggestion::lifts(order, Some(told), id);
+    let limits = match order.finding.scope {
+        Scope::Session => reading::of_session(source.rows, source.now),
+        _ => told.limits.clone(),
+    };
+    let order = suggestion::of_now(order, order.finding.scope, &limits);
+    let lifts = suggestion::lifts(&order, Some(told), id);
     // What a client that has ended was doing goes on in a new one.
-    let again = format!("claude --resume {}", plain(&session.id));
     Some(match (session.status, lifts.command()) {
         (Status::Completed, Some(command)) => format!("{command}, then {again}"),
         (Status::Completed, None) => format!("{again}. {}", lifts.entry()),

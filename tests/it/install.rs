@@ -317,7 +317,7 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     let _said = world.run(&["init", "--scope", "user"]).ok();
     let other = world.path("other").display().to_string();
     let _said = world.command(&["uninstall", "--scope", "user"]).env("FUSEBOX_HOME", &other).run().ok();
-    assert_eq!(world.files("home"), "home/.claude/settings.json");
+    assert_eq!(world.files("home"), "");
 }
 
 #[test]

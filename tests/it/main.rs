@@ -58,11 +58,13 @@ mod manual;
 mod messages_page;
 mod mods;
 mod nested;
+mod nested_after;
 mod nested_namespaces;
 mod nested_settings;
 mod nested_state;
 mod observe;
 mod odd_rows;
+mod one_fault;
 mod ordinary;
 mod own_copy;
 #[cfg(feature = "html")]

@@ -101,6 +101,8 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         percent,
         increase: cap / 2,
         ahead: cap / 100 * 4,
+        requests_ahead: 2,
+        step: 0,
         subject: subject.to_owned(),
         frees: frees.to_owned(),
         above: String::new(),
@@ -194,4 +196,14 @@ fn the_page_of_messages_is_current() {
         writeln!(page, "- {step}").unwrap();
     }
     check_current("docs/messages.md", &page);
+}
+
+#[test]
+fn no_more_than_all_of_a_limit_is_said_to_be_used() {
+    let main = Run { agent_type: MAIN.to_owned(), ..Run::default() };
+    for finding in findings().into_iter().filter(|finding| finding.percent < 100 && !finding.is_switch()) {
+        let beyond = Finding { used: finding.cap * 3, ..finding };
+        let said = user_lines::warning(&main, &beyond);
+        assert!(said.contains("100 % is used"), "{said}");
+    }
 }

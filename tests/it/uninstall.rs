@@ -73,3 +73,21 @@ fn init_in_a_repository_that_has_it_says_so_and_names_the_members_own_file() {
     assert!(said.contains("this repository registers them for all who work here (.claude/settings.json)"), "{said}");
     assert!(said.contains("change  edit .claude/fusebox.local.json, then"), "{said}");
 }
+
+#[test]
+fn a_file_that_another_state_has_begun_goes_as_a_whole() {
+    let world = TestWorld::new();
+    world.run(&["init"]).ok();
+    let elsewhere = world.path("elsewhere");
+    let said = world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run().ok();
+    assert_eq!(world.read("project/.claude/settings.local.json"), None, "{said}");
+    // What somebody has in it stays.
+    world.write("project/.claude/settings.local.json", "{\n  \"model\": \"opus\"\n}\n");
+    world.run(&["init"]).ok();
+    world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run().ok();
+    let left = world.read("project/.claude/settings.local.json").unwrap();
+    assert_eq!(left.split_whitespace().collect::<String>(), r#"{"model":"opus"}"#);
+    world.write("project/.claude/settings.local.json", "{}");
+    let _said = world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run();
+    assert_eq!(world.read("project/.claude/settings.local.json").as_deref(), Some("{}"));
+}
