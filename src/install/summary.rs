@@ -109,7 +109,7 @@ fn wrote(env: &Environment, plan: &Plan) -> Option<String> {
     let beside = changes.filter(|change| change.is_change() && change.path != plan.place.settings);
     let files: Vec<String> = beside.map(|change| env.short_path(&change.path)).collect();
     let is_hidden = files.iter().any(|file| file.ends_with(EXCLUDED));
-    let hides = if is_hidden { ": git shows none of them, so the limits are committed by nobody" } else { "" };
+    let hides = if is_hidden { ": kept out of git, so that nobody commits them by accident" } else { "" };
     (!files.is_empty()).then(|| format!("{}{hides}", files.join(", ")))
 }
 

@@ -102,7 +102,7 @@ fn few_runs_suggest_nothing_and_names_cannot_reach_the_terminal() {
 #[test]
 fn without_past_sessions_it_says_so_and_broken_transcripts_are_passed_over() {
     let world = TestWorld::new();
-    assert!(world.run(&["suggest"]).stderr.contains("cannot read"));
+    assert!(world.run(&["suggest"]).stderr.contains("has kept no sessions here yet"));
     world.write("home/.claude/projects/-p/broken.jsonl", "{\"type\":\"user\"\nno json\n{}\n");
     let said = world.run(&["suggest"]).ok();
     assert!(said.contains("no past run"), "{said}");

@@ -33,6 +33,7 @@ fn what_git_tracks_is_everybodys_and_stays_unless_it_is_named() {
       `fusebox uninstall --scope project` takes it out for all;
       `"refuse_repositories": ["[ROOT]/project"]` in ~/.claude/fusebox.json
       refuses its limits for you alone
+    left, what was counted and the log: [ROOT]/state
     [exit 0]
     "#);
     assert_eq!(kept(), committed);
