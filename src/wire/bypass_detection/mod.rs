@@ -40,6 +40,8 @@ const MOST_STARTS: usize = 16;
 
 /// How many texts may be nested in one another by `sh -c` and the like.
 const DEEPEST: usize = 6;
+/// What is said of commands beyond that.
+const TOO_DEEP: &str = "commands inside of commands, deeper than Fusebox reads, that name it or the client";
 
 impl Guard {
     /// Says what a file is, where an agent may not write it.
@@ -204,7 +206,11 @@ impl<'g> Walk<'g> {
     }
 
     fn invocation(&mut self, simple: &Simple, it: &Invocation, depth: usize) -> Option<String> {
-        for script in it.scripts.iter().filter(|_| depth < DEEPEST) {
+        // Only what names Fusebox, the state or the client is read at all.
+        if it.is_too_deep || (depth >= DEEPEST && !it.scripts.is_empty()) {
+            return Some(TOO_DEEP.to_owned());
+        }
+        for script in &it.scripts {
             // Its variables and its folder are those of the program that runs it.
             let before = self.scope.clone();
             self.scope.folder = self.led(it);
