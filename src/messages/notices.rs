@@ -129,7 +129,7 @@ messages! {
 
     /// A mod lies where the client loads it from into the session at work: the client was ended before.
     client_ended_for_mod(path = "/home/you/.claude/dev-mods/5f0c1d2e-0000/free", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
-        => "the client was ended: it would load the mod `{path}`, which can overrule every hook. {next}";
+        => "the client was ended: it would load a mod, `{path}`. {next}";
 
     /// A client goes on without hooks in a session that is only watched, or of a client that could not be ended.
     client_without_hooks(next = NextStep::Status { id: "5f0c1d2e".to_owned() })

@@ -316,6 +316,7 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     removed [ROOT]/project/.claude/settings.local.json
     removed [ROOT]/project/.claude/fusebox.schema.json
     left, yours to remove: .claude/fusebox.json
+    left, what was counted and the log: [ROOT]/state
     [exit 0]
     ");
     assert_eq!(world.files("project") + &world.files("home"), "project/.claude/fusebox.json");

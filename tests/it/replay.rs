@@ -216,8 +216,12 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
     19777 "stopped" "loop_detection" 2/1
     181016 "parent_told" "loop_detection" 2/1
     "#);
-    insta::assert_snapshot!(session["timeline"][2]["told"], @r#"[{"to":"agent","text":"Fusebox: tool call limit reached. Execution limit exceeded: [max_turns]. Agent developer (run ad6547623eaf593da) is at tool calls 25/25 (max_turns, set by the user's fusebox.json). This call was not run. One more response is left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage."}]"#);
-    insta::assert_snapshot!(session["runs"][1], @r#"{"run_id":"ad6547623eaf593da","agent_type":"developer","parent_run_id":"283bfb2c-02c0-486a-82ea-32385c65042c","depth":1,"status":"failed","stop_reason":"turn_limit_reached","turns":25,"requests":27,"tokens":91084,"duration_ms":75427,"cost_usd":"1.099376000000"}"#);
+    insta::assert_snapshot!(session["timeline"][2]["told"], @r#"
+    [{"to":"agent","text":"Fusebox: loop detected. Execution limit exceeded: [loop_detection]. Agent developer (run ad6547623eaf593da) is at repetition: Bash \"make test\" failed 4 times the same way: FAIL test_invoice: expected 11… (loop_detection, set by Fusebox's built-in defaults). This call was not run. The agent is stopped here; its work so far counts as partial."},{"to":"user","text":"Fusebox stopped developer (ad654762): Bash \"make test\" failed 4 times the same way: FAIL test_invoice: expected 11… (loop_detection, built-in). 5 calls. More: `fusebox explain ad654762`"},{"to":"user","text":"Fusebox stopped developer (ad654762): Bash \"make test\" failed 4 times the same way: FAIL test_invoice: expected 11… (loop_detection, built-in). 5 calls, 0.15 USD. More: `fusebox explain ad654762`"}]
+    "#);
+    insta::assert_snapshot!(session["runs"][1], @r#"
+    {"run_id":"ad6547623eaf593da","agent_type":"developer","parent_run_id":"283bfb2c-02c0-486a-82ea-32385c65042c","depth":1,"status":"failed","stop_reason":"loop_detected","turns":5,"requests":6,"tokens":19012,"duration_ms":16585,"cost_usd":"0.189488000000"}
+    "#);
     insta::assert_snapshot!(format!("{:#}", replay["summary"]), @r#"
     {
       "began_at": "2026-11-20T12:09:54.635Z",
@@ -228,7 +232,7 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
       "runs": 3,
       "runs_stopped": 1,
       "runs_never_started": 0,
-      "warnings": 2,
+      "warnings": 1,
       "questions": 0,
       "recorded": {
         "turns": 66,
@@ -238,9 +242,9 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
       "client_cost_usd": "3.263824000000",
       "cost_where_client_knows_usd": "3.263824000000",
       "saved": {
-        "turns": 37,
-        "requests": 36,
-        "cost_usd": "2.045888000000"
+        "turns": 57,
+        "requests": 57,
+        "cost_usd": "2.955776000000"
       }
     }
     "#);

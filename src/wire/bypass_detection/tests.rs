@@ -17,20 +17,7 @@ pub(super) fn guard() -> Guard {
 }
 
 /// What each is refused on every system.
-const ATTEMPTS: [&str; 80] = [
-    "fusebox run -- claude --bare -p 'go on'",
-    "fusebox run --strict -- claude --setting-sources user -p go",
-    "fusebox run -- fusebox resume x",
-    "claude agents --settings '{\"disableAllHooks\":true}'",
-    "tmux new-session -d 'claude agents --setting-sources user'",
-    "tmux -S s -f x new-session -d 'claude --bare -p go'",
-    "tmux -L a run-shell 'claude --bare -p go'",
-    "npm -s exec claude -- --bare -p go",
-    "pnpm -C . exec claude --bare -p go",
-    "uv -q run claude --bare -p go",
-    "git bisect run claude --bare -p go",
-    "nice nice nice nice nice nice nice nice nice nice nice nice nice nice nice nice nice claude --bare -p go",
-    "echo x >~/.claude/dev-mods/$CLAUDE_CODE_SESSION_ID/free/hooks/hooks.json",
+const ATTEMPTS: [&str; 66] = [
     "fusebox grant s1 max_turns=+5",
     "/usr/bin/fusebox --json resume x",
     "env -u CLAUDECODE fusebox reset",
@@ -40,7 +27,6 @@ const ATTEMPTS: [&str; 80] = [
     "if true; then fusebox reload; fi",
     "echo \"$(fusebox reload)\"",
     "fusebox prune --older-than 40d",
-    "$(command -v fusebox) grant",
     "find . -exec fusebox grant {} \\;",
     "npx fusebox grant",
     "npx -y fusebox-cli@latest grant s1 max_turns=+5",
@@ -359,5 +345,6 @@ fn what_is_written_on_windows_is_known_by_its_path() {
 }
 
 mod client_forms;
+mod hidden_forms;
 mod servers;
 mod watch_service;

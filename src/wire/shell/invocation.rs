@@ -49,7 +49,8 @@ impl<'a> Invocation<'a> {
         let mut open = vec![(Invocation { variables, ..Invocation::default() }, &simple.words[..])];
         while let Some((mut at, words)) = open.pop().filter(|_| found.len() < DEEPEST) {
             let mut rest = words;
-            for _ in 0..DEEPEST {
+            let mut taken_off = 0;
+            while taken_off < DEEPEST {
                 let Some((program, args)) = rest.split_first() else { break };
                 (at.program, at.args) = (&program.text, args);
                 let Some(row) = row(at.name(), args) else { break };
@@ -62,8 +63,9 @@ impl<'a> Invocation<'a> {
                 let taken = &args[..args.len() - rest.len()];
                 at.runners.push((at.program, taken));
                 (at.program, at.args) = ("", &[]);
+                taken_off += 1;
             }
-            at.is_too_deep = at.program.is_empty() && !rest.is_empty();
+            at.is_too_deep = taken_off == DEEPEST;
             found.push(at);
         }
         found
