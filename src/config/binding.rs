@@ -7,7 +7,7 @@ use crate::config::place::Who;
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting, Subject};
 use crate::domain::limit::Limit;
-use crate::domain::policy::Layer;
+use crate::domain::policy::{Action, Layer};
 
 /// The keys that a repository binds for `who`, and what stands without those who may only tighten them.
 #[derive(Debug)]
@@ -47,9 +47,17 @@ impl<'a> Binding<'a> {
         is_free || alone(setting, limit).and_then(|setting| loosens(&setting, &self.stands)).is_none()
     }
 
-    /// Whether the repository sets a key and binds it.
+    /// Whether the repository binds a key: one that it sets, or one that its list names, where something stands.
     fn binds(&self, subject: &Subject) -> bool {
-        self.said.iter().any(|said| said.subject == *subject) && self.keys.hold(self.who, &subject.path())
+        let path = subject.path();
+        let is_said = || self.said.iter().any(|said| said.subject == *subject);
+        self.keys.hold(self.who, &path) && (is_said() || self.keys.name(self.who, &path) && !self.only_warns(subject))
+    }
+
+    /// Whether what stands of a limit is built in and only warns: whoever sets one that blocks takes nothing away.
+    fn only_warns(&self, subject: &Subject) -> bool {
+        let rule = subject.limit.filter(|_| subject.key.is_empty()).and_then(|limit| self.stands.rules.get(limit));
+        rule.is_some_and(|rule| rule.layer == Layer::BuiltIn && rule.action == Action::Warn)
     }
 
     fn binds_cap(&self, limit: &'static Limit) -> bool {

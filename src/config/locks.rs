@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::config::key::Apply;
 use crate::config::keys;
+use crate::config::keys::top::ALL;
 use crate::config::limit_name;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::{Problem, nearest};
@@ -35,11 +36,21 @@ impl Locks {
 
     /// Whether a key is locked in a block about `who`: by its path, or by its name in any block.
     pub fn hold(&self, who: Who<'_>, key: &str) -> bool {
+        self.any(who, key, |_| true)
+    }
+
+    /// Whether a list names such a key, which `true` does not.
+    pub fn name(&self, who: Who<'_>, key: &str) -> bool {
+        self.any(who, key, |lock| lock != ALL)
+    }
+
+    fn any(&self, who: Who<'_>, key: &str, counts: impl Fn(&str) -> bool) -> bool {
         if self.is_empty() {
             return false;
         }
         let path = format!("{}{key}", who.path());
-        self.0.iter().any(|lock| pattern::matches(lock, &path) || pattern::matches(lock, key))
+        let matches = |lock: &String| pattern::matches(lock, &path) || pattern::matches(lock, key);
+        self.0.iter().any(|lock| counts(lock) && matches(lock))
     }
 }
 
@@ -75,8 +86,20 @@ pub fn idle(document: &Document, at: &str, patterns: &[String]) -> Vec<Problem> 
     problems
 }
 
-/// Names what a repository's file binds and does not set, by a slip in an agent's type or a block: it would bind nothing.
-pub fn binds_nothing(document: &Document) -> Vec<Problem> {
+/// Names what a repository's files bind although neither they nor what is built in set it, by a slip in an agent's type or a
+/// block: it would bind nothing.
+pub fn binds_nothing(documents: &[Document]) -> Vec<Problem> {
+    let built_in = documents.iter().filter(|document| document.layer == Layer::BuiltIn);
+    let everyone = SettingPlace::Agents(ALL.to_owned());
+    let built_in: Vec<(Who<'_>, String)> = built_in
+        .flat_map(|document| &document.settings)
+        .filter(|setting| setting.place != SettingPlace::Top && setting.place != everyone)
+        .map(|setting| (setting.place.who(), setting.subject.path()))
+        .collect();
+    documents.iter().flat_map(|document| idle_bindings(document, &built_in)).collect()
+}
+
+fn idle_bindings(document: &Document, built_in: &[(Who<'_>, String)]) -> Vec<Problem> {
     let binding = |setting: &&Setting| setting.place == SettingPlace::Top && setting.subject.key == "binding";
     let Some(said) = document.settings.iter().rfind(binding).filter(|_| document.layer == Layer::Project) else {
         return Vec::new();
@@ -89,7 +112,7 @@ pub fn binds_nothing(document: &Document) -> Vec<Problem> {
     let idle = |pattern: &&String| {
         let lock = Locks(vec![(*pattern).clone()]);
         !paths.is_empty()
-            && !paths.iter().any(|(who, key)| lock.hold(*who, key))
+            && !paths.iter().chain(built_in).any(|(who, key)| lock.hold(*who, key))
             && self::idle(document, "", &[(*pattern).clone()]).is_empty()
     };
     let patterns = said.value.as_list().unwrap_or_default();

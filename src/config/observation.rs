@@ -9,7 +9,7 @@ use crate::config::setting::{Document, Setting};
 use crate::config::setting_value::SettingValue;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::{LimitSet, Models};
-use crate::domain::policy::{Layer, Mode};
+use crate::domain::policy::{Action, Layer, Mode};
 
 /// Returns the `mode` that a document says.
 fn mode_of(document: &Document) -> Option<&Setting> {
@@ -54,7 +54,22 @@ pub fn bound_part(documents: &[Document], trust: Trust) -> Option<Document> {
     }
     let mut binds = documents.iter().find(|document| document.layer == Layer::Project)?.clone();
     binds.settings.retain(|setting| keys.hold(setting.place.who(), &setting.subject.path()));
+    binds.settings.extend(built_in_part(documents, &keys));
     Some(binds).filter(|binds| !binds.settings.is_empty())
+}
+
+/// Returns the built-in limits that a repository's list names, but those that only warn.
+fn built_in_part(documents: &[Document], keys: &Locks) -> Vec<Setting> {
+    let built_in: Vec<&Document> = documents.iter().filter(|it| it.layer == Layer::BuiltIn).collect();
+    let blocks = |setting: &Setting| {
+        let rules = ResolvedLayers::unbound(&built_in, setting.place.who(), Trust::Untrusted).rules();
+        let rule =
+            setting.subject.limit.filter(|_| setting.subject.key.is_empty()).and_then(|it| rules.get(it).cloned());
+        rule.is_some_and(|rule| rule.action != Action::Warn)
+    };
+    let settings = built_in.iter().flat_map(|document| &document.settings);
+    let named = settings.filter(|it| keys.name(it.place.who(), &it.subject.path()));
+    named.filter(|it| blocks(it)).cloned().collect()
 }
 
 /// Says of a member's `mode` that it is not for what the repository binds.

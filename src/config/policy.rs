@@ -70,7 +70,7 @@ impl Policy {
     ) -> (Policy, Vec<Problem>) {
         documents.extend(built_in(billing(&documents, trust)));
         documents.sort_by_key(|document| document.layer);
-        let idle: Vec<Problem> = documents.iter().flat_map(locks::binds_nothing).collect();
+        let idle = locks::binds_nothing(&documents);
         let (mut observed, documents) = observation::observing(documents, trust);
         let mut remarks: Vec<Problem> = observed.iter().filter_map(observation::only_observed).collect();
         let binds = observation::bound_part(&documents, trust);

@@ -181,6 +181,18 @@ impl<'a> ResolvedLayers<'a> {
         self.binding.as_ref()?.loosened(setting, layer)
     }
 
+    /// Returns the limits for which a setting that speaks of many is held off; `None` where it counts for no other.
+    pub fn held_off_for(&self, setting: &Setting, layer: Layer) -> Option<Vec<&'static str>> {
+        let binding = self.binding.as_ref().filter(|_| binding::is_of_many(&setting.subject))?;
+        let is_meant = |limit: &Limit| setting.subject.limit.map_or(limit.action.is_none(), |it| it == limit);
+        let rules = self.rules().limits.into_iter().filter(|rule| is_meant(rule.limit));
+        let (free, held): (Vec<LimitRule>, Vec<LimitRule>) =
+            rules.partition(|rule| binding.lets(setting, layer, rule.limit));
+        let mut held: Vec<&'static str> = held.iter().map(|rule| rule.limit.key).collect();
+        held.dedup();
+        (!free.is_empty() && !held.is_empty()).then_some(held)
+    }
+
     /// Makes the rules.
     pub fn rules(&self) -> LimitSet {
         self.resolved().rules

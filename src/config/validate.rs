@@ -200,7 +200,7 @@ fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
     let mut looked_at: Vec<Who<'_>> = Vec::new();
     let mut named: Vec<&Setting> = Vec::new();
     let mut problems = Vec::new();
-    for (who, is_of_pattern) in places.chain(types_of_repository(&all).map(|name| (Who::Agent(name), true))) {
+    for (who, is_of_pattern) in places.chain(bound_types(&all).map(|name| (Who::Agent(name), true))) {
         if looked_at.len() == MOST_RESOLVED {
             break;
         }
@@ -216,16 +216,21 @@ fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
             }
             named.push(setting);
             let stands = if is_of_pattern { format!("{stands} (for `{}`)", of_type(who)) } else { stands };
-            problems.push(problem(document, setting, (bound_by(&stands), None)));
+            let said = match resolved.held_off_for(setting, document.layer) {
+                Some(limits) => bound_by(&stands).replacen("is ignored", &ignored_for(&limits), 1),
+                None => bound_by(&stands),
+            };
+            problems.push(problem(document, setting, (said, None)));
         }
     }
     problems
 }
 
-/// Returns the agent types that the repository names.
-fn types_of_repository<'a>(documents: &[&'a Document]) -> impl Iterator<Item = &'a str> {
-    let of_repository = documents.iter().copied().filter(|document| document.layer == Layer::Project);
-    of_repository.flat_map(|document| &document.settings).filter_map(|setting| match &setting.place {
+/// Returns the agent types that the repository names, then those that have limits built in.
+fn bound_types<'a>(documents: &[&'a Document]) -> impl Iterator<Item = &'a str> {
+    let of = |layer: Layer| documents.iter().copied().filter(move |document| document.layer == layer);
+    let both = of(Layer::Project).chain(of(Layer::BuiltIn));
+    both.flat_map(|document| &document.settings).filter_map(|setting| match &setting.place {
         SettingPlace::Agents(name) => Some(name.as_str()),
         _ => None,
     })
@@ -236,6 +241,12 @@ fn of_type(who: Who<'_>) -> &str {
         Who::Agent(name) | Who::Declaring(name) => name,
         _ => "",
     }
+}
+
+/// Says for which limits alone a setting is ignored.
+fn ignored_for(limits: &[&str]) -> String {
+    let named: Vec<String> = limits.iter().map(|limit| format!("`{limit}`")).collect();
+    format!("is ignored for {}", named.join(", "))
 }
 
 /// Says that the repository binds what stands.

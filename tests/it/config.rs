@@ -1,6 +1,7 @@
 //! Where limits come from: files in, rules or problems out.
 
 mod binding;
+mod binding_law;
 mod budgets;
 mod commands;
 mod duties;

@@ -178,8 +178,8 @@ pub const KEYS: &[Key] = &[
         write: all_or_names_written,
         default: || json!(false),
         doc: "What this repository's file decides for everyone who works in it: `true` for all that it sets, or a list of keys as in \
-              `locked`. `fusebox.local.json`, frontmatter and spawns may only tighten them, trusted or not; what would loosen them \
-              is dropped and named. A binding value never loosens the same key of a person's own file. A person's grant may pass it, and a \
+              `locked`. A list binds what is built in, too, where the file leaves a key out and the limit does more than warn. \
+              `fusebox.local.json`, frontmatter and spawns may only tighten them, trusted or not; what would loosen them is dropped and named. A binding value never loosens the same key of a person's own file. A person's grant may pass it, and a \
               person may refuse the file as a whole: `refuse_repositories`.",
         example: r#"["session.max_cost_usd", "agents.developer.*"]"#,
         ..Key::PLAIN
@@ -203,7 +203,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 /// The pattern of all keys.
-const ALL: &str = "*";
+pub const ALL: &str = "*";
 
 /// Reads `true` as the pattern of all keys.
 fn all_or_names(value: &Value) -> Option<SettingValue> {

@@ -84,6 +84,31 @@ fn patterns_frontmatter_and_spawns_are_bound_too() {
     );
 }
 
+/// The list of docs/team-policy.md: the file leaves out `max_duration_ms`, which is built in.
+#[test]
+fn a_list_binds_what_is_built_in_where_the_file_leaves_it_out() {
+    let bound = r#"{"binding": ["agents.developer.*"], "agents": {"developer": {"max_turns": 40, "max_cost_usd": 2}}}"#;
+    let local = r#"{"agents": {"developer": {"max_duration_ms": "30m", "timeout_action": "warn"}}}"#;
+    let built_in = "600000 terminate built-in";
+    check(&[(PROJECT, bound), (LOCAL, local)], "developer max_duration_ms", built_in);
+    check(
+        &[(PROJECT, &bound.replace(r#"["agents.developer.*"]"#, "true")), (LOCAL, local)],
+        "developer max_cost_usd",
+        "2 terminate project",
+    );
+    let observe = r#"{"mode": "observe"}"#;
+    check(&[(USER, observe), (PROJECT, bound)], "developer max_duration_ms", built_in);
+    check(&[(USER, observe), (PROJECT, bound)], "qa max_duration_ms", "none");
+    // Where only one limit is bound, an action for all of them is named for that one.
+    let one = bound.replace("developer.*", "developer.max_turns");
+    let local = r#"{"agents": {"developer": {"timeout_action": "warn"}}}"#;
+    let expected = "`agents.developer.timeout_action: \"warn\"` in `fusebox.local.json` (project-local) is ignored for `max_turns`: \
+                    the repository binds `terminate` on `max_turns` (project); it may only be tightened";
+    check(&[(PROJECT, &one), (LOCAL, local)], "problems", expected);
+    check(&[(PROJECT, &one), (LOCAL, local)], "developer max_turns", "40 terminate project");
+    check(&[(PROJECT, &one), (LOCAL, local)], "developer max_duration_ms", "600000 warn built-in");
+}
+
 #[test]
 fn binding_only_ever_tightens_a_persons_own_file() {
     let user = r#"{"session": {"max_cost_usd": 5}, "agents": {"developer": {"max_turns": 15}}}"#;
