@@ -21,7 +21,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("pricing", &["calendar", "domain", "error", "platform"]),
     ("wire", &["byte_search", "domain", "limits", "messages", "ui"]),
     ("transcript", &["byte_search", "domain", "engine", "error", "messages", "platform", "pricing", "wire"]),
-    ("store", &["domain", "engine", "error", "limits", "platform", "ui"]),
+    ("store", &["domain", "engine", "error", "limits", "platform", "team", "ui"]),
     ("report", &["calendar", "domain", "engine", "limits", "messages", "ui", "wire"]),
     ("screen", &["calendar", "domain", "messages", "report", "ui", "wire"]),
     (

@@ -30,12 +30,10 @@ fn programs() -> Option<PathBuf> {
 }
 
 impl Postgres {
-    /// Starts a server with the schema of the team's store, or says aloud that there is none.
-    pub fn start() -> Option<Postgres> {
+    /// Starts a server without anything in it, or says aloud that there is none.
+    pub fn start_empty() -> Option<Postgres> {
         let Some(programs) = programs() else {
-            let test = thread::current().name().unwrap_or_default().to_owned();
-            let why = "there is no PostgreSQL here: `apt-get install postgresql`";
-            stderr().write_all(format!("\nSKIPPED, NOT PASSED: {test}: {why}\n").as_bytes()).unwrap();
+            skip("there is no PostgreSQL here: `apt-get install postgresql`");
             return None;
         };
         // Of a short path: a socket's may have 107 bytes.
@@ -43,7 +41,15 @@ impl Postgres {
         own(folder.path());
         let server = Postgres { folder, programs };
         server.run("initdb", &["-D", "data", "-U", "boss", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"]);
+        // Reached by the socket alone, where a test does not say else.
+        fs::write(server.folder.path().join("data/postgresql.conf"), "listen_addresses = ''\n").unwrap();
         server.go_on();
+        Some(server)
+    }
+
+    /// Starts a server with the schema of the team's store, two teams and four logins.
+    pub fn start() -> Option<Postgres> {
+        let server = Postgres::start_empty()?;
         for migration in MIGRATIONS {
             server.as_login("boss", &format!("BEGIN;\n{migration}\nCOMMIT;")).unwrap();
         }
@@ -57,10 +63,30 @@ impl Postgres {
         Some(server)
     }
 
+    /// Returns the folder with the server's socket, its data and its log.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Says aloud why a test is not run.
+    pub fn skip(&self, why: &str) {
+        skip(why);
+    }
+
+    /// Starts the server anew with these settings, and with these lines for who may log in how.
+    pub fn restart_with(&self, settings: &str, who: &str, files: &[&str]) {
+        self.crash();
+        files.iter().for_each(|file| own(&self.folder.path().join(file)));
+        let data = self.folder.path().join("data");
+        fs::write(data.join("postgresql.conf"), settings).unwrap();
+        fs::write(data.join("pg_hba.conf"), who).unwrap();
+        self.go_on();
+    }
+
     /// Starts the server, as `start` and a restart do.
     pub fn go_on(&self) {
         let socket = self.folder.path().to_str().unwrap();
-        let options = format!("-c listen_addresses= -c unix_socket_directories={socket} -c fsync=off");
+        let options = format!("-c unix_socket_directories={socket} -c fsync=off");
         self.run("pg_ctl", &["-D", "data", "-o", &options, "-l", "log", "-w", "start"]);
     }
 
@@ -119,6 +145,12 @@ impl Drop for Postgres {
         unprivileged(stop.stdout(Stdio::null()));
         let _ = stop.status();
     }
+}
+
+/// Says aloud why a test is not run.
+fn skip(why: &str) {
+    let test = thread::current().name().unwrap_or_default().to_owned();
+    stderr().write_all(format!("\nSKIPPED, NOT PASSED: {test}: {why}\n").as_bytes()).unwrap();
 }
 
 /// Has a command run without rights: the server refuses to run as root.
