@@ -106,6 +106,12 @@ pub fn for_pruning(folder: &Path) -> Result<Option<File>> {
     Ok(lock(&folder.join(DETAIL), ALONE, PATIENCE)?.0)
 }
 
+/// Takes the right to tell a team what this machine has spent; nothing where another process has it.
+#[cfg(feature = "team")]
+pub fn for_team(folder: &Path) -> Result<Option<File>> {
+    Ok(lock(&folder.join("locks/team"), ALONE, PATIENCE)?.0)
+}
+
 /// Whether lock files work in a folder at all.
 pub fn work_in(folder: &Path) -> bool {
     let path = folder.join("locks/trial");

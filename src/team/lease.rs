@@ -92,12 +92,12 @@ impl Lease {
             && (!self.is_usable(now) || now.mono_ms.saturating_sub(self.since.mono_ms) >= self.lives_ms / 2)
     }
 
-    /// Notes that `message` has cost `cost` in all, and `more` of it since it was last charged.
-    pub fn charge(&mut self, message: &str, cost: Amount, more: Amount) {
+    /// Notes a response, which has cost `more` since it was last charged.
+    pub fn charge(&mut self, charge: &Charge, more: Amount) {
         self.spent += more;
-        match self.open.iter_mut().find(|charge| charge.message == message) {
-            Some(charge) => charge.cost = cost,
-            None => self.open.push(Charge { message: message.to_owned(), cost }),
+        match self.open.iter_mut().find(|open| open.message == charge.message) {
+            Some(open) => open.cost = charge.cost,
+            None => self.open.push(charge.clone()),
         }
     }
 

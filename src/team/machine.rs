@@ -1,13 +1,13 @@
 //! All that one machine knows of its leases. It is saved before each request is sent and after each reply is applied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
 use crate::team::lease::{Lease, Stage, UNLEASED};
-use crate::team::messages::{Answer, Reply, Request};
+use crate::team::messages::{Answer, Charge, Reply, Request};
 
 /// The most charges in one batch.
 pub const BATCH: usize = 500;
@@ -32,18 +32,18 @@ impl Machine {
         self.leases.iter().filter(|lease| lease.is_usable(now)).map(Lease::left).sum()
     }
 
-    /// Charges a response that has cost `cost` in all to the oldest lease with something left. A cost that shrinks is ignored.
-    pub fn charge(&mut self, message: &str, cost: Amount, now: Moment) {
-        let before = self.charged.get(message).copied().unwrap_or_default();
-        if cost <= before {
+    /// Charges a response to the oldest lease with something left. A cost that shrinks is ignored.
+    pub fn charge(&mut self, charge: &Charge, now: Moment) {
+        let before = self.charged.get(&charge.message).copied().unwrap_or_default();
+        if charge.cost <= before {
             return;
         }
-        self.charged.insert(message.to_owned(), cost);
+        self.charged.insert(charge.message.clone(), charge.cost);
         let usable = |lease: &Lease| lease.is_usable(now);
         let with_rest = self.leases.iter().position(|lease| usable(lease) && lease.left() > Amount::ZERO);
         // An overshoot stays with the last lease: nothing else was reserved for it.
         let at = with_rest.or_else(|| self.leases.iter().rposition(usable)).unwrap_or_else(|| self.unleased());
-        self.leases[at].charge(message, cost, cost.minus(before));
+        self.leases[at].charge(charge, charge.cost.minus(before));
     }
 
     /// Returns where the charges without a lease are.
@@ -84,6 +84,22 @@ impl Machine {
     pub fn give_back(&mut self) {
         self.leases.iter_mut().for_each(Lease::close);
         self.settle();
+    }
+
+    /// Forgets what can no longer be asked for: responses that are in no transcript's reach any more, and what was confirmed
+    /// beyond the last `keep` charges. A failover that forgets more than those is not told them again.
+    pub fn forget(&mut self, in_reach: &BTreeSet<String>, keep: usize) {
+        self.charged.retain(|message, _| in_reach.contains(message));
+        let mut kept = 0;
+        for lease in self.leases.iter_mut().rev() {
+            let confirmed = lease.confirmed;
+            for batch in lease.batches.iter_mut().rev() {
+                kept += batch.charges.len();
+                if kept > keep && batch.sequence <= confirmed {
+                    batch.charges = Vec::new();
+                }
+            }
+        }
     }
 
     /// Returns what is to be sent now: at most one request for each lease, what was spent first.
@@ -141,7 +157,6 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::team::messages::Charge;
 
     fn at(mono_ms: u64) -> Moment {
         Moment { mono_ms, ..Moment::default() }
@@ -159,6 +174,11 @@ mod tests {
         assert_eq!(machine.balance(at(0)), Amount::ZERO);
         hear(&mut machine, 1, Answer::Usable { lives_ms: 100 }, at(0));
         machine
+    }
+
+    fn charge(machine: &mut Machine, message: &str, cost: u64) {
+        let charge = Charge { message: message.to_owned(), cost: Amount(cost), ..Charge::default() };
+        machine.charge(&charge, at(1));
     }
 
     fn settle(machine: &Machine, now: Moment) -> Option<Request> {
@@ -187,15 +207,15 @@ mod tests {
     fn only_what_a_response_has_grown_by_is_spent_again() {
         let mut machine = leased();
         for cost in [3, 5, 4] {
-            machine.charge("m", Amount(cost), at(1));
+            charge(&mut machine, "m", cost);
         }
         assert_eq!(machine.balance(at(1)), Amount(5));
         machine.settle();
-        let charges = vec![Charge { message: "m".to_owned(), cost: Amount(5) }];
+        let charges = vec![Charge { message: "m".to_owned(), cost: Amount(5), ..Charge::default() }];
         let batch = Request::Settle { number: 1, sequence: 1, charges, closes: false };
         assert_eq!(settle(&machine, at(1)), Some(batch.clone()));
         // What comes later is in a batch of its own: the first may have arrived.
-        machine.charge("n", Amount(5), at(1));
+        charge(&mut machine, "n", 5);
         machine.settle();
         assert_eq!(settle(&machine, at(1)), Some(batch));
         hear(&mut machine, 1, Answer::Settled { sequence: 1, closed: false }, at(1));
@@ -207,7 +227,7 @@ mod tests {
     #[test]
     fn what_was_spent_without_a_lease_is_told_as_such() {
         let mut machine = Machine::default();
-        machine.charge("m", Amount(5), at(1));
+        charge(&mut machine, "m", 5);
         machine.settle();
         let Some(Request::Settle { number: UNLEASED, closes: false, .. }) = settle(&machine, at(1)) else {
             panic!("{machine:?}")
@@ -217,7 +237,7 @@ mod tests {
     #[test]
     fn a_new_epoch_is_told_everything_again_and_replies_of_the_old_one_confirm_nothing() {
         let mut machine = leased();
-        machine.charge("m", Amount(5), at(1));
+        charge(&mut machine, "m", 5);
         machine.give_back();
         hear(&mut machine, 1, Answer::Settled { sequence: 1, closed: true }, at(1));
         assert_eq!(settle(&machine, at(1)), None);
@@ -231,11 +251,25 @@ mod tests {
     #[test]
     fn many_charges_go_in_several_batches_of_which_the_last_closes() {
         let mut machine = leased();
-        (0..=BATCH).for_each(|message| machine.charge(&message.to_string(), Amount(1), at(1)));
+        (0..=BATCH).for_each(|message| charge(&mut machine, &message.to_string(), 1));
         machine.settle();
         let closes: Vec<bool> = machine.leases[0].batches.iter().map(|batch| batch.closes).collect();
         assert_eq!(closes, [false, true]);
         let sizes: Vec<usize> = machine.leases[0].batches.iter().map(|batch| batch.charges.len()).collect();
         assert_eq!(sizes, [BATCH, 1]);
+    }
+
+    #[test]
+    fn what_was_confirmed_long_ago_is_forgotten_and_batches_keep_their_numbers() {
+        let mut machine = Machine::default();
+        for message in ["m", "n", "o"] {
+            charge(&mut machine, message, 5);
+            machine.settle();
+        }
+        hear(&mut machine, UNLEASED, Answer::Settled { sequence: 2, closed: false }, at(1));
+        machine.forget(&BTreeSet::from(["o".to_owned()]), 1);
+        let sizes: Vec<usize> = machine.leases[0].batches.iter().map(|batch| batch.charges.len()).collect();
+        assert_eq!((sizes, machine.charged.len()), (vec![0, 0, 1], 1));
+        let Some(Request::Settle { sequence: 3, .. }) = settle(&machine, at(1)) else { panic!("{machine:?}") };
     }
 }

@@ -6,12 +6,17 @@ use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
 
 /// What one response has cost so far. A response's cost only grows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Charge {
     /// The response's `message.id`.
     pub message: String,
     /// All that it has cost.
     pub cost: Amount,
+    /// The model that gave it.
+    pub model: String,
+    /// A name for the project that all machines have for it; empty where there is none.
+    pub project: String,
 }
 
 /// A request to the store. Each may arrive late, twice or never.

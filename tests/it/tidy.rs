@@ -68,6 +68,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "report",
             "screen",
             "store",
+            "team",
             "transcript",
             "ui",
             "upkeep",

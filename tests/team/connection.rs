@@ -9,6 +9,7 @@ use fusebox::domain::event::Moment;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
 use fusebox::team::machine::Machine;
+use fusebox::team::messages::Charge;
 
 use crate::postgres::Postgres;
 
@@ -50,7 +51,8 @@ fn a_machine_leases_spends_settles_and_gives_back() {
     sync(&mut ledger, "machine-1", &mut machine, at(0));
     assert_eq!(machine.balance(at(0)), Amount(10 * USD));
     // What a message's id looks like is not the store's affair.
-    machine.charge("it's \"m\" \\ ü", Amount(3 * USD), at(1));
+    let message = "it's \"m\" \\ ü".to_owned();
+    machine.charge(&Charge { message, cost: Amount(3 * USD), ..Charge::default() }, at(1));
     machine.settle();
     sync(&mut ledger, "machine-1", &mut machine, at(1));
     let caps = ledger.status("core").unwrap();

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
+mod commands;
 mod connection;
 mod model;
 mod network;

@@ -203,7 +203,8 @@ impl Bounds {
             Action::Ask(at) => state.machine(at).ask(Amount(self.want)),
             Action::Pay(at, message) => {
                 let now = state.moment(at);
-                state.machine(at).charge(&message, Amount(1), now);
+                let charge = Charge { message, cost: Amount(1), ..Charge::default() };
+                state.machine(at).charge(&charge, now);
             }
             Action::Settle(at) => state.machine(at).settle(),
             Action::GiveBack(at) => state.machine(at).give_back(),

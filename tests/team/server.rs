@@ -135,7 +135,7 @@ impl Server {
         let twice = without == Some(Rule::ChargeOnce);
         // A batch after a gap waits until those before it have come.
         if sequence == row.sequence + 1 || twice {
-            for Charge { message, cost } in charges {
+            for Charge { message, cost, .. } in charges {
                 let before = self.charged.insert(message.clone(), cost.0).unwrap_or(0);
                 row.spent += if twice { cost.0 } else { cost.0.saturating_sub(before) };
                 self.charged.entry(message.clone()).and_modify(|cost| *cost = (*cost).max(before));

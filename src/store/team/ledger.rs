@@ -8,13 +8,37 @@ use crate::error::{Error, Result};
 use crate::store::team::MIGRATIONS;
 use crate::store::team::address::Address;
 use crate::store::team::connection::{Connection, Failure, Row};
-use crate::team::messages::{Answer, Reply, Request};
+use crate::team::messages::{Answer, Charge, Reply, Request};
 
 /// A team's store, as one login sees it.
 pub struct Ledger {
     connection: Connection,
     /// The address without its password.
     shown: String,
+}
+
+/// Whose a cap is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// The team's as a whole.
+    Team,
+    /// Each user's that has none of their own.
+    EachUser,
+    /// One user's.
+    User(&'a str),
+}
+
+/// What spend is summed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The login.
+    User,
+    /// The project.
+    Project,
+    /// The model.
+    Model,
+    /// The day, in the team's time zone.
+    Day,
 }
 
 /// One cap, and what is used of it.
@@ -74,7 +98,9 @@ impl Ledger {
             Request::Renew { .. } => ("SELECT epoch, answer, lives_ms FROM fusebox.renew($1, $2, $3)", Vec::new()),
             Request::Settle { sequence, charges, closes, .. } => {
                 let charges = charges.iter();
-                let charges = charges.map(|charge| json!({"message": charge.message, "cost_pico_usd": charge.cost.0}));
+                let charges = charges.map(|Charge { message, cost, model, project }| {
+                    json!({"message": message, "cost_pico_usd": cost.0, "model": model, "project": project})
+                });
                 let charges = serde_json::Value::from_iter(charges).to_string();
                 let statement = "SELECT epoch, answer, sequence, closed FROM fusebox.settle($1, $2, $3, $4, $5, $6)";
                 (statement, vec![sequence.to_string(), charges, closes.to_string()])
@@ -110,6 +136,68 @@ impl Ledger {
             contact: word(row, 6).to_owned(),
         };
         Ok(self.ask(statement, &[Some(team)])?.iter().map(cap).collect())
+    }
+
+    /// Returns a new id for a machine, which nobody can guess.
+    pub fn new_id(&mut self) -> Result<String> {
+        let rows = self.ask("SELECT gen_random_uuid()::text", &[])?;
+        rows.first()
+            .map(|row| word(row, 0).to_owned())
+            .ok_or_else(|| Error::failed(format!("{}: no answer", self.shown)))
+    }
+
+    /// Makes a team, whose first admin is this login.
+    pub fn create_team(&mut self, team: &str, zone: &str) -> Result<()> {
+        self.ask("SELECT fusebox.create_team($1, $2)", &[Some(team), Some(zone)]).map(|_| ())
+    }
+
+    /// Lets a login take part, as `member` or `admin`; `None` lets it out.
+    pub fn set_member(&mut self, team: &str, login: &str, role: Option<&str>) -> Result<()> {
+        self.ask("SELECT fusebox.set_member($1, $2, $3)", &[Some(team), Some(login), role]).map(|_| ())
+    }
+
+    /// Sets a cap; `None` takes it away.
+    pub fn set_cap(&mut self, team: &str, whose: Whose<'_>, period: &str, cap: Option<Amount>) -> Result<()> {
+        let (scope, login) = match whose {
+            Whose::Team => ("team", ""),
+            Whose::EachUser => ("user", ""),
+            Whose::User(login) => ("user", login),
+        };
+        let cap = cap.map(|cap| cap.0.to_string());
+        let values = [Some(team), Some(scope), Some(login), Some(period), cap.as_deref()];
+        self.ask("SELECT fusebox.set_cap($1, $2, $3, $4, $5)", &values).map(|_| ())
+    }
+
+    /// Sets whom a member asks.
+    pub fn set_contact(&mut self, team: &str, contact: &str) -> Result<()> {
+        let set = "SELECT fusebox.set_team($1, $2, NULL, NULL, NULL)";
+        self.ask(set, &[Some(team), Some(contact)]).map(|_| ())
+    }
+
+    /// Returns the members of a team, each with its role.
+    pub fn members(&mut self, team: &str) -> Result<Vec<(String, String)>> {
+        let members = "SELECT m.login, m.role FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team WHERE t.name = $1 \
+             ORDER BY m.login";
+        let rows = self.ask(members, &[Some(team)])?;
+        Ok(rows.iter().map(|row| (word(row, 0).to_owned(), word(row, 1).to_owned())).collect())
+    }
+
+    /// Returns what was spent in the last days, by a column of the view `spend`: its value, responses, cost.
+    pub fn spent(&mut self, team: &str, by: By, days: u32) -> Result<Vec<(String, u64, Amount)>> {
+        let column = match by {
+            By::User => "login",
+            By::Project => "project",
+            By::Model => "model",
+            By::Day => "day",
+        };
+        let spent = format!(
+            "SELECT {column}::text, sum(responses)::bigint, sum(cost_pico_usd)::bigint FROM fusebox.spend \
+             WHERE team = $1 AND day > (SELECT (clock_timestamp() AT TIME ZONE time_zone)::date FROM fusebox.team \
+             WHERE name = $1) - $2::integer GROUP BY 1 ORDER BY 3 DESC, 1"
+        );
+        let days = days.to_string();
+        let rows = self.ask(&spent, &[Some(team), Some(&days)])?;
+        Ok(rows.iter().map(|row| (word(row, 0).to_owned(), number(row, 1), Amount(number(row, 2)))).collect())
     }
 
     fn ask(&mut self, statement: &str, values: &[Option<&str>]) -> Result<Vec<Row>> {
