@@ -21,6 +21,7 @@ pub mod report;
 #[cfg(feature = "screen")]
 pub mod screen;
 pub mod store;
+pub mod team;
 pub mod transcript;
 pub mod ui;
 pub mod upkeep;

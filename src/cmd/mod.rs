@@ -45,6 +45,12 @@ pub mod statusline;
 #[cfg(feature = "suggest")]
 pub mod suggest;
 pub mod target;
+#[cfg(feature = "team")]
+pub mod team;
+#[cfg(feature = "team")]
+mod team_place;
+#[cfg(feature = "team")]
+mod team_sync;
 pub mod trust;
 pub mod uninstall;
 pub mod upgrade;
@@ -126,6 +132,9 @@ pub enum Command {
     /// Suggest limits from past runs
     #[cfg(feature = "suggest")]
     Suggest(suggest::Args),
+    /// Share what machines spend with a team
+    #[cfg(feature = "team")]
+    Team(team::Args),
     /// Print the script by which a shell completes command lines of fusebox
     Completions(completions::Args),
     /// Print what may stand where the cursor is (the scripts of `completions` run this)
@@ -193,6 +202,8 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Pricing(args) => pricing::run(env, &args),
         #[cfg(feature = "suggest")]
         Command::Suggest(args) => suggest::run(env, &args),
+        #[cfg(feature = "team")]
+        Command::Team(args) => team::run(env, &args),
         Command::Replay(args) => replay::run(env, &args),
         Command::Completions(args) => completions::run(env, &args),
         Command::Complete(args) => complete::run(env, &args, Cli::command()),

@@ -123,6 +123,12 @@ pub fn for_watching(folder: &Path) -> Result<Option<Watching>> {
     Ok((file.is_some() || !is_others).then_some(Watching { _file: file }))
 }
 
+/// Takes the right to tell a team what this machine has spent; nothing where another process has it.
+#[cfg(feature = "team")]
+pub fn for_team(folder: &Path) -> Result<Option<File>> {
+    Ok(lock(&folder.join("locks/team"), ALONE, PATIENCE)?.0)
+}
+
 /// Whether lock files work in a folder at all.
 pub fn work_in(folder: &Path) -> bool {
     let path = folder.join("locks/trial");

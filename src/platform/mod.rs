@@ -29,6 +29,8 @@ pub mod run_command;
 pub mod scratch;
 #[cfg(feature = "metrics")]
 pub mod serve;
+#[cfg(feature = "team")]
+pub mod socket;
 pub mod stopwatch;
 pub mod streams;
 #[cfg(feature = "watch")]

@@ -15,8 +15,8 @@ use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{self, Part, Simple};
 
 /// Commands that only a person may give.
-pub const PERSONS_COMMANDS: [&str; 11] =
-    ["grant", "resume", "reset", "reload", "trust", "uninstall", "upgrade", "prune", "off", "on", "watch"];
+pub const PERSONS_COMMANDS: [&str; 12] =
+    ["grant", "resume", "reset", "reload", "trust", "uninstall", "upgrade", "prune", "off", "on", "team", "watch"];
 
 /// Options that only a person may give, each with its command: limits are only watched, written into a file, changed by keys.
 const PERSONS_OPTIONS: [(&str, &str); 3] = [("init", "--observe"), ("suggest", "--write"), ("status", "--watch")];
