@@ -4,6 +4,7 @@ pub mod clear_order;
 pub mod complete;
 pub mod completions;
 pub mod config;
+#[cfg(feature = "replay")]
 pub mod demo;
 pub mod doctor;
 pub mod everything;
@@ -29,6 +30,7 @@ pub mod pricing;
 pub mod prune;
 pub mod query;
 pub mod reload;
+#[cfg(feature = "replay")]
 pub mod replay;
 pub mod report;
 #[cfg(feature = "html")]
@@ -72,6 +74,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show a recorded runaway, and where limits would have stopped it
+    #[cfg(feature = "replay")]
     Demo(demo::Args),
     /// Register Fusebox at Claude Code's hooks
     Init(init::Args),
@@ -122,6 +125,7 @@ pub enum Command {
     /// Show or check the price table
     Pricing(pricing::Args),
     /// Play recorded sessions through a policy, without touching any state
+    #[cfg(feature = "replay")]
     Replay(replay::Args),
     /// Suggest limits from past runs
     #[cfg(feature = "suggest")]
@@ -164,6 +168,7 @@ fn follows_upgrades(command: &Command) -> bool {
 fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
     match command {
         Command::Hook => Ok(hook::run(env)),
+        #[cfg(feature = "replay")]
         Command::Demo(args) => demo::run(env, &args),
         Command::Init(args) => init::run(env, &args),
         Command::Uninstall(args) => uninstall::run(env, &args),
@@ -193,6 +198,7 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Pricing(args) => pricing::run(env, &args),
         #[cfg(feature = "suggest")]
         Command::Suggest(args) => suggest::run(env, &args),
+        #[cfg(feature = "replay")]
         Command::Replay(args) => replay::run(env, &args),
         Command::Completions(args) => completions::run(env, &args),
         Command::Complete(args) => complete::run(env, &args, Cli::command()),
