@@ -16,6 +16,7 @@ pub mod limits;
 pub mod messages;
 pub mod platform;
 pub mod pricing;
+#[cfg(feature = "replay")]
 pub mod replay;
 pub mod report;
 #[cfg(feature = "screen")]

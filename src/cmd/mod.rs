@@ -4,6 +4,7 @@ pub mod clear_order;
 pub mod complete;
 pub mod completions;
 pub mod config;
+#[cfg(feature = "replay")]
 pub mod demo;
 pub mod doctor;
 pub mod everything;
@@ -29,6 +30,7 @@ pub mod pricing;
 pub mod prune;
 pub mod query;
 pub mod reload;
+#[cfg(feature = "replay")]
 pub mod replay;
 pub mod report;
 #[cfg(feature = "html")]
@@ -78,6 +80,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show a recorded runaway, and where limits would have stopped it
+    #[cfg(feature = "replay")]
     Demo(demo::Args),
     /// Register Fusebox at Claude Code's hooks
     Init(init::Args),
@@ -128,6 +131,7 @@ pub enum Command {
     /// Show or check the price table
     Pricing(pricing::Args),
     /// Play recorded sessions through a policy, without touching any state
+    #[cfg(feature = "replay")]
     Replay(replay::Args),
     /// Suggest limits from past runs
     #[cfg(feature = "suggest")]
@@ -173,6 +177,7 @@ fn follows_upgrades(command: &Command) -> bool {
 fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
     match command {
         Command::Hook => Ok(hook::run(env)),
+        #[cfg(feature = "replay")]
         Command::Demo(args) => demo::run(env, &args),
         Command::Init(args) => init::run(env, &args),
         Command::Uninstall(args) => uninstall::run(env, &args),
@@ -204,6 +209,7 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Suggest(args) => suggest::run(env, &args),
         #[cfg(feature = "team")]
         Command::Team(args) => team::run(env, &args),
+        #[cfg(feature = "replay")]
         Command::Replay(args) => replay::run(env, &args),
         Command::Completions(args) => completions::run(env, &args),
         Command::Complete(args) => complete::run(env, &args, Cli::command()),

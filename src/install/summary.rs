@@ -15,6 +15,7 @@ use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::registration::{self, Plan};
 use crate::install::status_line;
 use crate::platform::environment::Environment;
+#[cfg(feature = "replay")]
 use crate::replay::past::{self, Past};
 use crate::store::log_file;
 use crate::store::trust;
@@ -97,6 +98,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         );
         text += &format!("\n{}\n", wrap(&note, env.width(), 6));
     }
+    #[cfg(feature = "replay")]
     if let Some(past) = past::past(env, &policy.with_observed()) {
         text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
     }
@@ -231,6 +233,7 @@ fn own_types(policy: &Policy) -> Vec<&str> {
 }
 
 /// Says what these limits would have done in the client's recorded sessions.
+#[cfg(feature = "replay")]
 fn past_stops(past: &Past) -> String {
     let Past { sessions, runs, stopped } = past;
     let sessions = if *sessions == 1 { "session".to_owned() } else { format!("{sessions} sessions") };
