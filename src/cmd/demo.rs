@@ -27,7 +27,12 @@ A recorded session: the main agent has a developer agent mend a failing test, an
 thing. Fusebox was not there. With its built-in limits, this would have happened:";
 
 const ENDS: &str = "\nThe same for your own past sessions: `fusebox replay`\n";
-const OFFER: &str = "From now on, in this repository: `fusebox init`\n";
+const OFFER: &str = "From now on, in this repository: `fusebox init`";
+const INSTALL: &str =
+    "To have it at your agents: `cargo install --path . --locked`, then, in a repository of yours, `fusebox init`";
+
+/// Whether this program was built to be looked at: nothing in it is optimized, and most of it may be left out. As a hook it would be slow.
+const IS_TRIAL: bool = cfg!(debug_assertions);
 
 /// Runs `fusebox demo`.
 pub fn run(env: &Environment, _args: &Args) -> Result<ExitCode> {
@@ -38,8 +43,9 @@ pub fn run(env: &Environment, _args: &Args) -> Result<ExitCode> {
     env.print(&format!("{}\n\n", wrap(BEGINS, env.width(), 0)));
     replay::run(env, &replay::Args::of(session, policy))?;
     env.print(ENDS);
-    if !env.is_attended() {
-        env.print(OFFER);
+    if IS_TRIAL || !env.is_attended() {
+        let next = if IS_TRIAL { INSTALL } else { OFFER };
+        env.print(&format!("{}\n", wrap(next, env.width(), 0)));
         return Ok(ExitCode::SUCCESS);
     }
     match env.confirms("Register Fusebox in this repository now, for you alone (`fusebox init`)?") {
