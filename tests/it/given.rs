@@ -124,8 +124,10 @@ pub struct RunningClient(Child);
 impl RunningClient {
     /// Starts one with these arguments.
     pub fn start(arguments: &[String]) -> RunningClient {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", "read line; true", "claude"]).args(arguments).stdin(Stdio::piped());
+        // A shell in the background leaves SIGINT ignored for what it starts; a client takes it all the same.
+        let mut command = Command::new("env");
+        command.args(cfg!(target_os = "linux").then_some("--default-signal=INT"));
+        command.args(["/bin/sh", "-c", "read line; true", "claude"]).args(arguments).stdin(Stdio::piped());
         RunningClient(command.spawn().unwrap())
     }
 
