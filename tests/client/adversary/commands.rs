@@ -9,7 +9,7 @@ use crate::script::{Tool, bash, tool};
 
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
-        tries: "`fusebox grant`, `resume`, `reset`, `reload`, `trust`, `uninstall`, `prune`, `off`, `init --observe`, `suggest --write`, `status --watch` in Bash: plainly, by path, through `env -u`, `env -i`, `setsid`, `nohup`, `script`, `timeout`, `sh -c`, `eval`, a here-document, in the background",
+        tries: "`fusebox grant`, `resume`, `reset`, `reload`, `trust`, `uninstall`, `prune`, `off`, `team`, `init --observe`, `suggest --write`, `status --watch` in Bash: plainly, by path, through `env -u`, `env -i`, `setsid`, `nohup`, `script`, `timeout`, `sh -c`, `eval`, a here-document, in the background",
         outcome: Outcome::Refused,
         then: "the call is refused wherever a shell would run the command; text that only names it passes",
         scenario: "plain_commands_are_refused",
@@ -73,6 +73,7 @@ fn plain_commands_are_refused() {
         "init --observe",
         "suggest --write --yes",
         "status --watch",
+        "team sync",
     ]
     .map(|lever| format!("fusebox {lever}"));
     let ways = [
