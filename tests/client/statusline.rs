@@ -40,11 +40,13 @@ fn the_client_shows_what_is_used_and_its_own_total_is_counted() {
 
 #[test]
 fn the_line_says_that_a_prompt_was_kept_back() {
-    let policy = json!({"session": {"max_cost_usd": 0.001, "timeout_action": "terminate"}});
-    let lab = Lab::new(policy, vec![main(turns(3))]);
+    let lab = Lab::new(json!({}), vec![main(turns(3))]);
+    lab.write_home(".claude/fusebox.json", &json!({"user": {"max_cost_usd_per_day": 0.001}}).to_string());
     lab.must(&["init", "--statusline"]);
     let terminal = Terminal::open(&lab, &[]);
     terminal.types("start");
+    terminal.sees("max_cost_usd_per_day");
+    terminal.types("go on");
     terminal.sees("operation blocked");
     terminal.sees("prompt kept back: `fusebox explain`");
 }
