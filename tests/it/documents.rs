@@ -198,3 +198,17 @@ fn nothing_tells_to_run_a_strangers_package() {
     assert!(seen > 3, "{seen}");
     assert_eq!(wrong, Vec::<String>::new());
 }
+
+#[test]
+fn the_parts_that_can_be_left_out_are_all_named() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |place: &str| fs::read_to_string(root.join(place)).unwrap();
+    let manifest = read("Cargo.toml");
+    let line = manifest.lines().find_map(|line| line.strip_prefix("default = [")).unwrap();
+    let parts: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
+    let page = read("docs/install.md");
+    let (_, table) = page.split_once("| feature | commands |").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let named: Vec<&str> = table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(named, parts, "docs/install.md, \"A smaller program\"");
+}
