@@ -1,7 +1,7 @@
 //! Every kind of hook call, in a session whose caps are used up: main's and its agent's.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -152,6 +152,7 @@ fn crowd(folder: &std::path::Path) {
 
 /// Puts everything back as it was kept.
 pub fn put_back(stage: &Stage) {
+    end_watches(stage);
     for folder in TRIED.into_iter().chain(["live"]) {
         copy(stage, &format!("kept/{folder}"), folder);
     }
@@ -162,4 +163,21 @@ fn copy(stage: &Stage, from: &str, to: &str) {
     let script = r#"chmod -f u+rwx "$2"; { rm -rf "$2" || rm -rf "$2"; } 2>/dev/null && mkdir -p "$(dirname "$2")" && cp -a "$1" "$2""#;
     let done = Command::new("sh").args(["-c", script, "sh", &stage.text(from), &stage.text(to)]).status().unwrap();
     assert!(done.success(), "{from} to {to}");
+}
+
+/// Ends the processes that hooks have begun and that outlive them: they look at the state while its client lives, and this one's does
+/// for ever.
+fn end_watches(stage: &Stage) {
+    let state = stage.text("live/state");
+    for process in fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path()) {
+        let holds = |file: &str, text: &str| {
+            let bytes = fs::read(process.join(file)).unwrap_or_default();
+            bytes.windows(text.len()).any(|part| part == text.as_bytes())
+        };
+        let is_watch = || holds("cmdline", "hook-watch") && holds("environ", &state);
+        while is_watch() {
+            let id = process.file_name().unwrap();
+            let _gone = Command::new("kill").arg("-KILL").arg(id).stderr(Stdio::null()).status().unwrap();
+        }
+    }
 }
