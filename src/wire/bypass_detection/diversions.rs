@@ -170,6 +170,7 @@ pub const OPTIONS: &[Diversion] = &[
     row("--background", Reach::Starts, "starts a session under a daemon, below no client"),
     row("--cloud", Reach::Starts, "starts a session on another machine"),
     row("--remote", Reach::Starts, "starts a session on another machine"),
+    row("--environment", Reach::Starts, "starts a session on another machine"),
 ];
 
 /// Finds a variable's row. Names of proxies are read in small letters, too, and on Windows so are all.
