@@ -110,6 +110,8 @@ struct Walk<'g> {
     leads: Leads,
     /// What the command before writes out, which a shell behind a pipe runs.
     said: Vec<String>,
+    /// The session's own files that the command at hand names for a pipe.
+    listed: Vec<String>,
     /// Whether the text names Fusebox, the state or the client.
     is_named: bool,
     /// The clients that were started so far.
@@ -136,6 +138,7 @@ impl<'g> Walk<'g> {
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
             leads: Leads::of(text),
             said: Vec::new(),
+            listed: Vec::new(),
             is_named: guard.mentions(text),
             starts: Vec::new(),
             looked_at: Vec::new(),
@@ -191,14 +194,16 @@ impl<'g> Walk<'g> {
         let said = std::mem::take(&mut self.said);
         let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
         let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
-        let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(simple, it, depth)));
+        let read: Vec<&str> = simple.input.iter().map(|text| &**text).chain(said.iter().map(String::as_str)).collect();
+        let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(simple, it, &read, depth)));
         let refused = refused.or_else(|| self.servers(simple, &invocations, &said, depth));
         let is_read = depth < DEEPEST && refused.is_none();
         let refused = if is_read { self.handed(simple, &invocations, &said, depth) } else { refused };
         if self.asks_of_model {
             self.note_model(simple, &invocations);
         }
-        self.said = said::written_out(simple, said);
+        let listed = std::mem::take(&mut self.listed);
+        self.said = if listed.is_empty() { said::written_out(simple, said) } else { vec![listed.join("\n")] };
         refused
     }
 
@@ -217,7 +222,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    fn invocation(&mut self, simple: &Simple, it: &Invocation, depth: usize) -> Option<String> {
+    fn invocation(&mut self, simple: &Simple, it: &Invocation, read: &[&str], depth: usize) -> Option<String> {
         // Only what names Fusebox, the state or the client is read at all.
         if it.is_too_deep || (depth >= DEEPEST && !it.scripts.is_empty()) {
             return Some(TOO_DEEP.to_owned());
@@ -244,12 +249,18 @@ impl<'g> Walk<'g> {
         let folder = self.scope.folder.as_deref();
         let mut programs = it.runners.iter().copied().chain([(it.program, it.args)]);
         let look = |folder: Option<&str>, path: &str| self.note_written(folder, path);
-        if let Some(what) =
-            programs.find_map(|(program, args)| self.guard.written(folder, (shell::program_name(program), args), &look))
+        if let Some(what) = programs
+            .find_map(|(program, args)| self.guard.written(folder, (shell::program_name(program), args), read, &look))
         {
             return Some(what);
         }
+        self.note_listed(it);
         match it.name() {
+            "find" if depth < DEEPEST => {
+                if let Some(refused) = self.found(simple, it, depth) {
+                    return Some(refused);
+                }
+            }
             name if ENTERING.contains(&name) => self.enter(simple, it),
             name if self.leads.may_be_cd(name) => self.scope.way.is_lost = true,
             name if SETTERS.contains(&name) => {
@@ -306,9 +317,14 @@ impl<'g> Walk<'g> {
 pub mod at_hand;
 pub mod client_starts;
 pub mod clients;
+mod copies;
+mod databases;
 pub mod diversions;
+mod downloads;
+mod finds;
 pub mod folders;
 mod handed;
+mod lies;
 pub mod node_options;
 pub mod path_rules;
 pub mod paths;
