@@ -76,7 +76,7 @@ impl Guard {
         look(folder, destination)
             .or_else(|| self.holds(folder, destination).filter(|_| found.deletes))
             .or_else(|| self.holds_plainly(folder, destination).filter(|_| found.replaces))
-            .or_else(|| self.filled(folder, destination).filter(|_| sources.iter().any(|path| has_contents(path))))
+            .or_else(|| self.filled(folder, destination).filter(|_| sources.iter().any(&has_contents)))
             .or_else(|| {
                 sources.iter().filter(|path| !has_contents(path)).find_map(|path| {
                     let inside = format!("{destination}/{}", base(path.trim_end_matches('/')));

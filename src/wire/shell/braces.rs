@@ -103,16 +103,16 @@ fn range(inner: &str) -> Option<Vec<String>> {
     let (first, last, step) = (ends.next()?, ends.next()?, ends.next().unwrap_or("1"));
     let step = step.parse::<i32>().ok().filter(|_| ends.next().is_none())?.unsigned_abs().max(1);
     let stride = usize::try_from(step).ok()?;
-    if let ([first], [last]) = (first.as_bytes(), last.as_bytes()) {
-        if first.is_ascii_alphabetic() && last.is_ascii_alphabetic() {
-            let letters = (*first.min(last)..=*first.max(last)).map(|byte| char::from(byte).to_string());
-            // From which end it steps.
-            let mut letters: Vec<String> = letters.collect();
-            if first > last {
-                letters.reverse();
-            }
-            return Some(letters.into_iter().step_by(stride).map(|letter| quoted(&letter)).collect());
+    if let ([first], [last]) = (first.as_bytes(), last.as_bytes())
+        && first.is_ascii_alphabetic()
+        && last.is_ascii_alphabetic()
+    {
+        let mut letters: Vec<u8> = (*first.min(last)..=*first.max(last)).collect();
+        // From which end it steps.
+        if first > last {
+            letters.reverse();
         }
+        return Some(letters.into_iter().step_by(stride).map(|letter| quoted(char::from(letter))).collect());
     }
     let is_padded = [first, last].iter().any(|end| end.trim_start_matches('-').starts_with('0') && end.len() > 1);
     let width = if is_padded { first.len().max(last.len()) } else { 0 };
@@ -127,9 +127,9 @@ fn range(inner: &str) -> Option<Vec<String>> {
     Some(numbers.into_iter().step_by(stride).collect())
 }
 
-/// Between large and small letters there are some that a shell would read.
-fn quoted(letter: &str) -> String {
-    if letter.bytes().all(|byte| byte.is_ascii_alphanumeric()) { letter.to_owned() } else { format!("\\{letter}") }
+/// Writes a letter as it stands in a command's text: between large and small ones there are some that a shell would read.
+fn quoted(letter: char) -> String {
+    if letter.is_ascii_alphanumeric() { letter.to_string() } else { format!("\\{letter}") }
 }
 
 /// Returns the place behind the letter, the quote or the expansion at a place.

@@ -111,7 +111,7 @@ const ORDINARY: &[&str] = &[
 fn world() -> TestWorld {
     let world = TestWorld::new();
     world.script("bin/claude", &format!("echo \"$*\" >>{}", world.path("calls").display()));
-    world.write("project/options.txt", "--bare\n".to_owned());
+    world.write("project/options.txt", "--bare\n");
     run(
         &world,
         "git init -q . && git init -q sub && git -C sub -c user.name=a -c user.email=a@b commit -q --allow-empty -m x",

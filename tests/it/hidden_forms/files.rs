@@ -141,8 +141,8 @@ fn world() -> TestWorld {
             world.write(&format!("{folder}/{name}"), format!("{{\"main\": {{\"max_turns\": {cap}}}}}\n"));
         }
     }
-    world.write("project/x/.local/state/fusebox/state.db", "x".to_owned());
-    world.write("project/y/other", "x".to_owned());
+    world.write("project/x/.local/state/fusebox/state.db", "x");
+    world.write("project/y/other", "x");
     world.script("home/.cargo/bin/fusebox", "exit");
     world.script("bin/claude", "exit");
     fs::create_dir_all(world.path("home/.local/state/fusebox")).unwrap();
@@ -150,7 +150,7 @@ fn world() -> TestWorld {
     database.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1);").unwrap();
     run(&world, "git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm x");
     // What is committed is another one.
-    world.write("project/.claude/fusebox.json", "{\"main\": {\"max_turns\": 3, \"max_tool_calls\": 3}}\n".to_owned());
+    world.write("project/.claude/fusebox.json", "{\"main\": {\"max_turns\": 3, \"max_tool_calls\": 3}}\n");
     world
 }
 
