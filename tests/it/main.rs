@@ -45,6 +45,7 @@ mod first_requests;
 mod forged;
 mod given;
 mod hidden;
+mod hidden_forms;
 mod holds;
 mod hook_places;
 mod install;

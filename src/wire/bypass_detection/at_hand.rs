@@ -9,6 +9,9 @@ pub(super) const PROGRAM: &str = "fusebox";
 /// The package that brings the program, which `npx` and its kin run by this name.
 const PACKAGE: &str = env!("CARGO_PKG_NAME");
 
+/// Says something about a path that is written; `folder` is where it is relative to.
+pub(super) type Look<'a> = dyn Fn(Option<&str>, &str) -> Option<String> + 'a;
+
 /// What belongs to the session at hand, so that what is elsewhere is not taken for it.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {

@@ -1,6 +1,7 @@
 //! How a plain command starts a client: in which folder, and with which settings files.
 
 use crate::wire::bypass_detection::clients;
+use crate::wire::bypass_detection::lies::{fits, is_pattern};
 use crate::wire::bypass_detection::path_rules::PathRules;
 use crate::wire::shell::invocation::Invocation;
 
@@ -152,7 +153,13 @@ fn loads(path: &str) -> bool {
 
 /// Whether a path is that of a file which every client reads.
 fn is_settings(path: &str) -> bool {
-    READ.iter().any(|name| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/')))
+    let is_one = |name: &str| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
+    // Its last names may be patterns.
+    let may_be = |name: &str| {
+        let mut names = path.rsplit('/');
+        name.rsplit('/').all(|name| names.next().is_some_and(|pattern| fits(pattern, name)))
+    };
+    READ.iter().any(|name| is_one(name)) || (is_pattern(path) && READ.iter().any(|name| may_be(name)))
 }
 
 /// Says what a client is whose settings file the text does not name.

@@ -75,6 +75,7 @@ const UNHOOKED: &str = "has clients start without these hooks";
 const UNPLUGGED: &str = "takes away or replaces the plugin that these hooks are in";
 const UNTOLD: &str = "asks the model where no hook is told";
 const OLDER: &str = "may be too old to run these hooks";
+const ELSEWHERE: &str = "has agents work on another machine";
 const DAEMON: &str = "starts sessions below no client";
 
 /// Returns a variable that diverts a client that is started with it, and what it does; the value that it has already does not.
@@ -99,6 +100,8 @@ pub(super) fn unhooked(
     }
     match args.first() {
         Some(&"daemon") if !starts_daemon(&args) => return None,
+        Some(&"ultrareview") if args.iter().any(|arg| SHOWS.contains(arg)) => return None,
+        Some(&"ultrareview") => return Some(told(("ultrareview".to_owned(), ELSEWHERE))),
         Some(first @ (&"daemon" | &"respawn")) => return Some(told(((*first).to_owned(), DAEMON))),
         _ => {}
     }
@@ -266,6 +269,7 @@ fn takes_value(option: &str) -> bool {
         "--setting-sources"
             | "--cloud"
             | "--remote"
+            | "--environment"
             | "--managed-settings"
             | "--project-config-root"
             | "--plugin-url"

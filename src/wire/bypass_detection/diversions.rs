@@ -42,6 +42,7 @@ const SHELL: &str = "changes what a shell runs";
 const LIBRARIES: &str = "changes which libraries a program loads";
 const INJECTS: &str = "puts code into programs that start";
 const UNHOOKED: &str = "has clients start without these hooks";
+const WRAPS: &str = "has sessions in the background start through another program";
 const LOADS: &str = "has clients load plugins, which can answer for every hook";
 const SERVER: &str = "sends model requests to another server, where what they cost can be changed";
 const PROXY: &str = "sends model requests through a proxy, which can change what they cost";
@@ -98,6 +99,7 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_CODE_PLUGIN_CACHE_DIR", Reach::Starts, LOADS),
     row("CLAUDE_CODE_PLUGIN_SEED_DIR", Reach::Starts, LOADS),
     row("CLAUDE_CODE_USE_COWORK_PLUGINS", Reach::Starts, LOADS),
+    row("CLAUDE_CODE_PROCESS_WRAPPER", Reach::Starts, WRAPS),
     row("CLAUDE_CODE_MANAGED_SETTINGS_PATH", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_REMOTE_SETTINGS_PATH", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_MOCK_REMOTE_SETTINGS", Reach::Starts, UNHOOKED),
@@ -146,6 +148,7 @@ pub const SETTINGS: &[Diversion] = &[
     row("crossSessionInbound", Reach::Requests, "lets other processes send prompts"),
     row("modelPricing", Reach::Requests, "changes the prices that the client counts by"),
     row("proxyAuthHelper", Reach::Requests, PROXY),
+    row("processWrapper", Reach::Starts, WRAPS),
 ];
 
 /// Types of hooks that ask a model by themselves: no transcript shows their requests.
@@ -170,6 +173,7 @@ pub const OPTIONS: &[Diversion] = &[
     row("--background", Reach::Starts, "starts a session under a daemon, below no client"),
     row("--cloud", Reach::Starts, "starts a session on another machine"),
     row("--remote", Reach::Starts, "starts a session on another machine"),
+    row("--environment", Reach::Starts, "starts a session on another machine"),
 ];
 
 /// Finds a variable's row. Names of proxies are read in small letters, too, and on Windows so are all.
@@ -269,6 +273,7 @@ mod tests {
         for (name, diverts) in [
             ("CLAUDE_CODE_SAFE_MODE", true),
             ("HOME", true),
+            ("CLAUDE_CODE_PROCESS_WRAPPER", true),
             ("LD_PRELOAD", true),
             ("ANTHROPIC_BASE_URL", true),
             ("CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES", true),

@@ -12,7 +12,7 @@ use crate::wire::bypass_detection::at_hand::PROGRAM;
 pub use crate::wire::bypass_detection::client_starts::ClientStart;
 use crate::wire::bypass_detection::way::{ENTERING, Leads, Way};
 use crate::wire::shell::invocation::Invocation;
-use crate::wire::shell::{self, Part, Simple};
+use crate::wire::shell::{self, Part, Simple, said};
 
 /// Commands that only a person may give.
 pub const PERSONS_COMMANDS: [&str; 12] =
@@ -110,6 +110,10 @@ struct Walk<'g> {
     leads: Leads,
     /// What the command before writes out, which a shell behind a pipe runs.
     said: Vec<String>,
+    /// The session's own files that the command at hand names for a pipe.
+    listed: Vec<String>,
+    /// Whether the text names Fusebox, the state or the client.
+    is_named: bool,
     /// The clients that were started so far.
     starts: Vec<ClientStart>,
     /// How many of the files that were written each of them was compared with.
@@ -134,6 +138,8 @@ impl<'g> Walk<'g> {
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
             leads: Leads::of(text),
             said: Vec::new(),
+            listed: Vec::new(),
+            is_named: guard.mentions(text),
             starts: Vec::new(),
             looked_at: Vec::new(),
             written: RefCell::default(),
@@ -177,16 +183,27 @@ impl<'g> Walk<'g> {
             }
             return None;
         }
+        // Only what names Fusebox, the state or the client is read to its end.
+        if simple.is_unread && self.is_named {
+            return Some(TOO_DEEP.to_owned());
+        }
+        if let Some(filled) = said::filled_in(simple).filter(|_| depth < DEEPEST) {
+            return self.simple(&filled, depth + 1);
+        }
         let invocations = Invocation::of(simple);
         let said = std::mem::take(&mut self.said);
         let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
         let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
-        let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(simple, it, depth)));
+        let read: Vec<&str> = simple.input.iter().map(|text| &**text).chain(said.iter().map(String::as_str)).collect();
+        let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(simple, it, &read, depth)));
         let refused = refused.or_else(|| self.servers(simple, &invocations, &said, depth));
+        let is_read = depth < DEEPEST && refused.is_none();
+        let refused = if is_read { self.handed(simple, &invocations, &said, depth) } else { refused };
         if self.asks_of_model {
             self.note_model(simple, &invocations);
         }
-        self.said = written_out(simple);
+        let listed = std::mem::take(&mut self.listed);
+        self.said = if listed.is_empty() { said::written_out(simple, said) } else { vec![listed.join("\n")] };
         refused
     }
 
@@ -205,7 +222,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    fn invocation(&mut self, simple: &Simple, it: &Invocation, depth: usize) -> Option<String> {
+    fn invocation(&mut self, simple: &Simple, it: &Invocation, read: &[&str], depth: usize) -> Option<String> {
         // Only what names Fusebox, the state or the client is read at all.
         if it.is_too_deep || (depth >= DEEPEST && !it.scripts.is_empty()) {
             return Some(TOO_DEEP.to_owned());
@@ -232,12 +249,18 @@ impl<'g> Walk<'g> {
         let folder = self.scope.folder.as_deref();
         let mut programs = it.runners.iter().copied().chain([(it.program, it.args)]);
         let look = |folder: Option<&str>, path: &str| self.note_written(folder, path);
-        if let Some(what) =
-            programs.find_map(|(program, args)| self.guard.written(folder, (shell::program_name(program), args), &look))
+        if let Some(what) = programs
+            .find_map(|(program, args)| self.guard.written(folder, (shell::program_name(program), args), read, &look))
         {
             return Some(what);
         }
+        self.note_listed(it);
         match it.name() {
+            "find" if depth < DEEPEST => {
+                if let Some(refused) = self.found(simple, it, depth) {
+                    return Some(refused);
+                }
+            }
             name if ENTERING.contains(&name) => self.enter(simple, it),
             name if self.leads.may_be_cd(name) => self.scope.way.is_lost = true,
             name if SETTERS.contains(&name) => {
@@ -291,22 +314,17 @@ impl<'g> Walk<'g> {
     }
 }
 
-/// Returns the texts that a command writes out for a pipe: the words of an `echo` together and one by one, or here-documents.
-fn written_out(simple: &Simple) -> Vec<String> {
-    let Some((name, args)) = simple.words.split_first() else { return Vec::new() };
-    if !matches!(&*name.text, "echo" | "printf" | "print") {
-        return simple.input.iter().map(|text| text.clone().into_owned()).collect();
-    }
-    let words = || args.iter().map(|word| &*word.text).filter(|word| !word.starts_with('-'));
-    let texts = words().filter(|word| word.contains(' ')).map(str::to_owned);
-    [words().collect::<Vec<_>>().join(" ")].into_iter().chain(texts).collect()
-}
-
 pub mod at_hand;
 pub mod client_starts;
 pub mod clients;
+mod copies;
+mod databases;
 pub mod diversions;
+mod downloads;
+mod finds;
 pub mod folders;
+mod handed;
+mod lies;
 pub mod node_options;
 pub mod path_rules;
 pub mod paths;

@@ -1,13 +1,16 @@
 //! Which files are the session's own: the policy by its folders, the state, the program.
 
-use crate::domain::pattern;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
+use crate::wire::bypass_detection::lies::{Lies, fits, lies};
 use crate::wire::bypass_detection::path_rules::LONGEST;
 use crate::wire::bypass_detection::processes::SERVICE_FILES;
 use crate::wire::shell::base;
 
 /// Files whose content decides limits.
 const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pricing.json"];
+
+/// The client's settings beside them.
+const SETTINGS: [&str; 2] = ["settings.json", "settings.local.json"];
 
 /// How a shell names the session's id.
 const SESSION: [&str; 2] = ["${CLAUDE_CODE_SESSION_ID}", "$CLAUDE_CODE_SESSION_ID"];
@@ -19,57 +22,101 @@ const MODS: &str = "dev-mods";
 const STATE: &str = "the folder that holds Fusebox's state";
 
 impl Guard {
-    /// Says what a path is, where an agent may not write it; `folder` is where the path is relative to.
+    /// Says what a path is, where an agent may not write it; `folder` is where the path is relative to. Each of its names may be a
+    /// pattern.
     ///
     /// Text decides: links are not followed, and no file is looked at.
     pub(super) fn guarded(&self, folder: Option<&str>, path: &str) -> Option<String> {
         let path = self.resolve(folder, path)?;
         let name = base(&path);
-        let is_file = || FILES.iter().any(|file| *file == name || pattern::matches(name, file));
-        if name.starts_with(PROGRAM) && self.holds_policy(&path[..path.len() - name.len()]) && is_file() {
-            return Some(format!("`{name}`, which holds the limits"));
+        let is = |own: &str| matches!(lies(&path, own), Some(Lies::At | Lies::Below));
+        if FILES.iter().any(|file| fits(name, file)) || path.contains(PROGRAM) {
+            let mut files =
+                self.policy_folders().flat_map(|folder| FILES.map(|file| (format!("{folder}/{file}"), file)));
+            if let Some((_, file)) = files.find(|(own, _)| is(own)) {
+                return Some(format!("`{file}`, which holds the limits"));
+            }
         }
-        if SERVICE_FILES.contains(&name) {
-            return Some(format!("`{name}`, which keeps `fusebox watch` at work"));
+        if let Some(file) = SERVICE_FILES.iter().find(|file| name.starts_with(PROGRAM) && fits(name, file)) {
+            return Some(format!("`{file}`, which keeps `fusebox watch` at work"));
         }
-        if self.program.as_deref().is_some_and(|program| self.rules.unified(program) == path) {
+        // All programs of a folder are more than this one.
+        if self.program.as_deref().is_some_and(|own| !name.starts_with('*') && is(&self.rules.unified(own))) {
             return Some(format!("`{path}`, the program that holds the limits"));
         }
         if let Some(claude) = self.claude_dir.as_deref() {
             let mods = format!("{}/{MODS}", bare(&self.rules.unified(claude)));
-            if path == mods || path.strip_prefix(&mods).is_some_and(|below| below.starts_with('/')) {
+            // Each of the client's folders is more than this one.
+            let is_any = path.split('/').nth(mods.split('/').count() - 1).is_some_and(|name| name.starts_with('*'));
+            if !is_any && is(&mods) {
                 return Some(format!("`{MODS}`, from which the client loads code into this session"));
             }
         }
-        let state = self.rules.unified(self.state_dir.as_deref()?);
-        let below = path.strip_prefix(Some(bare(&state)).filter(|state| !state.is_empty())?)?;
-        (below.is_empty() || below.starts_with('/')).then(|| STATE.to_owned())
+        self.state().is_some_and(|state| is(&state)).then(|| STATE.to_owned())
     }
 
-    /// Says what lies below a path, where an agent may not take it away as a whole: the state, or the program in its own folder. A
-    /// folder of many programs may be taken away, such as a toolchain's.
+    /// Says what lies below a path, where an agent may not take it away as a whole: the state, a folder of the policy, or the program
+    /// in its own folder. A folder of many programs may be taken away, such as a toolchain's.
     pub(super) fn holds(&self, folder: Option<&str>, path: &str) -> Option<String> {
-        let path = self.resolve(folder, path)?;
-        let unified = |own: &Option<String>| own.as_deref().map(|own| bare(&self.rules.unified(own)).to_owned());
-        let program = unified(&self.program);
+        let resolved = self.resolve(folder, path)?;
+        let program = self.program.as_deref().map(|own| bare(&self.rules.unified(own)).to_owned());
         let deep = |path: &str| path.split('/').count();
-        let is_own = |program: &str| own_folder(program).is_some_and(|own| deep(own) <= deep(&path));
-        if program.is_some_and(|program| is_own(&program) && is_above(&path, &program)) {
-            return Some(format!("`{path}`, the folder of the program that holds the limits"));
+        let is_own = |program: &str| own_folder(program).is_some_and(|own| deep(own) <= deep(&resolved));
+        if program.is_some_and(|program| is_own(&program) && lies(&resolved, &program) == Some(Lies::Above)) {
+            return Some(format!("`{resolved}`, the folder of the program that holds the limits"));
         }
-        let state = unified(&self.state_dir);
-        state
-            .is_some_and(|state| is_above(&path, &state))
-            .then(|| format!("`{path}`, the folder that holds Fusebox's state"))
+        self.holds_plainly(folder, path)
     }
 
-    /// Whether the policy of this session is read from a folder.
-    fn holds_policy(&self, folder: &str) -> bool {
-        let folder = bare(folder);
-        let is = |own: &Option<String>, folder: &str| {
-            own.as_deref().is_some_and(|own| bare(&self.rules.unified(own)) == folder)
-        };
-        is(&self.claude_dir, folder) || folder.strip_suffix("/.claude").is_some_and(|it| is(&self.project, it))
+    /// Says what lies below a path, the program aside: the state, or a folder of the policy.
+    pub(super) fn holds_plainly(&self, folder: Option<&str>, path: &str) -> Option<String> {
+        let path = self.resolve(folder, path)?;
+        if self.state().is_some_and(|state| lies(&path, &state) == Some(Lies::Above)) {
+            return Some(format!("`{path}`, the folder that holds Fusebox's state"));
+        }
+        // The project as a whole is more than its policy.
+        let found = self.policy_folders().find(|own| lies(&path, own) == Some(Lies::At));
+        found.map(|own| format!("`{own}`, the folder that holds the limits"))
+    }
+
+    /// Says what a folder is that files of unknown names are put into: one of the policy, or the one that the state lies in.
+    pub(super) fn filled(&self, folder: Option<&str>, path: &str) -> Option<String> {
+        let path = self.resolve(folder, path)?;
+        let is = |own: &str| lies(&path, own) == Some(Lies::At);
+        if let Some(own) = self.policy_folders().find(|own| is(own)) {
+            return Some(format!("`{own}`, the folder that holds the limits"));
+        }
+        let above = self.state()?;
+        above.rsplit_once('/').is_some_and(|(above, _)| is(above)).then(|| STATE.to_owned())
+    }
+
+    /// Returns the folders that the policy of this session is read from.
+    fn policy_folders(&self) -> impl Iterator<Item = String> {
+        let unified = |own: &str| bare(&self.rules.unified(own)).to_owned();
+        let project = self.project.as_deref().map(|own| format!("{}/.claude", unified(own)));
+        self.claude_dir.as_deref().map(unified).into_iter().chain(project)
+    }
+
+    /// Returns the folder of the state.
+    pub(super) fn state(&self) -> Option<String> {
+        let state = bare(&self.rules.unified(self.state_dir.as_deref()?)).to_owned();
+        (!state.is_empty()).then_some(state)
+    }
+
+    /// Whether a path is a folder of the policy, or lies in the state's.
+    pub(super) fn is_own_folder(&self, path: &str) -> bool {
+        let mut folders = self.policy_folders().chain(self.state());
+        folders.any(|own| matches!(lies(path, &own), Some(Lies::At | Lies::Below)))
+    }
+
+    /// Returns the files and folders that an agent may not write, or that a client reads at its start; a folder has a slash at its end.
+    pub(super) fn own_paths(&self) -> Vec<String> {
+        let names = || FILES.into_iter().chain(SETTINGS);
+        let files = self.policy_folders().flat_map(|folder| names().map(move |file| format!("{folder}/{file}")));
+        let state = self.state().into_iter().flat_map(|state| [format!("{state}/state.db"), format!("{state}/")]);
+        let program = self.program.as_deref().map(|own| bare(&self.rules.unified(own)).to_owned());
+        let folders = self.policy_folders().map(|folder| format!("{folder}/"));
+        files.chain(state).chain(program).chain(folders).collect()
     }
 
     /// Returns the absolute path that a word of a shell means, without `.` and `..`; nothing where text alone does not tell.
@@ -106,7 +153,10 @@ impl Guard {
         let name = name.map(|name| self.rules.variable(name));
         let known = match (start, name.as_deref()) {
             ("~", _) | (_, Some("HOME")) => self.home.as_deref()?,
-            (_, Some("PWD")) => folder?,
+            ("~+", _) | (_, Some("PWD")) => folder?,
+            (start, _) if start.len() > 1 && start.strip_prefix('~') == self.home.as_deref().map(base) => {
+                self.home.as_deref()?
+            }
             (_, Some("FUSEBOX_HOME")) => self.state_dir.as_deref()?,
             (_, Some("CLAUDE_PROJECT_DIR")) => self.project.as_deref()?,
             (_, Some("CLAUDE_CONFIG_DIR")) => self.claude_dir.as_deref()?,
@@ -127,16 +177,6 @@ fn own_folder(program: &str) -> Option<&str> {
     let (folder, _) = program.rsplit_once('/')?;
     let above = folder.rsplit_once('/').map(|(above, _)| above);
     above.filter(|above| base(above).starts_with(PROGRAM)).or(Some(folder))
-}
-
-/// Whether a path, each of whose names may be a pattern, is another or a folder above it.
-fn is_above(path: &str, other: &str) -> bool {
-    let mut names = other.split('/');
-    // As a shell reads it, a pattern fits no name that begins with a dot.
-    let fits = |pattern: &str, name: &str| {
-        !(name.starts_with('.') && pattern.starts_with('*')) && pattern::matches(pattern, name)
-    };
-    path.split('/').all(|pattern| names.next().is_some_and(|name| fits(pattern, name)))
 }
 
 /// Returns a folder's path without the separators at its end.

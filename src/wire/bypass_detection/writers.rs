@@ -1,8 +1,10 @@
 //! Which files a program writes, by its arguments.
 
-use crate::wire::bypass_detection::at_hand::Guard;
-use crate::wire::bypass_detection::path_rules::LONGEST;
-use crate::wire::shell::{Word, base};
+use crate::wire::bypass_detection::at_hand::{Guard, Look};
+use crate::wire::bypass_detection::copies::Copies;
+use crate::wire::bypass_detection::databases;
+use crate::wire::bypass_detection::downloads::{self, CURL, Options, SORT, WGET};
+use crate::wire::shell::Word;
 
 /// Which of its arguments a program writes, moves or takes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +17,16 @@ enum Writes {
     Mode,
     /// The first.
     First,
-    /// The last, or a file of another's name in it.
-    Last,
+    /// The last, or what is in it under another's name.
+    Copies(Copies),
     /// All of them with what is in them, and files of their names in the last.
     Moves,
     /// All of them where an option tells it to edit in place; the letters may stand before it.
     InPlace(&'static str),
-    /// The value of an option.
-    Option(&'static [&'static str]),
+    /// The values of options.
+    Options(&'static Options),
+    /// What is in an archive, in the folder that this option names.
+    Unpacked(&'static str),
     /// What follows `of=`.
     OutputOf,
     /// What git's subcommand puts back, moves or takes away.
@@ -31,7 +35,7 @@ enum Writes {
     Database,
 }
 
-const ROWS: [(&str, Writes); 57] = [
+const ROWS: [(&str, Writes); 60] = [
     ("rm", Writes::Trees),
     ("rmdir", Writes::All),
     ("unlink", Writes::All),
@@ -55,12 +59,12 @@ const ROWS: [(&str, Writes); 57] = [
     ("ex", Writes::All),
     ("patch", Writes::First),
     ("mv", Writes::Moves),
-    ("cp", Writes::Last),
-    ("ln", Writes::Last),
-    ("link", Writes::Last),
-    ("install", Writes::Last),
-    ("rsync", Writes::Last),
-    ("scp", Writes::Last),
+    ("cp", Writes::Copies(Copies::Folders)),
+    ("ln", Writes::Copies(Copies::Links)),
+    ("link", Writes::Copies(Copies::Links)),
+    ("install", Writes::Copies(Copies::Files)),
+    ("rsync", Writes::Copies(Copies::Trees)),
+    ("scp", Writes::Copies(Copies::Files)),
     ("sed", Writes::InPlace("nErszu")),
     ("gsed", Writes::InPlace("nErszu")),
     ("perl", Writes::InPlace("pnlaw0")),
@@ -68,9 +72,12 @@ const ROWS: [(&str, Writes); 57] = [
     ("awk", Writes::InPlace("")),
     ("gawk", Writes::InPlace("")),
     ("yq", Writes::InPlace("rPjy")),
-    ("curl", Writes::Option(&["-o", "--output"])),
-    ("wget", Writes::Option(&["-O", "--output-document"])),
-    ("sort", Writes::Option(&["-o", "--output"])),
+    ("curl", Writes::Options(&CURL)),
+    ("wget", Writes::Options(&WGET)),
+    ("sort", Writes::Options(&SORT)),
+    ("tar", Writes::Unpacked("-C")),
+    ("bsdtar", Writes::Unpacked("-C")),
+    ("unzip", Writes::Unpacked("-d")),
     ("dd", Writes::OutputOf),
     ("git", Writes::Git),
     ("sqlite3", Writes::Database),
@@ -82,43 +89,40 @@ const ROWS: [(&str, Writes); 57] = [
     ("New-Item", Writes::All),
     ("Rename-Item", Writes::Moves),
     ("Move-Item", Writes::Moves),
-    ("Copy-Item", Writes::Last),
+    ("Copy-Item", Writes::Copies(Copies::Files)),
     ("del", Writes::Trees),
     ("erase", Writes::All),
     ("rd", Writes::Trees),
     ("ren", Writes::Moves),
     ("move", Writes::Moves),
-    ("copy", Writes::Last),
+    ("copy", Writes::Copies(Copies::Files)),
 ];
 
-/// Options of programs that copy, whose values are no files that they copy.
-const VALUED: [&str; 10] =
-    ["-m", "--mode", "-o", "--owner", "-g", "--group", "--exclude", "--include", "--suffix", "--rsh"];
-
-/// Statements that only read.
-const READING: [&str; 6] = ["select", "with", "explain", ".schema", ".tables", ".dump"];
+/// What has `find` take away what it finds.
+const DELETES: &[u8] = b"-delete";
 
 /// Whether a text names a program that takes folders away: it need not name what is in them.
 pub(super) fn names_one_that_takes_folders(text: &str) -> bool {
-    let takes = |writes| matches!(writes, Writes::Trees | Writes::Moves | Writes::Mode);
+    let takes = |writes| {
+        let copies = matches!(writes, Writes::Copies(Copies::Folders | Copies::Trees));
+        copies || matches!(writes, Writes::Trees | Writes::Moves | Writes::Mode)
+    };
     // Most words of a long text are none by their length or first letter.
     let begins = |byte: u8| matches!(byte.to_ascii_lowercase(), b'c' | b'd' | b'm' | b'r' | b't');
     let may_be = |word: &[u8]| (2..=11).contains(&word.len()) && begins(word[0]);
     let is_one =
         |word: &[u8]| ROWS.iter().any(|(name, writes)| takes(*writes) && name.as_bytes().eq_ignore_ascii_case(word));
     let mut words = text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-');
-    words.any(|word| may_be(word) && is_one(word))
+    words.any(|word| word == DELETES || (may_be(word) && is_one(word)))
 }
 
-/// Says something about a path that is written; `folder` is where it is relative to.
-pub(super) type Look<'a> = dyn Fn(Option<&str>, &str) -> Option<String> + 'a;
-
 impl Guard {
-    /// Asks `look` about each path that a program writes, and returns the first thing that it says.
+    /// Asks `look` about each path that a program writes, and returns the first thing that it says; `read` is what the program reads.
     pub(super) fn written(
         &self,
         folder: Option<&str>,
         (program, args): (&str, &[Word]),
+        read: &[&str],
         look: &Look,
     ) -> Option<String> {
         let (_, writes) = ROWS.iter().find(|(name, _)| name.eq_ignore_ascii_case(program))?;
@@ -131,7 +135,8 @@ impl Guard {
             Writes::Mode if words().any(keeps_out) => operands().find_map(own_or_above),
             Writes::All | Writes::Mode => operands().find_map(|path| look(folder, path)),
             Writes::First => any(operands().next()),
-            Writes::Last => copied(folder, args, look),
+            Writes::Copies(how) => self.copied(folder, args, *how, look),
+            Writes::Unpacked(option) => self.unpacked(folder, args, option, look),
             Writes::Moves => {
                 // The destination is the last one, unless an option names it.
                 let named = words().find(|word| word.starts_with("-t") || word.starts_with("--target-directory"));
@@ -140,20 +145,16 @@ impl Guard {
                 let mut sources = operands().take(sources).skip(usize::from(is_apart));
                 let own = operands().find_map(|path| look(folder, path));
                 let above = || sources.find_map(|path| self.holds(folder, path));
-                own.or_else(above).or_else(|| copied(folder, args, look))
+                own.or_else(above).or_else(|| self.copied(folder, args, Copies::Files, look))
             }
             Writes::InPlace(letters) if edits_in_place(words(), letters) => {
                 operands().find_map(|path| look(folder, path))
             }
             Writes::InPlace(_) => None,
-            Writes::Option(names) => words().enumerate().find_map(|(at, word)| {
-                let next = args.get(at + 1).map(|word| &*word.text);
-                any(if names.contains(&word) { next } else { attached(word, names) })
-            }),
+            Writes::Options(of) => downloads::written(folder, args, of, look),
             Writes::OutputOf => words().find_map(|word| any(word.strip_prefix("of="))),
             Writes::Git => self.put_back(folder, args, look),
-            Writes::Database if only_reads(words()) => None,
-            Writes::Database => any(operands().next()),
+            Writes::Database => databases::written(folder, args, read, look),
         }
     }
 
@@ -178,40 +179,19 @@ impl Guard {
         }
         let has = |names: &[&str]| rest.iter().any(|word| names.contains(word));
         let writes = match subcommand {
-            "checkout" | "mv" | "stash" => true,
+            "checkout" | "checkout-index" | "mv" | "stash" => true,
             "restore" => !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]),
             "rm" => !has(&["--cached"]),
             _ => false,
         };
         let paths = rest.iter().filter(|word| writes && !word.starts_with('-'));
-        paths.into_iter().find_map(|path| look(folder.as_deref(), path))
+        let folder = folder.as_deref();
+        // A path from the root on is one of the repository's.
+        let plain = |path: &&str| path.strip_prefix(":/").unwrap_or(path).to_owned();
+        let takes = matches!(subcommand, "mv" | "rm");
+        let holds = |path: &str| if takes { self.holds(folder, path) } else { self.filled(folder, path) };
+        paths.map(plain).find_map(|path| look(folder, &path).or_else(|| holds(&path)))
     }
-}
-
-/// Says what a copy overwrites: its destination, or files in it of the names that it copies.
-fn copied(folder: Option<&str>, args: &[Word], look: &Look) -> Option<String> {
-    let mut operands = Vec::new();
-    let mut destination = None;
-    let mut words = args.iter().map(|word| &*word.text);
-    while let Some(word) = words.next() {
-        match word {
-            "-t" | "--target-directory" => destination = words.next(),
-            _ if VALUED.contains(&word) => {
-                words.next();
-            }
-            _ if word.starts_with('-') => {
-                destination = word.strip_prefix("--target-directory=").or(destination);
-            }
-            _ => operands.push(word),
-        }
-    }
-    // One word alone names no destination.
-    let last = || (operands.len() > 1).then(|| operands[operands.len() - 1]);
-    let destination = destination.or_else(last).filter(|path| path.len() <= LONGEST)?;
-    look(folder, destination).or_else(|| {
-        let inside = operands.iter().map(|path| format!("{destination}/{}", base(path.trim_end_matches('/'))));
-        inside.into_iter().find_map(|path| look(folder, &path))
-    })
 }
 
 /// Whether a mode takes the right to enter a folder from its owner: `0`, `644`, `a-x`, `u=rw`.
@@ -225,14 +205,6 @@ fn keeps_out(mode: &str) -> bool {
             rights.contains('x') == clause.contains('-')
         }
         _ => false,
-    })
-}
-
-/// Returns the value that an option carries in its own word: `-oFILE`, `--output=FILE`.
-fn attached<'a>(word: &'a str, options: &[&str]) -> Option<&'a str> {
-    options.iter().find_map(|option| {
-        let rest = word.strip_prefix(option)?;
-        if option.starts_with("--") { rest.strip_prefix('=') } else { Some(rest) }
     })
 }
 
@@ -250,22 +222,4 @@ fn edits_in_place<'a>(words: impl Iterator<Item = &'a str>, letters: &str) -> bo
         }
     }
     false
-}
-
-/// Whether a database is opened by statements that only read.
-fn only_reads<'a>(words: impl Iterator<Item = &'a str>) -> bool {
-    let words: Vec<&str> = words.collect();
-    if words.iter().any(|word| matches!(*word, "-readonly" | "--readonly")) {
-        return true;
-    }
-    let mut statements =
-        words.iter().filter(|word| !word.starts_with('-')).skip(1).flat_map(|text| text.split(';')).peekable();
-    let reads = |text: &str| {
-        let text = text.trim().to_ascii_lowercase();
-        let writes = ["insert", "update", "delete", "replace into"]
-            .iter()
-            .any(|word| text.starts_with("with") && text.contains(word));
-        text.is_empty() || (!writes && READING.iter().any(|start| text.starts_with(start)))
-    };
-    statements.peek().is_some() && statements.all(reads)
 }

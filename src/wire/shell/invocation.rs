@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::wire::shell::invocation::runners::{FOLDERS, ROWS, Row, Runs};
-use crate::wire::shell::{Simple, Word, assignment, program_name};
+use crate::wire::shell::{Simple, Word, assignment, program_name, said};
 
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
@@ -11,8 +11,14 @@ const DEEPEST: usize = 16;
 /// The program whose options may stand behind the one that it runs.
 const DAEMON_STARTER: &str = "start-stop-daemon";
 
-/// Files that stand for what a program reads.
-const STREAMS: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+/// How files are named that stand for what a program reads.
+const STREAMS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
+
+/// How the dynamic loader's names begin, which runs the program that it is given.
+const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
+
+/// The row of each program whose name has a version or a system in it.
+const LOADER: &str = "ld.so";
 
 /// A program that runs, and what it is given.
 #[derive(Debug, Default)]
@@ -53,13 +59,16 @@ impl<'a> Invocation<'a> {
             while taken_off < DEEPEST {
                 let Some((program, args)) = rest.split_first() else { break };
                 (at.program, at.args) = (&program.text, args);
+                if at.name() == "git" {
+                    at.scripts.extend(git::scripts(args));
+                }
                 let Some(row) = row(at.name(), args) else { break };
                 if row.2 == Runs::Exec {
                     let by = |how| Invocation { runners: vec![(at.program, how)], ..Invocation::default() };
                     open.extend(executed(args).map(|(how, words)| (by(how), words)));
                     break;
                 }
-                rest = at.take_off(row, args, &simple.input);
+                rest = at.take_off(row, args, simple);
                 let taken = &args[..args.len() - rest.len()];
                 at.runners.push((at.program, taken));
                 (at.program, at.args) = ("", &[]);
@@ -84,7 +93,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Takes in what a program that runs another says of it; returns the words of that one.
-    fn take_off(&mut self, row: &Row, args: &'a [Word<'a>], input: &'a [Cow<'a, str>]) -> &'a [Word<'a>] {
+    fn take_off(&mut self, row: &Row, args: &'a [Word<'a>], simple: &'a Simple<'a>) -> &'a [Word<'a>] {
         let (name, subcommands, runs, valued) = row;
         if let Runs::After(options) = runs {
             let at = args.iter().position(|word| options.contains(&&*word.text));
@@ -108,7 +117,9 @@ impl<'a> Invocation<'a> {
                     break;
                 }
             } else if *runs == Runs::Shell && is_command_option(text) {
-                self.scripts.extend(after.first().map(|script| script.text.clone()));
+                self.scripts.extend(after.split_first().map(|(script, given)| {
+                    parameters::filled_in(&script.text, given).map_or_else(|| script.text.clone(), Cow::Owned)
+                }));
                 return &[];
             } else if texts.contains(&text) || texts.iter().any(|option| bundles(text, option)) {
                 self.scripts.extend(after.first().map(|script| script_of(name, script.text.clone())));
@@ -135,11 +146,11 @@ impl<'a> Invocation<'a> {
                 break;
             }
         }
-        self.take_script(*runs, rest, input)
+        self.take_script(*runs, rest, simple)
     }
 
     /// Takes in the text that a program's operands or input are; returns the words of a command otherwise.
-    fn take_script(&mut self, runs: Runs, rest: &'a [Word<'a>], input: &'a [Cow<'a, str>]) -> &'a [Word<'a>] {
+    fn take_script(&mut self, runs: Runs, rest: &'a [Word<'a>], simple: &'a Simple<'a>) -> &'a [Word<'a>] {
         match runs {
             Runs::Joined if !rest.is_empty() => {
                 self.scripts.push(Cow::Owned(rest.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ")));
@@ -155,9 +166,12 @@ impl<'a> Invocation<'a> {
             }
             Runs::Shell | Runs::Input => {
                 // Without a file of its own a shell runs what it reads.
-                let reads = runs == Runs::Input || rest.first().is_none_or(|file| STREAMS.contains(&&*file.text));
-                self.scripts.extend(input.iter().filter(|_| reads).cloned());
-                self.reads_commands = reads && input.is_empty();
+                let is_stream = |file: &Word| STREAMS.iter().any(|stream| file.text.starts_with(stream));
+                let reads = runs == Runs::Input || rest.first().is_none_or(is_stream);
+                let streams = simple.reads.iter().filter(|_| reads).chain(rest.first());
+                self.scripts.extend(simple.input.iter().filter(|_| reads).cloned());
+                self.scripts.extend(streams.flat_map(|word| said::streamed(&word.text)).map(Cow::Owned));
+                self.reads_commands = reads && simple.input.is_empty();
                 &[]
             }
             _ => rest,
@@ -198,6 +212,7 @@ fn row(name: &str, args: &[Word]) -> Option<&'static Row> {
         let is_asked = row.1.is_empty() || subcommand_at(args, row.3).is_some_and(is_named);
         is_asked && !matches!(row.2, Runs::After(options) if !options.iter().any(has))
     };
+    let name = if LOADERS.iter().any(|loader| name.starts_with(loader)) { LOADER } else { name };
     let row = ROWS.iter().find(|row| row.0.eq_ignore_ascii_case(name) && is_meant(row))?;
     // `command -v NAME` only looks for it.
     let looks = name == "command" && args.first().is_some_and(|first| matches!(&*first.text, "-v" | "-V"));
@@ -267,7 +282,7 @@ fn led_to<'a>((_, valued, untold): &(&str, &[&str], &[&str]), args: &'a [Word<'a
 }
 
 /// Returns the commands that a `find` runs, each with the option that says so.
-fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = (&'a [Word<'a>], &'a [Word<'a>])> {
+pub fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = (&'a [Word<'a>], &'a [Word<'a>])> {
     let is_start = |word: &Word| matches!(&*word.text, "-exec" | "-execdir" | "-ok" | "-okdir");
     let mut rest = args;
     std::iter::from_fn(move || {
@@ -280,6 +295,8 @@ fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = (&'a [Word<'a>], &
     })
 }
 
+mod git;
+mod parameters;
 mod runners;
 #[cfg(test)]
 mod tests;

@@ -50,12 +50,23 @@ pub(super) struct Lexer<'a> {
     pub(super) parts: Vec<Part<'a>>,
     /// How many functions are being defined around what is read.
     functions: usize,
+    /// Whether the word that was read last has a brace outside of quotes.
+    pub(super) has_braces: bool,
     documents: Vec<HereDocument<'a>>,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Lexer<'a> {
-        Lexer { text, at: 0, end: text.len(), depth: 0, parts: Vec::new(), functions: 0, documents: Vec::new() }
+        Lexer {
+            text,
+            at: 0,
+            end: text.len(),
+            depth: 0,
+            parts: Vec::new(),
+            functions: 0,
+            has_braces: false,
+            documents: Vec::new(),
+        }
     }
 
     pub(super) fn read(mut self) -> Vec<Part<'a>> {
@@ -244,9 +255,15 @@ impl<'a> Lexer<'a> {
             "<<<" => list.command.input.push(target.text),
             // A copy of another descriptor is no file.
             ">&" if target.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => {}
-            _ if writes => list.command.writes.push(target),
+            _ if writes => {
+                let raw = &self.text[start..target.end];
+                self.take(&mut list.command, |command| &mut command.writes, raw, target);
+            }
             // What it reads may not be there.
-            _ => list.command.is_doubtful = true,
+            _ => {
+                list.command.is_doubtful = true;
+                list.command.reads.push(target);
+            }
         }
     }
 
@@ -277,25 +294,6 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads a stretch of the text, and goes on where it stood.
-    pub(super) fn within(&mut self, start: usize, end: usize, read: fn(&mut Self)) {
-        let (at, old_end) = (self.at, self.end);
-        (self.at, self.end) = (start, end);
-        read(self);
-        (self.at, self.end) = (at, old_end);
-    }
-
-    /// Reads the substitutions of text that is no command.
-    fn expansions(&mut self) {
-        while let Some(byte) = self.peek(0) {
-            match byte {
-                b'\\' => self.at += 2,
-                b'$' | b'`' => self.expansion(true),
-                _ => self.at += 1,
-            }
-        }
-    }
-
     /// Reads a word, and takes it into the command at hand as what it is there.
     fn word(&mut self, list: &mut List<'a>) {
         let start = self.at;
@@ -317,7 +315,7 @@ impl<'a> Lexer<'a> {
         let command = &mut list.command;
         if !command.words.is_empty() {
             let starts_case = command.words[0].text == "case" && raw == "in";
-            command.words.push(word);
+            self.take(command, |command| &mut command.words, raw, word);
             if starts_case {
                 list.cases += 1;
                 self.finish(list);
@@ -335,7 +333,7 @@ impl<'a> Lexer<'a> {
             let _name = self.read_word();
             list.defines = true;
         } else if raw != "}" && !BEFORE_COMMANDS.contains(&raw) {
-            command.words.push(word);
+            self.take(command, |command| &mut command.words, raw, word);
         }
     }
 }

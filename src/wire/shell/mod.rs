@@ -2,10 +2,12 @@
 //!
 //! It reads what POSIX shells, bash and zsh share, and expands nothing. Text that no shell would take is read as far as it goes.
 
+mod braces;
 pub mod invocation;
 mod lexer;
 mod lists;
 mod parts;
+pub mod said;
 mod words;
 
 pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};

@@ -9,6 +9,8 @@ pub struct Word<'a> {
     pub text: Cow<'a, str>,
     /// Where the word ends in the command's text, in bytes.
     pub end: usize,
+    /// Whether a substitution stands in it outside of quotes: what that writes is taken apart at blanks.
+    pub splits: bool,
 }
 
 /// One command with its arguments, as a shell runs it.
@@ -22,6 +24,10 @@ pub struct Simple<'a> {
     pub writes: Vec<Word<'a>>,
     /// The here-documents and here-strings that it reads.
     pub input: Vec<Cow<'a, str>>,
+    /// The files that its redirections read.
+    pub reads: Vec<Word<'a>>,
+    /// Whether its braces stand for more words than are written out.
+    pub is_unread: bool,
     /// Whether it runs only where the one before it did well: behind `&&`.
     pub follows: bool,
     /// Whether it may not run, or in a process of its own: behind `||`, in a pipe, in the background, in a block.
@@ -30,6 +36,29 @@ pub struct Simple<'a> {
     pub is_repeated: bool,
     /// Whether it runs where its function is called.
     pub is_called: bool,
+}
+
+impl Simple<'_> {
+    /// Returns it as one that borrows nothing.
+    pub fn to_static(&self) -> Simple<'static> {
+        let words = |words: &[Word]| {
+            let owned =
+                |it: &Word| Word { text: Cow::Owned(it.text.clone().into_owned()), end: it.end, splits: it.splits };
+            words.iter().map(owned).collect()
+        };
+        Simple {
+            assignments: words(&self.assignments),
+            words: words(&self.words),
+            writes: words(&self.writes),
+            input: self.input.iter().map(|text| Cow::Owned(text.clone().into_owned())).collect(),
+            reads: words(&self.reads),
+            is_unread: self.is_unread,
+            follows: self.follows,
+            is_doubtful: self.is_doubtful,
+            is_repeated: self.is_repeated,
+            is_called: self.is_called,
+        }
+    }
 }
 
 /// A part of a shell command, in the order of the text.

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use crate::byte_search;
+use crate::wire::shell::braces::{self, Braces};
 use crate::wire::shell::lexer::{DEEPEST, Lexer, Until};
 use crate::wire::shell::lists::Link;
-use crate::wire::shell::parts::{Part, Word, assignment};
+use crate::wire::shell::parts::{Part, Simple, Word, assignment};
 
 impl<'a> Lexer<'a> {
     /// Reads one word. What is quoted loses its quotes; substitutions are read as commands, and stand in the word as written.
@@ -14,6 +15,8 @@ impl<'a> Lexer<'a> {
         // The word so far where it is not the text as written, and from where on it still is.
         let mut changed: Option<String> = None;
         let mut from = start;
+        let mut splits = false;
+        let mut has_braces = false;
         if matches!(self.peek(0), Some(b'<' | b'>')) && self.peek(1) == Some(b'(') {
             self.at += 2;
             self.nested(Link::None);
@@ -35,16 +38,64 @@ impl<'a> Lexer<'a> {
                     let quote = if self.peek(0) == Some(b'\'') { b'$' } else { b'"' };
                     from = self.quoted(quote, changed.get_or_insert_default());
                 }
-                b'$' | b'`' => self.expansion(false),
+                b'$' | b'`' => {
+                    splits = true;
+                    self.expansion(false);
+                }
+                b'{' => {
+                    has_braces = true;
+                    self.at += 1;
+                }
                 _ => self.at += 1,
             }
         }
+        self.has_braces = has_braces;
         let rest = &self.text[from..self.at];
         let text = match changed {
             None => Cow::Borrowed(rest),
             Some(text) => Cow::Owned(text + rest),
         };
-        Word { text, end: self.at }
+        Word { text, end: self.at, splits }
+    }
+
+    /// Takes a word into a command: as it was read, or as the words that its braces stand for.
+    pub(super) fn take(
+        &self,
+        command: &mut Simple<'a>,
+        among: for<'s> fn(&'s mut Simple<'a>) -> &'s mut Vec<Word<'a>>,
+        raw: &str,
+        word: Word<'a>,
+    ) {
+        match if self.has_braces { braces::written_out(raw) } else { Braces::None } {
+            Braces::None => among(command).push(word),
+            Braces::TooMany => {
+                command.is_unread = true;
+                among(command).push(word);
+            }
+            Braces::Words(words) => among(command).extend(words.iter().map(|text| {
+                let read = Lexer::new(text).read_word();
+                Word { text: Cow::Owned(read.text.into_owned()), end: word.end, splits: read.splits }
+            })),
+        }
+    }
+
+    /// Reads a stretch of the text, and goes on where it stood.
+    pub(super) fn within(&mut self, start: usize, end: usize, read: fn(&mut Self)) {
+        let (at, old_end) = (self.at, self.end);
+        (self.at, self.end) = (start, end);
+        read(self);
+        (self.at, self.end) = (at, old_end);
+    }
+
+    /// Reads the substitutions of text that is no command.
+    pub(super) fn expansions(&mut self) {
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\\' => self.at += 2,
+                b'$' | b'`' => self.expansion(true),
+                _ => self.at += 1,
+            }
+        }
     }
 
     /// Whether a parenthesis opens the elements of an array: `NAME=(`.
@@ -195,6 +246,15 @@ impl<'a> Lexer<'a> {
         self.text[self.at + 1..self.end].chars().next().map_or(0, char::len_utf8)
     }
 
+    /// Reads the substitutions of arithmetic, which runs nothing else.
+    fn arithmetic(&mut self, start: usize, end: usize) {
+        if self.depth < DEEPEST && self.text.as_bytes()[start..end].iter().any(|byte| matches!(byte, b'$' | b'`')) {
+            self.depth += 1;
+            self.within(start, end, Self::expansions);
+            self.depth -= 1;
+        }
+    }
+
     /// Skips `((…))` that begins so many bytes further on; nothing where it is none.
     pub(super) fn skip_arithmetic(&mut self, ahead: usize) -> bool {
         let bytes = &self.text.as_bytes()[..self.end];
@@ -204,7 +264,10 @@ impl<'a> Lexer<'a> {
                 b'(' => open += 1,
                 b')' if open == 1 => {
                     let is_arithmetic = last + 1 == at;
-                    self.at = if is_arithmetic { at + 1 } else { self.at };
+                    if is_arithmetic {
+                        self.arithmetic(self.at + ahead, at);
+                        self.at = at + 1;
+                    }
                     return is_arithmetic;
                 }
                 b')' => {

@@ -317,8 +317,18 @@ fn plain_clients_without_hooks_are_refused() {
         format!("npm exec @anthropic-ai/claude-code -- --bare {ASKED}"),
         format!("setarch -R setpriv --no-new-privs choom -n 5 -- CLIENT --bare {ASKED}"),
         format!("screen -dmS a perf stat fakeroot -- CLIENT --bare {ASKED}"),
+        "CLIENT {--bare,-p} 'NESTED go'".to_owned(),
+        format!("((x=$(CLIENT --bare {ASKED} | wc -l)))"),
+        format!("bash <(echo \"CLIENT --bare {ASKED}\")"),
+        format!(". <(echo \"CLIENT --bare {ASKED}\")"),
+        format!("git -c alias.z=\"!CLIENT --bare {ASKED}\" z"),
+        format!("echo --bare | xargs CLIENT {ASKED}"),
+        format!("echo --bare | xargs -I{{}} CLIENT {{}} {ASKED}"),
+        format!("git submodule foreach \"CLIENT --bare {ASKED}\""),
+        format!("/lib64/ld-linux-x86-64.so.2 CLIENT --bare {ASKED}"),
+        "CLIENT --environment ccpool_1 'NESTED go'".to_owned(),
     ];
-    let commands = ["daemon run", "plugin eval .", "auto-mode critique", "mcp serve </dev/null"];
+    let commands = ["ultrareview", "daemon run", "plugin eval .", "auto-mode critique", "mcp serve </dev/null"];
     let commands = commands.map(|words| format!("CLIENT {words}"));
     let attempts = [&attempts[..], &commands[..]].concat();
     let steps = attempts.iter().map(|words| call([command(words)])).chain([say("I give up")]);

@@ -3,7 +3,7 @@
 use crate::ordinary::{refused_command, with_mention};
 
 /// What is refused as it stands. Those with a redirection or a variable before them are wrapped as text alone.
-const ATTEMPTS: [&str; 32] = [
+const ATTEMPTS: [&str; 38] = [
     "fusebox grant s1 max_turns=+5",
     "fusebox resume s1",
     "fusebox reset s1",
@@ -22,6 +22,12 @@ const ATTEMPTS: [&str; 32] = [
     "npx -y @anthropic-ai/claude-code@2 --bare -p go",
     "rm -rf /home/you/.local/state/fusebox",
     "rm .claude/fusebox.json",
+    "rm -rf ~/.claude",
+    "mv .claude zz",
+    "find .claude -delete",
+    "rsync -a x/.claude/ .claude/",
+    "git restore .claude",
+    "claude {--bare,-p} go",
     "mv .claude/fusebox.local.json ..",
     "cp x/fusebox.json .claude",
     "ln -sf /dev/null .claude/fusebox.json",

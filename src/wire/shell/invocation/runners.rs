@@ -102,6 +102,7 @@ pub(super) const ROWS: &[Row] = &[
     ("systemd-inhibit", &[], Runs::Words(0), &[]),
     ("systemd-run", &[], Runs::Words(0), &["-p", "-u", "-E", "-M", "-H", "--working-directory"]),
     ("firejail", &[], Runs::Words(0), &[]),
+    ("ld.so", &[], Runs::Words(0), &LOADER),
     ("busybox", &[], Runs::Words(0), &[]),
     ("xargs", &[], Runs::Words(0), &["-I", "-L", "-n", "-P", "-s", "-E", "-d", "-a", "-R", "-S", "-J"]),
     ("parallel", &[], Runs::Words(0), &["-j", "-n", "-N", "-I", "-a", "-S", "--jobs", "--colsep", "--wd", "--workdir"]),
@@ -302,6 +303,8 @@ const SETPRIV: [&str; 14] = [
     "--apparmor-profile",
 ];
 const POWERSHELL: [&str; 3] = ["-ExecutionPolicy", "-Version", "-WorkingDirectory"];
+const LOADER: [&str; 6] =
+    ["--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath", "--glibc-hwcaps-prepend"];
 const SHELL: [&str; 4] = ["-o", "+O", "--rcfile", "--init-file"];
 const TMUX: [&str; 12] = ["-s", "-n", "-c", "-t", "-e", "-x", "-y", "-F", "-l", "-L", "-S", "-f"];
 const TMUX_RUNS: [&str; 16] = [

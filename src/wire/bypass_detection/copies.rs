@@ -1,0 +1,125 @@
+//! What a copy, a link or an unpacked archive overwrites.
+
+use crate::wire::bypass_detection::at_hand::{Guard, Look};
+use crate::wire::bypass_detection::path_rules::LONGEST;
+use crate::wire::shell::{Word, base};
+
+/// Options of programs that copy, whose values are no files that they copy.
+const VALUED: [&str; 10] =
+    ["-m", "--mode", "-o", "--owner", "-g", "--group", "--exclude", "--include", "--suffix", "--rsh"];
+
+/// The same of `rsync`.
+const VALUED_IN_SYNC: [&str; 9] =
+    ["-e", "--rsh", "-f", "--filter", "--exclude", "--include", "--exclude-from", "--include-from", "--files-from"];
+
+/// Options with which the destination is no folder that something is put into.
+const REPLACES: [&str; 2] = ["--no-target-directory", "--no-dereference"];
+
+/// How a program copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    /// As `scp`: into the destination, under the same name.
+    Files,
+    /// As `cp`: the same, with whole folders.
+    Folders,
+    /// As `ln`: one word alone is put into the folder at hand.
+    Links,
+    /// As `rsync`: what is in a folder whose name ends with a slash.
+    Trees,
+}
+
+/// What the words of a copy are.
+struct Operands<'a> {
+    words: Vec<&'a str>,
+    destination: Option<&'a str>,
+    /// Whether the destination itself is replaced.
+    replaces: bool,
+    /// Whether what is not copied is taken away.
+    deletes: bool,
+}
+
+fn operands<'a>(args: &'a [Word], how: Copies) -> Operands<'a> {
+    let mut found = Operands { words: Vec::new(), destination: None, replaces: false, deletes: false };
+    let valued: &[&str] = if how == Copies::Trees { &VALUED_IN_SYNC } else { &VALUED };
+    let short = |word: &str, letters: &[u8]| !word.starts_with("--") && word.bytes().any(|it| letters.contains(&it));
+    let mut words = args.iter().map(|word| &*word.text);
+    while let Some(word) = words.next() {
+        match word {
+            "-t" | "--target-directory" if how != Copies::Trees => found.destination = words.next(),
+            _ if valued.contains(&word) => {
+                words.next();
+            }
+            _ if word.starts_with('-') && word.len() > 1 => {
+                found.destination = word.strip_prefix("--target-directory=").or(found.destination);
+                let letters: &[u8] = if how == Copies::Links { b"nTh" } else { b"T" };
+                found.replaces |= REPLACES.contains(&word) || (how != Copies::Trees && short(word, letters));
+                found.deletes |= how == Copies::Trees && (word.starts_with("--del") || word == "--remove-source-files");
+            }
+            _ => found.words.push(word),
+        }
+    }
+    found
+}
+
+impl Guard {
+    /// Says what a copy overwrites: its destination, or what is in it under the names that it copies.
+    pub(super) fn copied(&self, folder: Option<&str>, args: &[Word], how: Copies, look: &Look) -> Option<String> {
+        let found = operands(args, how);
+        let alone = (how == Copies::Links && found.words.len() == 1).then_some(".");
+        // One word alone names no destination.
+        let last = (found.words.len() > 1).then(|| found.words[found.words.len() - 1]);
+        let destination = found.destination.or(last).or(alone).filter(|path| path.len() <= LONGEST)?;
+        let is_last = found.destination.is_none() && last.is_some();
+        let sources = &found.words[..found.words.len() - usize::from(is_last)];
+        let has_contents =
+            |path: &&str| matches!(base(path), "." | "..") || (how == Copies::Trees && path.ends_with('/'));
+        look(folder, destination)
+            .or_else(|| self.holds(folder, destination).filter(|_| found.deletes))
+            .or_else(|| self.holds_plainly(folder, destination).filter(|_| found.replaces))
+            .or_else(|| self.filled(folder, destination).filter(|_| sources.iter().any(&has_contents)))
+            .or_else(|| {
+                sources.iter().filter(|path| !has_contents(path)).find_map(|path| {
+                    let inside = format!("{destination}/{}", base(path.trim_end_matches('/')));
+                    look(folder, &inside).or_else(|| self.holds_plainly(folder, &inside))
+                })
+            })
+    }
+
+    /// Says what an archive overwrites that is unpacked: in the folder that an option names, or by the members that are named.
+    pub(super) fn unpacked(&self, folder: Option<&str>, args: &[Word], option: &str, look: &Look) -> Option<String> {
+        let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
+        let unpacks = |word: &&str| {
+            word.strip_prefix("--").map_or_else(|| word.contains('x'), |it| matches!(it, "extract" | "get"))
+        };
+        if option == "-C"
+            && !words.iter().enumerate().any(|(at, word)| (at == 0 || word.starts_with('-')) && unpacks(word))
+        {
+            return None;
+        }
+        let mut into = folder.map(str::to_owned);
+        let mut members = Vec::new();
+        let mut rest = words.iter();
+        while let Some(word) = rest.next() {
+            let named = match *word {
+                word if word == option || word == "--directory" => rest.next().copied(),
+                word => {
+                    word.strip_prefix("--directory=").or_else(|| word.strip_prefix(option).filter(|it| !it.is_empty()))
+                }
+            };
+            match named {
+                Some(named) => {
+                    let filled = look(folder, named).or_else(|| self.filled(folder, named));
+                    if filled.is_some() {
+                        return filled;
+                    }
+                    into = self.resolve(folder, named);
+                }
+                None if !word.starts_with('-') => members.push(*word),
+                None => {}
+            }
+        }
+        members
+            .iter()
+            .find_map(|path| look(into.as_deref(), path).or_else(|| self.holds_plainly(into.as_deref(), path)))
+    }
+}

@@ -1,0 +1,195 @@
+//! What `find` does with what it finds, where that is the session's own: `find .claude -delete`, `find ~ -name 'fusebox*' -exec rm {} +`.
+
+use crate::wire::bypass_detection::Walk;
+use crate::wire::bypass_detection::at_hand::PROGRAM;
+use crate::wire::bypass_detection::lies::{Lies, fits_anywhere, lies};
+use crate::wire::shell::invocation::{Invocation, executed};
+use crate::wire::shell::{Simple, Word, base};
+
+/// Programs that take away what they are given, whatever it is.
+const TAKE_AWAY: [&str; 7] = ["rm", "rmdir", "unlink", "shred", "trash", "mv", "chmod"];
+
+/// Actions that write a file of their own.
+const PRINTS: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
+
+/// Programs that name the files that they find or that they are given.
+const LISTS: [&str; 7] = ["ls", "grep", "egrep", "rg", "fd", "ag", "git"];
+
+/// One test of a name or a path.
+struct Test<'a> {
+    /// Whether it is about the whole path.
+    is_path: bool,
+    pattern: &'a str,
+    any_case: bool,
+    is_not: bool,
+}
+
+impl Test<'_> {
+    fn holds(&self, path: &str) -> bool {
+        let name = if self.is_path { path } else { base(path) };
+        let fits = match self.any_case {
+            true => fits_anywhere(&self.pattern.to_lowercase(), &name.to_lowercase()),
+            false => fits_anywhere(self.pattern, name),
+        };
+        fits != self.is_not
+    }
+
+    /// Whether it names something of ours, so that not everything is meant.
+    fn names(&self) -> bool {
+        let text = self.pattern.to_lowercase();
+        !self.is_not && [PROGRAM, "claude", "settings", "state"].iter().any(|name| text.contains(name))
+    }
+}
+
+/// What the arguments of a `find` are.
+struct Search<'a> {
+    starts: Vec<&'a str>,
+    tests: Vec<Test<'a>>,
+    /// Whether one test is enough.
+    is_either: bool,
+    most_deep: usize,
+    /// The kinds of files that are meant: `f`, `d`.
+    kinds: Option<&'a str>,
+    is_empty: bool,
+    deletes: bool,
+}
+
+impl<'a> Search<'a> {
+    fn of(args: &'a [Word]) -> Search<'a> {
+        let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
+        let begins = |word: &str| word.starts_with(['-', '(', '!']);
+        let options = words.iter().take_while(|word| matches!(**word, "-H" | "-L" | "-P")).count();
+        let mut starts: Vec<&str> = words[options..].iter().take_while(|word| !begins(word)).copied().collect();
+        let mut rest = words[options + starts.len()..].iter().copied();
+        if starts.is_empty() {
+            starts.push(".");
+        }
+        let mut found = Search {
+            starts,
+            tests: Vec::new(),
+            is_either: false,
+            most_deep: usize::MAX,
+            kinds: None,
+            is_empty: false,
+            deletes: false,
+        };
+        let mut is_not = false;
+        while let Some(word) = rest.next() {
+            let mut test = |is_path, any_case| Test { is_path, any_case, is_not, pattern: rest.next().unwrap_or("") };
+            match word {
+                "-name" => found.tests.push(test(false, false)),
+                "-iname" => found.tests.push(test(false, true)),
+                "-path" | "-wholename" => found.tests.push(test(true, false)),
+                "-ipath" | "-iwholename" => found.tests.push(test(true, true)),
+                "-o" | "-or" => found.is_either = true,
+                "-maxdepth" => found.most_deep = rest.next().and_then(|deep| deep.parse().ok()).unwrap_or(usize::MAX),
+                "-type" => found.kinds = rest.next().filter(|_| !is_not),
+                "-empty" => found.is_empty |= !is_not,
+                "-delete" => found.deletes = true,
+                _ => {}
+            }
+            is_not = matches!(word, "!" | "-not");
+        }
+        found
+    }
+
+    /// Whether a file passes its tests; a folder has a slash at its end.
+    fn passes(&self, path: &str, deep: usize) -> bool {
+        let kind = if path.ends_with('/') { 'd' } else { 'f' };
+        let path = path.trim_end_matches('/');
+        let mut tests = self.tests.iter().map(|test| test.holds(path));
+        let passes = if self.is_either { tests.any(|passes| passes) } else { tests.all(|passes| passes) };
+        passes && deep <= self.most_deep && !self.is_empty && self.kinds.is_none_or(|kinds| kinds.contains(kind))
+    }
+}
+
+/// What of the session's own is found.
+struct Found {
+    path: String,
+    /// Whether nothing but the folder that it lies in tells that it is meant.
+    is_unnamed: bool,
+}
+
+impl Walk<'_> {
+    /// Says what a `find` does with what is the session's own.
+    pub(super) fn found(&mut self, simple: &Simple, it: &Invocation, depth: usize) -> Option<String> {
+        let folder = self.scope.folder.clone();
+        let words = || it.args.iter().map(|word| &*word.text);
+        let printed = words().zip(words().skip(1)).filter(|(option, _)| PRINTS.contains(option));
+        if let Some(what) = printed.into_iter().find_map(|(_, path)| self.note_written(folder.as_deref(), path)) {
+            return Some(what);
+        }
+        let search = Search::of(it.args);
+        let found = self.finds(&search);
+        if search.deletes {
+            let mut files = found.iter().filter(|it| !it.path.ends_with('/'));
+            if let Some(what) = files.find_map(|it| self.note_written(None, &it.path)) {
+                return Some(what);
+            }
+        }
+        for (_, words) in executed(it.args) {
+            let takes = words.first().is_some_and(|word| TAKE_AWAY.contains(&base(&word.text)));
+            for found in found.iter().filter(|found| takes || !found.is_unnamed) {
+                let path = found.path.trim_end_matches('/');
+                let word = |it: &Word| Word { text: it.text.replace("{}", path).into(), end: it.end, splits: false };
+                let run = Simple { words: words.iter().map(word).collect(), ..Simple::default() };
+                let run = Simple { follows: simple.follows, is_doubtful: true, ..run };
+                let refused = self.simple(&run, depth + 1);
+                if refused.is_some() {
+                    return refused;
+                }
+            }
+        }
+        self.listed = found.into_iter().filter(|it| !it.is_unnamed).map(|it| it.path).collect();
+        None
+    }
+
+    fn finds(&self, search: &Search) -> Vec<Found> {
+        let own = self.guard.own_paths();
+        let is_named = search.tests.iter().any(Test::names);
+        let has_names = search.tests.iter().any(|test| !test.is_not);
+        let mut found = Vec::new();
+        for word in &search.starts {
+            let Some(start) = self.guard.resolve(self.scope.folder.as_deref(), word) else { continue };
+            for own in &own {
+                let bare = own.trim_end_matches('/');
+                let (path, is_in) = match lies(&start, bare) {
+                    Some(Lies::At) => (own.clone(), true),
+                    Some(Lies::Below) => (start.clone(), true),
+                    Some(Lies::Above) => (own.clone(), self.guard.is_own_folder(&start)),
+                    None => continue,
+                };
+                let below = path.trim_end_matches('/').strip_prefix(&start).unwrap_or_default().trim_start_matches('/');
+                let deep = if below.is_empty() { 0 } else { below.split('/').count() };
+                let slash = if path.ends_with('/') { "/" } else { "" };
+                let shown = if deep == 0 {
+                    format!("{word}{slash}")
+                } else {
+                    format!("{}/{below}{slash}", word.trim_end_matches('/'))
+                };
+                let is_meant = is_in || is_named || !has_names;
+                if is_meant && search.passes(&shown, deep) {
+                    found.push(Found { path, is_unnamed: !is_in && !is_named });
+                }
+            }
+        }
+        found
+    }
+
+    /// Takes note of the session's own files that a program names which it finds or is given.
+    pub(super) fn note_listed(&mut self, it: &Invocation) {
+        if !LISTS.contains(&it.name()) {
+            return;
+        }
+        let folder = self.scope.folder.as_deref();
+        let operands = it.args.iter().map(|word| &*word.text).filter(|word| !word.starts_with('-'));
+        let named: Vec<String> = operands.filter_map(|word| self.guard.resolve(folder, word)).collect();
+        let is_named = |own: &String| {
+            named.iter().any(|path| match lies(path, own.trim_end_matches('/')) {
+                Some(Lies::Above) => self.guard.is_own_folder(path),
+                lies => lies.is_some(),
+            })
+        };
+        self.listed = self.guard.own_paths().into_iter().filter(|own| !own.ends_with('/')).filter(is_named).collect();
+    }
+}

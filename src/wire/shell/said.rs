@@ -1,0 +1,146 @@
+//! What commands write out as far as their text tells it: `echo`, `printf`, a here-document.
+
+use std::borrow::Cow;
+
+use crate::wire::shell::parts;
+use crate::wire::shell::parts::{Part, Simple, Word};
+
+/// Programs that hand on what they read, without operands.
+const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac", "shuf"];
+
+/// The most substitutions of one command that are filled in.
+const MOST_FILLED: usize = 64;
+
+/// Returns the texts that a command writes out for a pipe: the words of an `echo` together and one by one, or here-documents, or
+/// what it hands on of what it reads.
+pub fn written_out(simple: &Simple, read: Vec<String>) -> Vec<String> {
+    let Some((name, args)) = simple.words.split_first() else { return Vec::new() };
+    if !matches!(&*name.text, "echo" | "printf" | "print") {
+        let mut said: Vec<String> = simple.input.iter().map(|text| text.clone().into_owned()).collect();
+        said.extend(simple.reads.iter().flat_map(|word| streamed(&word.text)));
+        let hands_on = said.is_empty() && HAND_ON.contains(&&*name.text);
+        return if hands_on { read } else { said };
+    }
+    let words = || args.iter().map(|word| &*word.text).filter(|word| !word.starts_with('-') || word.len() > 2);
+    let texts = words().filter(|word| word.contains(' ')).map(str::to_owned);
+    [words().collect::<Vec<_>>().join(" ")].into_iter().chain(texts).collect()
+}
+
+/// Returns what can be read where a word names a process's output: `<(echo x)`.
+pub fn streamed(word: &str) -> Vec<String> {
+    let Some(inner) = word.strip_prefix("<(") else { return Vec::new() };
+    let mut said = Vec::new();
+    let mut found = Vec::new();
+    for part in parts(inner.strip_suffix(')').unwrap_or(inner)) {
+        if let Part::Command(simple) = part {
+            said = written_out(&simple, said);
+            found.clone_from(&said);
+        }
+    }
+    found
+}
+
+/// Returns a command with what its substitutions plainly write in their places; nothing where there are none such.
+pub fn filled_in(simple: &Simple) -> Option<Simple<'static>> {
+    let has_any = |word: &Word| word.text.contains("$(") || word.text.contains('`');
+    if !simple.words.iter().any(has_any) {
+        return None;
+    }
+    let mut left = MOST_FILLED;
+    let mut is_changed = false;
+    let mut words = Vec::new();
+    for word in &simple.words {
+        match filled(&word.text, &mut left) {
+            Some(text) => {
+                is_changed = true;
+                match word.splits {
+                    true => words.extend(text.split_whitespace().map(|text| owned(text, word.end))),
+                    false => words.push(owned(&text, word.end)),
+                }
+            }
+            None => words.push(owned(&word.text, word.end)),
+        }
+    }
+    is_changed.then(|| Simple { words, ..simple.to_static() })
+}
+
+fn owned(text: &str, end: usize) -> Word<'static> {
+    Word { text: Cow::Owned(text.to_owned()), end, splits: false }
+}
+
+/// Returns a word with what its substitutions write in their places.
+fn filled(word: &str, left: &mut usize) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = word;
+    let mut is_changed = false;
+    while let Some(at) = rest.find(['$', '`']).filter(|_| *left > 0) {
+        let opened = &rest[at..];
+        let is_one = opened.starts_with('`') || (opened.starts_with("$(") && !opened.starts_with("$(("));
+        if !is_one {
+            text.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+            continue;
+        }
+        // What is not closed goes on to the end.
+        let Some((inner, end)) = substitution(opened) else { break };
+        *left -= 1;
+        text.push_str(&rest[..at]);
+        match plain_output(inner) {
+            Some(said) => {
+                is_changed = true;
+                text.push_str(said.trim_end_matches('\n'));
+            }
+            None => text.push_str(&opened[..end]),
+        }
+        rest = &opened[end..];
+    }
+    text.push_str(rest);
+    is_changed.then_some(text)
+}
+
+/// Returns the commands of the substitution that a text begins with, and where it ends.
+fn substitution(text: &str) -> Option<(&str, usize)> {
+    if let Some(inner) = text.strip_prefix('`') {
+        let length = inner.find('`')?;
+        return Some((&inner[..length], length + 2));
+    }
+    let inner = text.strip_prefix("$(")?;
+    let (mut depth, mut quote) = (1_usize, None);
+    for (at, byte) in inner.bytes().enumerate() {
+        match (byte, quote) {
+            (b'\'' | b'"', None) => quote = Some(byte),
+            (_, Some(open)) if open == byte => quote = None,
+            (b'(', None) => depth += 1,
+            (b')', None) if depth == 1 => return Some((&inner[..at], at + 3)),
+            (b')', None) => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns what commands write, where they are one `echo`, `printf` or `cat` of a here-document.
+fn plain_output(text: &str) -> Option<String> {
+    let found = parts(text);
+    let [Part::Command(simple)] = &found[..] else { return None };
+    if !simple.writes.is_empty() || !simple.assignments.is_empty() {
+        return None;
+    }
+    let (name, args) = simple.words.split_first()?;
+    let words = |args: &[Word]| args.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ");
+    match &*name.text {
+        "echo" => Some(words(&args[args.iter().take_while(|word| is_echos(&word.text)).count()..])),
+        "printf" => {
+            let args = &args[usize::from(args.first().is_some_and(|word| word.text == "--"))..];
+            let has_format = args.len() > 1 && args[0].text.contains('%');
+            Some(words(&args[usize::from(has_format)..]))
+        }
+        "cat" if args.is_empty() && !simple.input.is_empty() => Some(simple.input.concat()),
+        _ => None,
+    }
+}
+
+/// Whether a word is an option of `echo`.
+fn is_echos(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|letters| !letters.is_empty() && letters.bytes().all(|it| b"neE".contains(&it)))
+}

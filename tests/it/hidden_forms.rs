@@ -1,0 +1,39 @@
+//! What a shell does, the guard has read: each form in which a command starts a client without hooks, or writes what is the session's
+//! own, is run by a shell with a client that only says how it was called, in a world of its own. What then happened is what has to have
+//! been refused; the same form of an ordinary command passes. `FUSEBOX_LAWS=full` puts each form into each other one.
+
+mod clients;
+mod files;
+
+use std::process::Command;
+
+use fusebox::wire::bypass_detection::Guard;
+use fusebox::wire::bypass_detection::path_rules::PathRules;
+
+use crate::world::TestWorld;
+
+/// What is the session's own in a world.
+fn guard(world: &TestWorld) -> Guard {
+    let own = |path: &str| Some(world.path(path).to_str().unwrap().to_owned());
+    Guard {
+        rules: PathRules::default(),
+        state_dir: own("home/.local/state/fusebox"),
+        program: own("home/.cargo/bin/fusebox"),
+        project: own("project"),
+        claude_dir: own("home/.claude"),
+        home: own("home"),
+        folder: own("project"),
+    }
+}
+
+/// Has a shell run a command in a world's project.
+fn run(world: &TestWorld, command: &str) {
+    let mut shell = Command::new("timeout");
+    shell.args(["20", "bash", "-c", command]).env_clear().envs(world.variables()).current_dir(world.path("project"));
+    let _said = shell.output().unwrap();
+}
+
+/// Whether the programs are there that a form needs.
+fn has(needs: &str) -> bool {
+    needs.split_whitespace().all(|name| Command::new("which").arg(name).output().unwrap().status.success())
+}
