@@ -17,7 +17,7 @@ fn main() -> ExitCode {
             allocator::serve_sqlite();
             resources::run(|| hook::run(&Environment::real()))
         }
-        Some(word) if word == background_order::WORD => cmd::watch::run(&env),
+        Some(word) if word == background_order::WORD => cmd::hook_watch::run(&env),
         _ => cmd::run(&env),
     }
 }

@@ -153,6 +153,6 @@ fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
             let steps = [Stage::Call, Stage::Request].map(NextStep::at);
             steps.into_iter().filter_map(adds).max().unwrap_or(0)
         }
-        Meter::Window => 0,
+        Meter::Window | Meter::Silence => 0,
     }
 }

@@ -14,7 +14,7 @@ use crate::ui::wrap::wrap;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  fusebox demo     what an agent did that ran `make test` sixty times, and where 25 tool calls would have ended it")]
+  fusebox demo     what an agent did that ran `make test` sixty times, and where the built-in limits would have ended it")]
 pub struct Args {}
 
 /// The transcripts of `demo/runaway`, packed by tests/it/demo.rs: a line with the name of each file, then its rows.
@@ -24,7 +24,7 @@ const POLICY: &str = include_str!("../../demo/fusebox.json");
 
 const BEGINS: &str = "\
 A recorded session: the main agent has a developer agent mend a failing test, and that runs `make test` sixty times without changing a \
-thing. Fusebox was not there. With its limits of 25 tool calls an agent, this would have happened:";
+thing. Fusebox was not there. With its built-in limits, this would have happened:";
 
 const ENDS: &str = "\nThe same for your own past sessions: `fusebox replay`\n";
 const OFFER: &str = "From now on, in this repository: `fusebox init`\n";

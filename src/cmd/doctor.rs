@@ -62,7 +62,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let worst = lines.iter().map(|line| line.diagnosis.health).max().unwrap_or(Health::Ok);
     match args.json {
         true => env.print_data(&json(&lines)?),
-        false => lines.iter().for_each(|line| env.print(&text(env, line))),
+        false => told(&lines).iter().for_each(|(line, also)| env.print(&text(env, line, also))),
     }
     Ok(if worst == Health::Fail { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -73,8 +73,45 @@ fn json(lines: &[Line]) -> Result<String> {
     Ok(format!("{text}\n"))
 }
 
+/// Returns the lines that tell something of their own, each with the checks that find the same fault by another way.
+fn told(lines: &[Line]) -> Vec<(&Line, Vec<&'static str>)> {
+    let mut told: Vec<(&Line, Vec<&'static str>)> = Vec::new();
+    for line in lines {
+        match told.iter_mut().find(|(first, _)| first.explains(line)) {
+            Some((_, also)) => also.push(line.check),
+            None => told.push((line, Vec::new())),
+        }
+    }
+    told
+}
+
+impl Line {
+    /// Whether this line's fault is why another check fails.
+    fn explains(&self, later: &Line) -> bool {
+        let (own, other) = (&self.diagnosis, &later.diagnosis);
+        if own.health == Health::Ok || other.health == Health::Ok {
+            return false;
+        }
+        let follows = FOLLOWS.iter().any(|(first, then)| *first == self.check && then.contains(&later.check));
+        // Hooks that are registered in part leave other checks faults of their own.
+        let is_cause = own.health == Health::Fail && (self.check != "hooks" || own.hint == other.hint);
+        // A file that cannot be read is named by the first that reads it.
+        let file = own.words.split(' ').next().unwrap_or_default().trim_start_matches('~');
+        let is_same_file = self.check == "settings" && other.words.contains(file) && other.words.contains("(1 in all)");
+        follows && is_cause || is_same_file && other.words.contains("no JSON")
+    }
+}
+
+/// Checks that fail for what an earlier one has found, and say nothing else then.
+const FOLLOWS: [(&str, &[&str]); 4] = [
+    ("hooks", &["blocking", "failing", "latency"]),
+    ("binary", &["blocking", "latency"]),
+    ("state", &["history", "disk"]),
+    ("blocking", &["latency"]),
+];
+
 /// Renders a line: a word, the check, and what was found, wrapped to the terminal.
-fn text(env: &Environment, line: &Line) -> String {
+fn text(env: &Environment, line: &Line, also: &[&str]) -> String {
     let Line { check, diagnosis: Diagnosis { health, words, hint, .. } } = line;
     let colour = match health {
         _ if !env.colours() => "",
@@ -87,6 +124,10 @@ fn text(env: &Environment, line: &Line) -> String {
         format!("{colour}{:<4}{end}  {check:<8}  {}\n", health.as_str(), wrap(&plain(words), env.width(), INDENT));
     if let Some(hint) = hint {
         text += &format!("{}{}\n", " ".repeat(INDENT), wrap(&plain(&format!("-> {hint}")), env.width(), INDENT));
+    }
+    if !also.is_empty() {
+        let words = format!("for the same reason: {}", also.join(", "));
+        text += &format!("{}{}\n", " ".repeat(INDENT), wrap(&words, env.width(), INDENT));
     }
     text
 }

@@ -167,6 +167,7 @@ fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String>
             .hint(format!("`{limit}=+N` adds N; configuration files set lower limits")));
     }
     clear_order::raise(edit.state, target, &finding, cap - finding.cap);
+    edit.sign_grant();
     let show = |value| more.limit.show(value);
     let done = format!("{limit} of {name}: {} -> {} ({} used)", show(finding.cap), show(cap), show(finding.used));
     edit.notice(notices::granted(&edit.by, limit, &name, show(finding.cap), show(cap)));

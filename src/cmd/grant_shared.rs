@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::grant_args::{More, To};
+use crate::cmd::{require_human, session_edit};
 use crate::config::load;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
@@ -55,13 +56,15 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let mut state = laid(&store, &known, (scope, &project), (policy.time_zone(), now))?;
     let said: Vec<String> =
         more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
+    let by = require_human::who(env);
     for mut session in store.open_sessions()?.into_iter().filter(is_bound) {
         session
             .user_notifications
-            .extend(said.iter().map(|said| format!("Fusebox: {}", notices::granted_budget(said))));
+            .extend(said.iter().map(|said| format!("Fusebox: {}", notices::granted_budget(&by, said))));
         store.save_session(&session)?;
     }
     for record in &mut state.log_records {
+        session_edit::sign(record, &by);
         record.at = rfc3339::format(now.wall_ms);
         store.save_record(record, now)?;
     }

@@ -26,7 +26,20 @@ fn fit(command: Command, width: usize) -> Command {
 }
 
 fn lines(text: &str, width: usize) -> String {
-    text.lines().map(|line| fit_line(line, width)).collect::<Vec<_>>().join("\n")
+    paragraphs(text).iter().map(|line| fit_line(line, width)).collect::<Vec<_>>().join("\n")
+}
+
+/// Joins the lines of each paragraph, which is broken anew; entries and headings stay lines of their own.
+fn paragraphs(text: &str) -> Vec<String> {
+    let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match lines.last_mut().filter(|last| is_prose(last) && is_prose(line)) {
+            Some(last) => *last = format!("{last} {line}"),
+            None => lines.push(line.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Breaks a line: behind two spaces stands an example or a name, and after two more what it is.
@@ -44,6 +57,12 @@ fn fit_line(line: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_paragraph_is_broken_once() {
+        let text = "One two three\nfour five.\n\nExamples:\n  x y\nSix\nseven.";
+        assert_eq!(lines(text, 14), "One two three\nfour five.\n\nExamples:\n  x y\nSix seven.");
+    }
 
     #[test]
     fn what_stands_behind_an_example_goes_on_below_itself() {

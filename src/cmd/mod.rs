@@ -4,6 +4,7 @@ pub mod clear_order;
 pub mod complete;
 pub mod completions;
 pub mod config;
+#[cfg(feature = "replay")]
 pub mod demo;
 pub mod doctor;
 pub mod everything;
@@ -12,18 +13,24 @@ pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
 pub mod help;
+pub mod hook_watch;
 pub mod init;
+#[cfg(any(feature = "screen", feature = "watch"))]
+pub mod live_state;
 pub mod log;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 pub mod off;
 pub mod order_giver;
+#[cfg(feature = "suggest")]
+pub mod past_runs;
 pub mod past_sessions;
 pub mod pause_stop;
 pub mod pricing;
 pub mod prune;
 pub mod query;
 pub mod reload;
+#[cfg(feature = "replay")]
 pub mod replay;
 pub mod report;
 #[cfg(feature = "html")]
@@ -40,9 +47,16 @@ pub mod statusline;
 #[cfg(feature = "suggest")]
 pub mod suggest;
 pub mod target;
+#[cfg(feature = "team")]
+pub mod team;
+#[cfg(feature = "team")]
+mod team_place;
+#[cfg(feature = "team")]
+mod team_sync;
 pub mod trust;
 pub mod uninstall;
 pub mod upgrade;
+#[cfg(feature = "watch")]
 pub mod watch;
 
 use std::process::ExitCode;
@@ -66,6 +80,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show a recorded runaway, and where limits would have stopped it
+    #[cfg(feature = "replay")]
     Demo(demo::Args),
     /// Register Fusebox at Claude Code's hooks
     Init(init::Args),
@@ -84,6 +99,9 @@ pub enum Command {
     /// Tell Prometheus what was spent, what tripped and how things stand
     #[cfg(feature = "metrics")]
     Metrics(metrics::Args),
+    /// Tell of agents near a limit, that hang or wait for you; end those that no hook can
+    #[cfg(feature = "watch")]
+    Watch(watch::Args),
     /// Tell the story of one run or trip
     Explain(explain::Args),
     /// Show the log of trips, grants and ends
@@ -113,10 +131,14 @@ pub enum Command {
     /// Show or check the price table
     Pricing(pricing::Args),
     /// Play recorded sessions through a policy, without touching any state
+    #[cfg(feature = "replay")]
     Replay(replay::Args),
     /// Suggest limits from past runs
     #[cfg(feature = "suggest")]
     Suggest(suggest::Args),
+    /// Share what machines spend with a team
+    #[cfg(feature = "team")]
+    Team(team::Args),
     /// Print the script by which a shell completes command lines of fusebox
     Completions(completions::Args),
     /// Print what may stand where the cursor is (the scripts of `completions` run this)
@@ -155,6 +177,7 @@ fn follows_upgrades(command: &Command) -> bool {
 fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
     match command {
         Command::Hook => Ok(hook::run(env)),
+        #[cfg(feature = "replay")]
         Command::Demo(args) => demo::run(env, &args),
         Command::Init(args) => init::run(env, &args),
         Command::Uninstall(args) => uninstall::run(env, &args),
@@ -166,6 +189,8 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::run(env, &args),
         #[cfg(feature = "metrics")]
         Command::Metrics(args) => metrics::run(env, &args),
+        #[cfg(feature = "watch")]
+        Command::Watch(args) => watch::run(env, &args),
         Command::Explain(args) => explain::run(env, &args),
         Command::Log(args) => log::run(env, &args),
         Command::Grant(args) => grant::run(env, &args),
@@ -182,6 +207,9 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Pricing(args) => pricing::run(env, &args),
         #[cfg(feature = "suggest")]
         Command::Suggest(args) => suggest::run(env, &args),
+        #[cfg(feature = "team")]
+        Command::Team(args) => team::run(env, &args),
+        #[cfg(feature = "replay")]
         Command::Replay(args) => replay::run(env, &args),
         Command::Completions(args) => completions::run(env, &args),
         Command::Complete(args) => complete::run(env, &args, Cli::command()),

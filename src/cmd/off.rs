@@ -78,7 +78,7 @@ pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
     let store = Store::open(env)?;
     let whose = whose(env, &store, args.id.as_deref())?;
     let (policy, _) = load::load(env, &folder, store.is_trusted(&env.project_of(&folder).to_string_lossy())?);
-    let off = LimitsOff { since_ms: now, until_ms, managed: managed(&policy) };
+    let off = LimitsOff { since_ms: now, until_ms, managed: managed(&policy), let_go_on: Vec::new() };
     if let Some(project) = &whose.project {
         store.set_limits_off(project, Some(&off))?;
     }
@@ -115,8 +115,13 @@ pub fn on(env: &Environment, args: &OnArgs) -> Result<ExitCode> {
         said.extend(of_session);
     }
     for id in ended {
-        // Nothing takes it at once: it is on when a client takes the session up.
-        session_edit::edit(env, &Target::Session(id), |edit| Ok(switch_on(edit)))?;
+        // It is on when a client takes the session up. Of sessions that `off` has changed nothing in there is nothing to say.
+        let of_session = session_edit::edit(env, &Target::Session(id), |edit| {
+            let has_changed = edit.state.session.limits_off.as_ref().is_some_and(|off| !off.let_go_on.is_empty());
+            let said = switch_on(edit);
+            Ok(if has_changed { said } else { Vec::new() })
+        })?;
+        said.extend(of_session);
         was_off = true;
     }
     if said.is_empty() && !was_off {
@@ -208,6 +213,8 @@ fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<Strin
     for target in held(edit, off) {
         clear_order::lift(edit.state, &target);
         said.push(edit.goes_on(&target));
+        let name = edit.name(&target);
+        edit.state.session.limits_off.iter_mut().for_each(|off| off.let_go_on.push(name.clone()));
     }
     said
 }
@@ -230,11 +237,13 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     let now = edit.now.wall_ms;
     let Some(off) = edit.state.session.limits_off.as_mut().filter(|off| off.holds(now)) else { return Vec::new() };
     off.until_ms = Some(now);
-    let key = off.ended_key();
+    let (key, let_go_on) = (off.ended_key(), off.let_go_on.clone());
     edit.state.session.says_first(&key);
     note(edit, "switched the limits of this session on again");
     let name = edit.name(&edit.target);
-    let mut said = vec![format!("session {} takes it at once", short(edit.target.id()))];
+    let takes = if edit.state.session.status == Status::Completed { "when a client takes it up" } else { "at once" };
+    let mut said = vec![format!("session {} takes it {takes}", short(edit.target.id()))];
+    said.extend(let_go_on.iter().map(|it| format!("`fusebox off` had let {it} go on, which a limit had stopped")));
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
         let finding = &used_up.finding;
         let Some(limit) = finding.facts() else { continue };

@@ -6,6 +6,7 @@ use crate::domain::event::Moment;
 use crate::domain::session::{Run, Session};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::pricing;
 use crate::report::rows::SessionRows;
 use crate::transcript::tree::{self, PastSession};
@@ -36,7 +37,15 @@ pub fn sessions(env: &Environment, paths: &[PathBuf]) -> Result<Vec<SessionRows>
 /// Returns the folder where the client keeps its transcripts.
 pub fn projects(env: &Environment) -> Result<PathBuf> {
     let client = env.claude_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set HOME"))?;
-    Ok(client.join("projects"))
+    let projects = client.join("projects");
+    if file_info::is_gone(&projects) {
+        return Err(Error::failed(format!(
+            "Claude Code has kept no sessions here yet: there is no {}",
+            env.short_path(&projects)
+        ))
+        .hint("run it once, or name the folder that has transcripts of yours"));
+    }
+    Ok(projects)
 }
 
 fn rows(env: &Environment, past: PastSession) -> SessionRows {

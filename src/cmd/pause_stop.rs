@@ -153,7 +153,7 @@ fn give(
 }
 
 /// Gives the order to a run and to all below it that are at work; returns how many those are.
-fn halt(edit: &mut SessionEdit, id: &str, order: &Order) -> usize {
+pub fn halt(edit: &mut SessionEdit, id: &str, order: &Order) -> usize {
     let at_work = |run: &&Run| run.status == Status::Running && lift_orders::is_below(edit.state, run, id);
     let below: Vec<String> = edit.state.runs().filter(at_work).map(|run| run.id.clone()).collect();
     if let Some(run) = edit.state.run_mut(id) {

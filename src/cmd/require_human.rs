@@ -31,6 +31,21 @@ pub fn require(env: &Environment, command: &str) -> Result<()> {
 
 /// Does the same for a form of a command that a sentence calls `what`.
 pub fn require_for(env: &Environment, what: &str) -> Result<()> {
+    let clients = require_outside(env, what)?;
+    let lives = |(pid, start)| processes::parent_and_start(pid).is_some_and(|(_, now)| now == start);
+    let began = processes::left_alone(env.pid()).unwrap_or_default();
+    match clients.into_iter().any(|client| client.1 < began && lives(client)) {
+        true => Err(Error::failed(format!(
+            "{what} is a person's to run: it runs in the background, without a terminal, since a Claude Code client is at work"
+        ))
+        .hint("run it in a terminal of your own, outside Claude Code")),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a command where an agent gives it and where nobody can tell, as far as the processes above it show: one that runs in the
+/// background is let through, as a service and a schedule are. Returns the clients that are known.
+pub fn require_outside(env: &Environment, what: &str) -> Result<Vec<(u32, u64)>> {
     let refused = |why: &str, hint: &str| Err(Error::failed(format!("{what} is a person's to run: {why}")).hint(hint));
     let by_agent = |why: &str| refused(why, "run it in a terminal of your own, outside Claude Code");
     if STARTED_BY_CLIENT.iter().any(|name| env.var(name).is_some()) {
@@ -52,12 +67,7 @@ pub fn require_for(env: &Environment, what: &str) -> Result<()> {
         let why = format!("the client of session {} is in another pid namespace, and may be above it", short(session));
         return refused(&why, ORDINARY);
     }
-    let lives = |(pid, start)| processes::parent_and_start(pid).is_some_and(|(_, now)| now == start);
-    let began = processes::left_alone(env.pid()).unwrap_or_default();
-    match clients.into_iter().any(|client| client.1 < began && lives(client)) {
-        true => by_agent("it runs in the background, without a terminal, since a Claude Code client is at work"),
-        false => Ok(()),
-    }
+    Ok(clients)
 }
 
 /// Returns the sessions that count as open and come from no other, with their clients.

@@ -158,6 +158,7 @@ fn raised(edit: &mut SessionEdit, used_up: &UsedUp) -> String {
         return format!("{limit} will stop it again at once ({used} of {cap} used): the managed file has locked it");
     }
     clear_order::raise(edit.state, &target, finding, used_up.more);
+    edit.sign_grant();
     let cap = limit.show(finding.cap.saturating_add(used_up.more));
     let (used, before) = (limit.show(finding.used), limit.show(finding.cap));
     edit.notice(notices::raised_with_resume(limit, &before, &cap));

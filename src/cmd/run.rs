@@ -1,6 +1,7 @@
 //! `fusebox run`: runs a client headless and says what the client does not: that a limit stopped it.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::config::load;
@@ -65,7 +66,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Ok(outcome) => {
             is_stopped = outcome.stopped.is_some();
             let unseen = (!outcome.is_seen).then(|| to_people::run_unseen(NextStep::Doctor));
-            remarks.extend(outcome.stopped.into_iter().chain(outcome.remarks).chain(unseen));
+            let stopped = outcome.stopped.map(|stopped| stopped.sentence(&args.command));
+            remarks.extend(stopped.into_iter().chain(outcome.remarks).chain(unseen));
         }
         Err(error) => remarks.push(to_people::run_unknown(error)),
     }
@@ -90,9 +92,33 @@ struct Outcome {
     /// Whether any session of it was seen.
     is_seen: bool,
     /// Why its main agent was stopped, if it was.
-    stopped: Option<String>,
+    stopped: Option<Stopped>,
     /// What a person should know beside that.
     remarks: Vec<String>,
+}
+
+/// What a limit or a person did to the main agent, in a sentence.
+enum Stopped {
+    /// Its prompt was not sent.
+    Blocked(String),
+    /// It was stopped or paused.
+    Ended(String),
+}
+
+impl Stopped {
+    /// Returns the sentence; of what the client has said itself only what it has not.
+    fn sentence(self, command: &[OsString]) -> String {
+        match self {
+            Stopped::Blocked(_) if prints_its_result(command) => to_people::run_blocked_said(),
+            Stopped::Blocked(sentence) | Stopped::Ended(sentence) => sentence,
+        }
+    }
+}
+
+/// Whether a command is the client that prints its result as text: that of a blocked prompt is the reason.
+fn prints_its_result(command: &[OsString]) -> bool {
+    let is_client = command.first().is_some_and(|program| Path::new(program).file_stem() == Some("claude".as_ref()));
+    is_client && !command.iter().any(|argument| argument.to_string_lossy().ends_with("json"))
 }
 
 fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
@@ -140,7 +166,7 @@ fn order(order: &Order) -> String {
 }
 
 /// Returns why a session's main agent was stopped; what happened to its subagents, it could work on with.
-fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
+fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let runs = store.runs_of(&session.id)?;
     let main = runs.iter().rfind(|run| run.agent_type == MAIN);
     let run = match (main.filter(|run| is_ended(run.status)), &session.kept_back) {
@@ -150,7 +176,7 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
                 Some(main) => user_lines::unblocks(session, main, why),
                 None => NextStep::Status { id: messages::short(&session.id).to_owned() },
             };
-            return Ok(Some(to_people::run_blocked(by_layer(why), next)));
+            return Ok(Some(Stopped::Blocked(to_people::run_blocked(by_layer(why), next))));
         }
         (Some(run), _) => run,
         (None, _) => return Ok(None),
@@ -161,8 +187,8 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
     // A pause of the run's own is lifted by the run's name.
     let is_own = run.order.as_ref().is_some_and(|order| !order.finding.ends_session());
     let holder = if is_own { messages::short(&run.id).to_owned() } else { id.clone() };
-    Ok(Some(match run.status {
+    Ok(Some(Stopped::Ended(match run.status {
         Status::Paused => to_people::run_paused(why, NextStep::Resume { id: holder }),
         _ => to_people::run_stopped(why, NextStep::Explain { id }),
-    }))
+    })))
 }

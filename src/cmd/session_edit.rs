@@ -137,6 +137,13 @@ impl SessionEdit<'_> {
         format!("{} {did}", self.by)
     }
 
+    /// Says in the record of a raised cap who raised it: not always a person at a terminal.
+    pub fn sign_grant(&mut self) {
+        if let Some(record) = self.state.log_records.last_mut() {
+            sign(record, &self.by);
+        }
+    }
+
     /// Writes a record that begins with its own sentence.
     pub fn record(&mut self, kind: RecordKind, finding: &Finding, words: (&str, Option<&str>)) {
         let id = clear_order::run_of(self.state, &self.target);
@@ -209,4 +216,10 @@ impl SessionEdit<'_> {
             },
         }
     }
+}
+
+/// Says in the record of a raised cap who raised it.
+pub fn sign(record: &mut Record, by: &str) {
+    record.error = format!("{} was raised by {by}", record.limit);
+    by.clone_into(&mut record.by);
 }

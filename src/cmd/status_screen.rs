@@ -3,55 +3,25 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::cmd::live_state::{Depth, LiveState};
 use crate::cmd::target::Target;
 use crate::cmd::{explain, grant, pause_stop, query, resume};
-use crate::domain::budget::SharedBudget;
-use crate::domain::charge::DaySum;
-use crate::domain::session::Session;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
-use crate::platform::file_info;
 use crate::platform::full_screen::{FullScreen, Input};
 use crate::platform::stopwatch::Stopwatch;
 use crate::report::model::Report;
-use crate::report::rows::SessionRows;
 use crate::report::status;
 use crate::screen::draw::draw;
 use crate::screen::item::ItemId;
-use crate::screen::pace::{Age, Due, due};
 use crate::screen::update::{Action, Order, ScreenState, Stage};
-use crate::screen::view::{LatestCalls, View, ViewSource};
-use crate::store::{self, Store};
+use crate::screen::view::{View, ViewSource};
+use crate::ui::pace::{Age, Due, due};
 use crate::ui::style::{Colour, Terminal};
 use crate::ui::terminal::plain;
 
 /// How long a change of the state waits at most until it is seen.
 const GLANCE: Duration = Duration::from_millis(100);
-/// The state's files that a write changes.
-const FILES: [&str; 2] = [store::FILE, "state.db-wal"];
-
-/// Length and time of the state's files.
-type Stamp = [Option<(u64, u64)>; 2];
-
-/// How far a reading goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Depth {
-    /// As hooks have left the state.
-    State,
-    /// With what transcripts have more.
-    Transcripts,
-}
-
-/// What was read of the state.
-#[derive(Default)]
-struct Known {
-    stamp: Stamp,
-    rows: Vec<SessionRows>,
-    calls: LatestCalls,
-    budgets: Vec<SharedBudget>,
-    pruned: Vec<DaySum>,
-}
-
 /// Shows the screen until a key ends it.
 pub fn run(env: &Environment) -> Result<ExitCode> {
     if !env.is_attended() {
@@ -59,7 +29,7 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
             .hint("`fusebox status --json` writes the same figures for programs"));
     }
     let page = query::page(env);
-    let mut known = Known::default();
+    let mut known = LiveState::default();
     known.read(env, Depth::Transcripts)?;
     let cannot = |cause| Error::failed(format!("the terminal cannot be drawn on: {cause}"));
     let mut screen = FullScreen::open().map_err(cannot)?;
@@ -67,7 +37,7 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
     let began = Stopwatch::start();
     let (mut read_at, mut transcripts_at, mut view_at) = (began, began, began);
     let mut took = Duration::ZERO;
-    let mut view = known.view(env, &page);
+    let mut view = view_of(&known, env, &page);
     let mut is_due = true;
     loop {
         if is_due {
@@ -87,7 +57,7 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
             None => is_due = false,
         }
         let age = Age { read: read_at.elapsed(), transcripts: transcripts_at.elapsed(), view: view_at.elapsed() };
-        let due = due(age, took, known.stamp != stamp(env));
+        let due = due(age, took, known.has_changed(env));
         if due == Due::Nothing {
             continue;
         }
@@ -98,7 +68,7 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
                 state.said = plain(&cause.to_string());
             }
         }
-        view = known.view(env, &page);
+        view = view_of(&known, env, &page);
         view_at = Stopwatch::start();
         if due != Due::Clocks {
             (took, read_at) = (began.elapsed(), view_at);
@@ -112,66 +82,18 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
 
 /// Returns what the screen shows of the state as it stands now.
 pub fn view(env: &Environment) -> Result<View> {
-    let mut known = Known::default();
+    let mut known = LiveState::default();
     known.read(env, Depth::Transcripts)?;
-    Ok(known.view(env, &query::page(env)))
+    Ok(view_of(&known, env, &query::page(env)))
 }
 
-fn stamp(env: &Environment) -> Stamp {
-    let Ok(folder) = store::folder(env) else { return Stamp::default() };
-    FILES.map(|name| file_info::of(&folder.join(name)).ok().map(|info| (info.length, info.modified_ns)))
-}
-
-impl Known {
-    /// Reads what has changed: sessions that are open, and those that are new.
-    fn read(&mut self, env: &Environment, depth: Depth) -> Result<()> {
-        // What is written meanwhile is read the next time.
-        self.stamp = stamp(env);
-        let since_ms = env.now().wall_ms.saturating_sub(query::WEEK_MS);
-        let listed = query::open_or_since(env, since_ms)?;
-        let is_listed = |id: &String| listed.iter().any(|session| session.id == *id);
-        self.rows.retain(|rows| is_listed(&rows.session.id));
-        self.calls.retain(|id, _| is_listed(id));
-        let is_new = |session: &Session| {
-            status::at_work(session.status)
-                || self
-                    .rows
-                    .iter()
-                    .find(|rows| rows.session.id == session.id)
-                    .is_none_or(|rows| rows.session != *session || rows.runs.iter().any(|run| run.order.is_some()))
-        };
-        let ids: Vec<String> = listed.iter().filter(|it| is_new(it)).map(|session| session.id.clone()).collect();
-        let mut fresh = if depth == Depth::Transcripts { query::fresh_sessions(env, &ids)? } else { Vec::new() };
-        // Hooks wait for the state's locks: each session has them for itself.
-        let folder = store::folder(env)?;
-        if depth == Depth::State {
-            for session in listed.into_iter().filter(|session| ids.contains(&session.id)) {
-                fresh.push(query::rows_of(&Store::open_for(&folder, Some(&session.id))?, session)?);
-            }
-        }
-        for rows in fresh {
-            let id = rows.session.id.clone();
-            if status::at_work(rows.session.status) {
-                self.calls.insert(id.clone(), Store::open_for(&folder, Some(&id))?.latest_calls(&id)?);
-            } else {
-                self.calls.remove(&id);
-            }
-            self.rows.retain(|known| known.session.id != id);
-            self.rows.push(rows);
-        }
-        let store = Store::open(env)?;
-        (self.budgets, self.pruned) = (store.shared_budgets()?, store.sums()?);
-        Ok(())
-    }
-
-    /// Makes the view as it stands now.
-    fn view(&self, env: &Environment, page: &Terminal) -> View {
-        let now = env.now();
-        let mut report = Report::of(&self.rows, &self.budgets, now);
-        report.sessions.retain(status::is_open);
-        let (calls, pruned) = (&self.calls, &self.pruned[..]);
-        View::of(&ViewSource { rows: &self.rows, calls, report: &report, pruned, now, page })
-    }
+/// Makes the view of the state as it stands now.
+fn view_of(known: &LiveState, env: &Environment, page: &Terminal) -> View {
+    let now = env.now();
+    let mut report = Report::of(&known.rows, &known.budgets, now);
+    report.sessions.retain(status::is_open);
+    let (calls, pruned) = (&known.calls, &known.pruned[..]);
+    View::of(&ViewSource { rows: &known.rows, calls, report: &report, pruned, now, page })
 }
 
 /// Gives an order as its command does, and keeps what that says.

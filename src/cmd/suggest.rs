@@ -142,10 +142,14 @@ fn play(
     Ok(played?.0)
 }
 
+/// Whether there is a state yet: opening it would make one.
+pub fn has_state(env: &Environment) -> bool {
+    env.state_dir().is_some_and(|folder| file_info::exists(&folder.join("state.db")))
+}
+
 /// Returns the runs that a limit or a person has stopped, as the state has them: transcripts do not tell.
-fn stopped(env: &Environment, sessions: &[ReplayedSession]) -> HashSet<(String, String)> {
-    let has_state = env.state_dir().is_some_and(|folder| file_info::exists(&folder.join("state.db")));
-    let Some(store) = has_state.then(|| Store::open(env).ok()).flatten() else { return HashSet::new() };
+pub fn stopped(env: &Environment, sessions: &[ReplayedSession]) -> HashSet<(String, String)> {
+    let Some(store) = has_state(env).then(|| Store::open(env).ok()).flatten() else { return HashSet::new() };
     let mut stopped = HashSet::new();
     for id in sessions.iter().map(|session| &session.session.id) {
         let runs = store.runs_of(id).unwrap_or_default().into_iter();

@@ -8,7 +8,7 @@ use crate::cmd::require_human;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{own_copy, registration, status_line, tracked, uninstall};
+use crate::install::{default_files, own_copy, registration, status_line, tracked, uninstall};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::Store;
@@ -62,6 +62,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     left.sort_unstable();
     left.dedup();
     said.extend(left.iter().map(|path| format!("left, yours to remove: {}\n", env.short_path(path))));
+    said += &kept(env, &state);
     if let Some((path, _)) = status_line::shown(env).filter(|(_, command)| status_line::shows_both(command)) {
         let words = format!(
             "left, yours to change before the program goes: the status line in {} runs fusebox with your own",
@@ -79,12 +80,23 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Names what is the person's beside the places: limits of all repositories, and what was counted.
+fn kept(env: &Environment, state: &Path) -> String {
+    let own = env.claude_dir().map(|folder| folder.join(default_files::POLICY)).filter(|path| file_info::exists(path));
+    let own = own.map(|path| format!("left, and in force wherever hooks are registered: {}\n", env.short_path(&path)));
+    let counted =
+        file_info::exists(state).then(|| format!("left, what was counted and the log: {}\n", env.short_path(state)));
+    own.into_iter().chain(counted).collect()
+}
+
 /// Says what sessions that are running do, and the command that lets them go; nothing where none runs.
 fn running(env: &Environment, state: &Path, places: &[SettingsPlace]) -> &'static str {
     if !file_info::exists(&state.join("state.db")) {
         return "";
     }
     let Ok(open) = Store::open(env).and_then(|store| store.open_sessions()) else { return "" };
+    // What a limit has stopped stays open after its client's end.
+    let open: Vec<_> = open.into_iter().filter(|session| !session.is_over).collect();
     let project = env.project_of(&project_folder(env));
     let everywhere = places.iter().any(|place| !place.is_inside());
     match open.iter().any(|session| Path::new(&session.project) == project) {

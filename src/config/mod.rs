@@ -5,6 +5,8 @@
 //! What each key takes and does is its row in [`keys`].
 //! Only [`load`] touches the file system.
 
+#[cfg(feature = "watch")]
+pub mod alerts;
 pub mod binding;
 pub mod discipline;
 pub mod effective;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+#[cfg(feature = "watch")]
+use crate::config::alerts;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
 use crate::config::read::DocumentRead;
@@ -15,6 +17,8 @@ use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
+#[cfg(feature = "watch")]
+use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
 use crate::engine::limit_source::LimitSource;
@@ -105,6 +109,18 @@ impl Policy {
     /// Returns how the person pays; `None` where nobody says.
     pub fn billing(&self) -> Option<Billing> {
         self.resolved(Who::Top).values().billing
+    }
+
+    /// Returns what a person is told of while agents work, and how.
+    #[cfg(feature = "watch")]
+    pub fn alerts(&self) -> AlertSettings {
+        alerts::settings(&self.resolved(Who::Top).values().alerts)
+    }
+
+    /// Returns what the watchdog may do.
+    #[cfg(feature = "watch")]
+    pub fn watchdog(&self) -> WatchdogSettings {
+        self.resolved(Who::Top).values().watchdog
     }
 
     /// Whether calls beyond a rate are to be held.

@@ -1,6 +1,10 @@
 //! What settings come to: the values in force at the top of the files and in one block. Rows of keys fill it in.
 
+#[cfg(feature = "watch")]
+use crate::config::setting::Setting;
 use crate::config::setting_value::Increase;
+#[cfg(feature = "watch")]
+use crate::domain::alert::WatchdogSettings;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Action, Billing, Layer, Mode, OnError};
@@ -68,6 +72,12 @@ pub struct Resolved<'a> {
     pub binding: Vec<String>,
     /// The folders, or patterns of them, of repositories whose own configuration does not hold.
     pub refused_repositories: Vec<String>,
+    /// What each layer says of alerts, the weakest first.
+    #[cfg(feature = "watch")]
+    pub alerts: Vec<&'a Setting>,
+    /// What the watchdog may do.
+    #[cfg(feature = "watch")]
+    pub watchdog: WatchdogSettings,
     /// The ranges that somebody set for limits of subagents' runs.
     pub ceilings: Vec<SaidCeiling>,
     /// Whether prompts get a text about discipline.
@@ -89,6 +99,10 @@ impl Default for Resolved<'_> {
             locked: Vec::new(),
             binding: Vec::new(),
             refused_repositories: Vec::new(),
+            #[cfg(feature = "watch")]
+            alerts: Vec::new(),
+            #[cfg(feature = "watch")]
+            watchdog: WatchdogSettings::default(),
             ceilings: Vec::new(),
             discipline: Discipline::default(),
             rules: LimitSet::default(),

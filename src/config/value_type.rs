@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::calendar;
 use crate::domain::duration;
 use crate::domain::policy::ACTIONS;
+#[cfg(feature = "watch")]
+use crate::limits::REGISTRY;
 
 /// The time zone of the machine.
 pub const LOCAL_TIME: &str = "local";
@@ -24,6 +26,12 @@ pub enum ValueType {
     Null,
     /// An object with these fields and no others.
     Object(&'static [Field]),
+    /// An object with any names, and values of this form.
+    #[cfg(feature = "watch")]
+    Entries(&'static ValueType),
+    /// The key of a limit.
+    #[cfg(feature = "watch")]
+    LimitKey,
     /// One of these.
     Either(&'static [ValueType]),
     /// `true` or `false`.
@@ -89,6 +97,12 @@ impl ValueType {
                 };
                 entries.keys().all(known) && fields.iter().all(fits)
             }),
+            #[cfg(feature = "watch")]
+            ValueType::Entries(shape) => {
+                value.as_object().is_some_and(|entries| entries.values().all(|value| shape.accepts(value)))
+            }
+            #[cfg(feature = "watch")]
+            ValueType::LimitKey => value.as_str().is_some_and(|key| REGISTRY.iter().any(|limit| limit.key == key)),
             ValueType::Either(shapes) => shapes.iter().any(|shape| shape.accepts(value)),
             ValueType::Flag => value.is_boolean(),
             ValueType::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
@@ -134,6 +148,10 @@ impl ValueType {
                 };
                 format!("an object of {}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
+            #[cfg(feature = "watch")]
+            ValueType::Entries(shape) => format!("an object in which each value is {}", shape.expects()),
+            #[cfg(feature = "watch")]
+            ValueType::LimitKey => "the key of a limit".to_owned(),
             ValueType::Either(shapes) => shapes.iter().map(ValueType::expects).collect::<Vec<_>>().join(", or "),
             ValueType::Flag => "`true` or `false`".to_owned(),
             ValueType::Word(words) => one_of(words.iter().copied()),
@@ -158,6 +176,10 @@ impl ValueType {
             ValueType::Zone => json!({ "type": "string", "pattern": ZONE }),
             ValueType::Null => json!({ "type": "null" }),
             ValueType::Object(fields) => object(fields),
+            #[cfg(feature = "watch")]
+            ValueType::Entries(shape) => json!({ "type": "object", "additionalProperties": shape.schema() }),
+            #[cfg(feature = "watch")]
+            ValueType::LimitKey => json!({ "enum": REGISTRY.iter().map(|limit| limit.key).collect::<Vec<_>>() }),
             ValueType::Either(shapes) => json!({ "anyOf": shapes.iter().map(ValueType::schema).collect::<Vec<_>>() }),
             ValueType::Flag => json!({ "type": "boolean" }),
             ValueType::Word(words) => json!({ "enum": words }),

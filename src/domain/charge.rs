@@ -102,12 +102,18 @@ pub struct Record {
     /// What requests under way and the next ones were taken for by the estimate, in configuration's unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<f64>,
+    /// How many requests that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_ahead: Option<u64>,
     /// The cap, in configuration's unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cap: Option<f64>,
     /// Whose rule.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub layer: String,
+    /// Who raised a cap by a command, as far as that is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
     /// Machine-readable reason.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stop_reason: String,
@@ -120,6 +126,14 @@ pub struct Record {
     /// When it passes by itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub frees: String,
+    /// The rule of the alert that it tells of.
+    #[cfg(feature = "watch")]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub alert: String,
+    /// What tells that alert's cause from others.
+    #[cfg(feature = "watch")]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cause: String,
     /// `observe` where nothing was blocked.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub mode: String,

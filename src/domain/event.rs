@@ -6,7 +6,7 @@ use crate::domain::serde_default::is_default;
 use crate::domain::shown_call::ShownCall;
 
 /// A point in time on all clocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Moment {
     /// Milliseconds since 1970, by the wall clock.

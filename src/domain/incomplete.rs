@@ -18,6 +18,8 @@ pub fn finding(source: FindingSource, layer: Layer, what: String) -> Finding {
         spent: 0,
         increase: 0,
         ahead: 0,
+        requests_ahead: 0,
+        step: 0,
         subject: what,
         frees: String::new(),
         above: String::new(),

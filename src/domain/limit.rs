@@ -159,6 +159,8 @@ pub enum Meter {
     },
     /// Counted in windows of time, one for each tool pattern or model.
     Window,
+    /// Time without a sign of life: no event shows it, so the watchdog measures it.
+    Silence,
     /// Counted in steps.
     Step {
         /// What is used so far.
@@ -301,7 +303,7 @@ impl Limit {
     pub fn used(&self, meters: &Meters) -> u64 {
         match self.meter {
             Meter::Spend { used, .. } | Meter::Step { used, .. } => used(meters),
-            Meter::Window => 0,
+            Meter::Window | Meter::Silence => 0,
         }
     }
 

@@ -18,6 +18,9 @@ pub struct LimitsOff {
     /// The names of the managed file's limits: they stay after a grant, too.
     #[serde(default, skip_serializing_if = "is_default")]
     pub managed: Vec<String>,
+    /// What it has let go on that a limit had stopped or paused, as sentences call it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub let_go_on: Vec<String>,
 }
 
 impl LimitsOff {

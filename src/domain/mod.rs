@@ -1,5 +1,7 @@
 //! What the other folders speak of, as data: types, their constructors, and arithmetic on one value. It does no I/O and reads no clock.
 
+#[cfg(feature = "watch")]
+pub mod alert;
 pub mod amount;
 pub mod bounds;
 pub mod budget;

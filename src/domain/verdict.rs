@@ -37,6 +37,12 @@ pub struct Finding {
     /// What the next request, and what follows it for sure, would add by the estimate; 0 where it is counted in steps.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ahead: u64,
+    /// How many requests that is; 0 where it is not known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub requests_ahead: u64,
+    /// The rule's own increase, of which `increase` is a multiple; 0 where that is the same.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub step: u64,
     /// What it is about where the limit does not say: the tools of a rate, what repeats.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
@@ -77,6 +83,8 @@ impl Finding {
             percent: 100,
             increase: if rule.locked { 0 } else { rule.increase },
             ahead: 0,
+            requests_ahead: 0,
+            step: if rule.locked { 0 } else { rule.increase },
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
@@ -101,6 +109,8 @@ impl Finding {
             percent: 100,
             increase: 0,
             ahead: 0,
+            requests_ahead: 0,
+            step: 0,
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
@@ -178,10 +188,21 @@ impl Finding {
         self.used.max(self.spent)
     }
 
-    /// Returns as many increases as leave room again above what is used by now.
+    /// Returns how much has been spent beyond the cap.
+    pub fn overshoot(&self) -> u64 {
+        self.by_now().saturating_sub(self.cap)
+    }
+
+    /// Returns as much of the rule's own increases as leaves room again above what is used by now: for what is to come, where
+    /// that is known.
     pub fn sufficient_increase(&self) -> u64 {
-        let lacks = self.by_now().saturating_sub(self.cap);
-        self.increase.saturating_mul(lacks / self.increase.max(1) + 1)
+        let lacks = self.overshoot();
+        if lacks < self.increase {
+            return self.increase;
+        }
+        let step = if self.step == 0 { self.increase } else { self.step };
+        let needs = lacks.saturating_add(self.ahead.max(1));
+        step.saturating_mul(needs.div_ceil(step.max(1)))
     }
 
     /// Whether model requests alone use it up.

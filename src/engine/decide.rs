@@ -149,7 +149,7 @@ fn fits(usage: &Usage, event: &Event) -> bool {
                 let next = part(&meters.reserved).saturating_add(part(&meters.next));
                 rule.limit.used(meters).saturating_add(next) <= rule.cap
             }
-            Meter::Window | Meter::Step { .. } => true,
+            Meter::Window | Meter::Silence | Meter::Step { .. } => true,
         }) && used.limits.rates.iter().all(|rate| {
             let at = RuleContext {
                 used,

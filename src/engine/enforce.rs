@@ -268,6 +268,10 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
         _ => Phase::Refusing,
     };
     let status = lifecycle::stopped_status(finding.action, &finding.source);
+    // Of the session above it is said where its limit was reached.
+    let below = state.session.id.get(..8).unwrap_or(&state.session.id).to_owned();
+    let reason =
+        (finding.scope == Scope::Outer).then(|| format!("reached in session {below}, which its agent started"));
     let session = match finding.scope {
         Scope::Session => Some(&mut *state.session),
         Scope::Outer => state.above_mut(&finding.above),
@@ -277,7 +281,7 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     if let Some(session) = session {
         session.status = status;
         let finding = Finding { scope: Scope::Session, above: String::new(), ..finding.clone() };
-        session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason: None });
+        session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason });
     }
     if let Some(run) = state.run_mut(id) {
         run.status = status;

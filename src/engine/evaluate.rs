@@ -46,15 +46,16 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
         Meter::Step { adds, .. } => adds(NextStep { stage, call: at.occasion.call() }),
-        Meter::Window => None,
+        Meter::Window | Meter::Silence => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
         let ahead = match rule.limit.spent_by_requests() {
             true => ahead(rule, rules, meters).max(adds.unwrap_or(0)),
             false => 0,
         };
+        let requests_ahead = if ahead > 0 { requests_ahead(rules, meters, stage) } else { 0 };
         let more = used.saturating_add(ahead.max(adds.unwrap_or(0))).saturating_sub(rule.cap);
-        let trip = Finding { increase: rule.sufficient_increase(more), ahead, ..finding(100, used) };
+        let trip = Finding { increase: rule.sufficient_increase(more), ahead, requests_ahead, ..finding(100, used) };
         return (rule.action != Action::Warn || !given(100)).then_some(trip);
     }
     if rule.limit.ends == Ends::Call {
@@ -77,7 +78,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
 fn under_way(rule: &LimitRule, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => part(&meters.under_way),
-        Meter::Step { .. } | Meter::Window => 0,
+        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
 
@@ -85,8 +86,14 @@ fn under_way(rule: &LimitRule, meters: &Meters) -> u64 {
 fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
-        Meter::Step { .. } | Meter::Window => 0,
+        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
     }
+}
+
+/// Returns how many requests are taken to come: those under way, the next, and what follows it for sure.
+fn requests_ahead(rules: &LimitSet, meters: &Meters, stage: Stage) -> u64 {
+    let at = |stage| spend_ahead(|spend| spend.requests, rules, meters, stage).unwrap_or(0);
+    at(Stage::Request).max(at(stage))
 }
 
 /// Returns a trip that is asked about now with the figures of this moment: more may have been charged since, and the response that
@@ -102,7 +109,8 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     }
     let lacks = spent.saturating_add(ahead).saturating_sub(rule.cap);
     let increase = trip.increase.max(rule.sufficient_increase(lacks));
-    Finding { used: trip.used.max(spent), unwritten, ahead, increase, ..trip.clone() }
+    let requests_ahead = requests_ahead(used.limits, meters, Stage::Request);
+    Finding { used: trip.used.max(spent), unwritten, ahead, requests_ahead, increase, ..trip.clone() }
 }
 
 /// Returns a trip with what is used of its limit by now.
@@ -117,7 +125,7 @@ pub fn as_used(trip: &Finding, scopes: &[ScopeUsage]) -> Finding {
 fn unwritten(rule: &LimitRule, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => part(&meters.unwritten),
-        Meter::Step { .. } | Meter::Window => 0,
+        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
 
@@ -175,6 +183,8 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         percent: 100,
         increase: 0,
         ahead: 0,
+        requests_ahead: 0,
+        step: 0,
         subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
         frees: format!("in {}", duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),

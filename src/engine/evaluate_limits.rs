@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::domain::bounds;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::finding_source::FindingSource;
-use crate::domain::limit::{Ends, Stage, Unit};
+use crate::domain::limit::{Ends, Meter, Stage, Unit};
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::PendingPrompt;
 use crate::domain::usage::{Occasion, Onset, Usage};
@@ -231,6 +231,7 @@ fn answer_prompt(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> 
 fn time_left(usage: &Usage, event: &Event) -> Option<(u64, Finding)> {
     let left = usage.scopes.iter().flat_map(|used| {
         let timed = used.limits.limits.iter().filter(|rule| rule.limit.unit == Unit::Millis);
+        let timed = timed.filter(|rule| !matches!(rule.limit.meter, Meter::Silence));
         let stopping = timed.filter(|rule| {
             matches!(acts(usage, event, &Finding::of(rule, used.scope, 0)), Action::Terminate | Action::Pause)
         });

@@ -39,6 +39,7 @@ fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) ->
         action: finding.action.as_str().to_owned(),
         used: number(finding.used),
         ahead: number(finding.ahead).filter(|_| finding.ahead > 0),
+        requests_ahead: Some(finding.requests_ahead).filter(|requests| *requests > 0 && finding.ahead > 0),
         cap: number(finding.cap),
         layer: finding.layer.as_str().to_owned(),
         stop_reason: finding.stop_reason().into_owned(),

@@ -1,6 +1,7 @@
 //! The state of one session in memory: what one event loads, reads, changes and saves.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::call::CallRecord;
@@ -32,6 +33,8 @@ pub struct SessionState {
     pub kills: Vec<Background>,
     /// The limit for which the client itself is to be ended.
     pub ends_client: Option<Finding>,
+    /// The mod for which the client is to be ended: it would load it.
+    pub waiting_mod: Option<PathBuf>,
     /// What the parent's model has to be told.
     pub parent_notifications: Vec<ParentNotification>,
     /// The subagents whose stop the person has to be told of.
@@ -220,6 +223,7 @@ impl SessionState {
         self.unlogged_requests = UnloggedRequests::default();
         self.kills.clear();
         self.ends_client = None;
+        self.waiting_mod = None;
         self.parent_notifications.clear();
         self.stopped_agents.clear();
         self.clamped_caps.clear();

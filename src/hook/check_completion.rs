@@ -1,7 +1,7 @@
 //! What is looked at where an agent's work ends: its file of checkpoints, and what a command says of it.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::domain::charge::{Record, RecordKind};
@@ -88,10 +88,15 @@ pub fn missing(state: &mut SessionState, event: &Event, judged: Option<&Judged>)
 /// Says what is wrong with an agent's file of checkpoints.
 fn evaluate_checkpoints(rule: &Checkpoints, run: &Run, folder: &str) -> Option<Finding> {
     let file = named(&rule.file, run);
-    let text = read(&Path::new(folder).join(&file));
+    let text = read(&file_of(rule, run, folder));
     let problems = checkpoints::problems(rule, text.as_deref().map_err(String::as_str));
     let what = format!("`{file}`: {}", problems.join("; "));
     (!problems.is_empty()).then(|| incomplete::finding(FindingSource::Checkpoints, rule.layer, what))
+}
+
+/// Returns the file of checkpoints that an agent keeps.
+pub fn file_of(rule: &Checkpoints, run: &Run, folder: &str) -> PathBuf {
+    Path::new(folder).join(named(&rule.file, run))
 }
 
 /// Fills in what the name of the file says of the agent; an agent's type or task names no other folder.

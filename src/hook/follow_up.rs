@@ -41,11 +41,12 @@ pub fn finish(env: &Environment, follow_up: FollowUp) {
             records.push(notice(&state, &format!("{what}: {}", task.command)));
         }
     }
-    if let (Some(finding), Some(client)) = (&state.ends_client, state.session.client)
+    let mods = state.waiting_mod.as_ref().map(|path| format!("the mod `{}`", path.display()));
+    let cause = state.ends_client.as_ref().map(|finding| finding.source.to_string()).or(mods);
+    if let (Some(cause), Some(client)) = (cause, state.session.client)
         && !processes::ask_to_end(client.pid, client.start, client.ns)
     {
-        let what = format!("the client was to be ended for {}, was not found, and may go on", finding.source);
-        records.push(notice(&state, &what));
+        records.push(notice(&state, &format!("the client was to be ended for {cause}, was not found, and may go on")));
     }
     if !records.is_empty() {
         log_file::append(log_file::LogPlace { of_session: &state.session.log, state: &folder }, &records);

@@ -25,6 +25,7 @@ pub mod given_answers;
 pub mod held_calls;
 pub mod ingest;
 pub mod limit_source;
+pub mod live_mods;
 pub mod load;
 pub mod load_on_demand;
 pub mod lost_charges;

@@ -4,7 +4,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::session::{Session, Status};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::{brought_commands, client_starts, settings_baseline};
+use crate::hook::{brought_commands, client_starts, live_mods, settings_baseline};
 use crate::install::handlers::Registered;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -45,7 +45,7 @@ pub fn held(
         EventKind::Prompt { .. } | EventKind::Compacting => None,
         _ => return Ok(None),
     };
-    let held = held_for(store, state)?;
+    let held = held_for(store, state)?.or_else(|| live_mods::held(&state.session, input, event));
     let brought = || call.and_then(|call| brought_commands::held(env, &state.session, input, call, guard));
     let held = held.or_else(brought);
     let starts = call.filter(|_| held.is_none()).map(|call| tools::client_starts(&call.tool, input.tool_input, guard));

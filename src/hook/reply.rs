@@ -9,7 +9,8 @@ use crate::hook::background_order::BackgroundOrder;
 use crate::hook::load::Loaded;
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    called_skills, changed_calls, command_watch, given_answers, settings_watch, spend_before_install, unwatched_clients,
+    called_skills, changed_calls, command_watch, given_answers, live_mods, settings_watch, spend_before_install,
+    unwatched_clients,
 };
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
@@ -39,6 +40,7 @@ pub fn compose(env: &Environment, loaded: &mut Loaded, call: &HookCall, applied:
     let recheck = settings_watch::watch_settings(env, state, event, &mut answer);
     unwatched_clients::tell(store, state, event, &answer);
     called_skills::typed(env, state, event, input);
+    live_mods::end_client(env, state, event, &answer);
     tell_of_ended_client(state);
     divert_log(state);
     show_notifications(state, event, &mut answer);

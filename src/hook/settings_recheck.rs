@@ -38,6 +38,8 @@ const SELDOM: Duration = Duration::from_millis(500);
 const TOUCHES: usize = 2;
 /// How many responses show a client that asks no hook: an event lies between one response and the next.
 const RESPONSES: usize = 2;
+/// At how many looks, one after another, a transcript has to be missing to be taken for moved away.
+const MISSING: usize = 2;
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +52,8 @@ pub struct RecheckOrder {
     judged: Vec<(PathBuf, Option<FileVersion>)>,
     /// The session's main transcript.
     transcript: PathBuf,
+    /// Whether it was there: a session without a response has none.
+    is_written: bool,
     /// The folder of the session's log.
     log: String,
 }
@@ -68,6 +72,7 @@ pub fn order(state: &SessionState, judged: Vec<(PathBuf, Option<FileVersion>)>) 
         client: session.client?,
         asked: session.diverted.asked,
         judged,
+        is_written: file_info::exists(Path::new(&*session.position.path)),
         transcript: PathBuf::from(&session.position.path),
         log: session.log.clone(),
     })
@@ -125,14 +130,16 @@ impl Recheck<'_> {
     fn watch_for(&self, patience_ms: u64) -> Option<Sign> {
         let Process { pid, start, ns } = self.order.client;
         let until_ms = self.env.now().mono_ms + patience_ms;
+        let mut missing = 0;
         loop {
             let is_at_work = processes::is_at_work(pid, start, ns) && !processes::is_gone(pid, start, ns);
             // Responses are looked at first: a hook that is heard after them must not have been heard before.
             let goes_on = self.goes_on_unasked();
+            missing = if self.is_transcript_gone() { missing + 1 } else { 0 };
             if !is_at_work || file_info::is_gone(self.folder) || self.is_heard() {
                 return Some(Sign::IsOver);
             }
-            if goes_on {
+            if goes_on || missing >= MISSING {
                 return Some(Sign::GoesOnUnasked);
             }
             if self.env.now().mono_ms >= until_ms {
@@ -160,8 +167,12 @@ impl Recheck<'_> {
         let own = [self.order.transcript.clone()];
         let agents = layout::agent_files(&self.order.transcript).into_iter().map(|(_, path)| path);
         let responses = |path: &Path| ending::responses_since(path, self.since_ms).unwrap_or(0);
-        let goes_on = own.into_iter().chain(agents).any(|path| responses(&path) >= RESPONSES);
-        goes_on || !file_info::exists(&self.order.transcript)
+        own.into_iter().chain(agents).any(|path| responses(&path) >= RESPONSES)
+    }
+
+    /// Whether the transcript, which the client adds to, was taken away: responses are then seen nowhere.
+    fn is_transcript_gone(&self) -> bool {
+        self.order.is_written && !file_info::exists(&self.order.transcript)
     }
 
     /// Ends the client, and says so where it is read later. A session that is only watched goes on.

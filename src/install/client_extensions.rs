@@ -8,7 +8,10 @@ use crate::install::bounded_read::{self, BoundedRead};
 use crate::install::enabled_plugins::{self, Enabled, SaidOfPlugin};
 use crate::install::place::Folders;
 use crate::install::settings_files::Settings;
-use crate::platform::files;
+use crate::platform::{file_info, files};
+
+/// The folder of the client's in which each session has one for mods.
+pub const OF_SESSIONS: &str = "dev-mods";
 
 /// The most entries of a folder that are looked at: an agent may fill one.
 const MOST_ENTRIES: usize = 5_000;
@@ -39,7 +42,7 @@ pub fn found(folders: &Folders, settings: &[Settings]) -> FoundExtensions {
     let mut candidates = Vec::new();
     if let Some(claude) = &folders.claude {
         candidates.extend(found.inside(&claude.join("skills")));
-        for of_session in found.inside(&claude.join("dev-mods")) {
+        for of_session in found.inside(&claude.join(OF_SESSIONS)) {
             candidates.extend(found.inside(&of_session));
         }
     }
@@ -55,6 +58,15 @@ pub fn found(folders: &Folders, settings: &[Settings]) -> FoundExtensions {
     found.mods.sort_unstable();
     found.mods.dedup();
     found
+}
+
+/// Finds the mods that a client would load into a session at work.
+pub fn of_session(claude: Option<PathBuf>, session: &str) -> Vec<PathBuf> {
+    let folder = claude.map(|claude| claude.join(OF_SESSIONS).join(session.replace(['/', '\\'], "_")));
+    let Some(folder) = folder.filter(|folder| file_info::exists(folder)) else { return Vec::new() };
+    let mut inside = FoundExtensions::default().inside(&folder);
+    inside.retain(|path| is_mod(path));
+    inside
 }
 
 impl FoundExtensions {

@@ -14,6 +14,8 @@ use crate::platform::environment::Environment;
 const KEY: &str = "statusLine";
 /// The word of the command line that prints it.
 const WORD: &str = "statusline";
+/// How often the client runs it besides, in seconds: where a prompt is kept back the client itself sees nothing new.
+const REFRESH_S: u64 = 5;
 /// How the program is called.
 const NAMES: [&str; 2] = ["fusebox", "fusebox.exe"];
 
@@ -57,7 +59,7 @@ pub fn put(text: &str, command: &str) -> String {
         Some(known) if known == command || !is_ours(&known) => return text.to_owned(),
         _ => strip(text),
     };
-    let value = json!({ "type": "command", "command": command });
+    let value = json!({ "type": "command", "command": command, "refreshInterval": REFRESH_S });
     text_edit::root(&without)
         .map_or_else(|| text.to_owned(), |root| text_edit::insert(&without, &root, Some(KEY), &value))
 }

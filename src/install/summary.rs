@@ -15,6 +15,7 @@ use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::registration::{self, Plan};
 use crate::install::status_line;
 use crate::platform::environment::Environment;
+#[cfg(feature = "replay")]
 use crate::replay::past::{self, Past};
 use crate::store::log_file;
 use crate::store::trust;
@@ -34,6 +35,9 @@ const NAMED: usize = 8;
 
 /// The file of one person's limits in a repository.
 const OWN_POLICY: &str = "fusebox.local.json";
+
+/// The file in which git is told to leave out what is one person's.
+const EXCLUDED: &str = "info/exclude";
 
 /// How a sentence calls an action.
 const VERBS: [(Action, &str); 4] = [
@@ -63,6 +67,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         InstallScope::Project => Some(("commit", SHARED.to_owned())),
         InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
     };
+    let wrote = wrote(env, plan).map(|files| ("wrote", files));
     let paid = payment::payment(env).map(|payment| ("paid", paid(payment, &policy)));
     let lines = [
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
@@ -84,7 +89,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     });
     let mut text = format!(
         "{done}\n\n{}",
-        limits.chain(paid).chain(already).chain(lines).chain(shared).map(line).collect::<String>()
+        limits.chain(paid).chain(already).chain(wrote).chain(lines).chain(shared).map(line).collect::<String>()
     );
     if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(
@@ -93,10 +98,21 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         );
         text += &format!("\n{}\n", wrap(&note, env.width(), 6));
     }
+    #[cfg(feature = "replay")]
     if let Some(past) = past::past(env, &policy.with_observed()) {
         text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
     }
     text
+}
+
+/// Names the files that were written beside the settings; `None` where there are none.
+fn wrote(env: &Environment, plan: &Plan) -> Option<String> {
+    let changes = plan.steps.iter().map(|step| &step.change);
+    let beside = changes.filter(|change| change.is_change() && change.path != plan.place.settings);
+    let files: Vec<String> = beside.map(|change| env.short_path(&change.path)).collect();
+    let is_hidden = files.iter().any(|file| file.ends_with(EXCLUDED));
+    let hides = if is_hidden { ": kept out of git, so that nobody commits them by accident" } else { "" };
+    (!files.is_empty()).then(|| format!("{}{hides}", files.join(", ")))
 }
 
 /// Says where the log is: beside the limits that a repository brings, else with the state.
@@ -149,7 +165,9 @@ fn limits(policy: &Policy) -> Vec<String> {
         (own, stopped) => format!("{own} agent types have their own, which stop {stopped} of them"),
     };
     let (session, main, agents) = (sentence(&policy.session()), sentence(&policy.main()), sentence(&agents));
+    let circles = circles(&policy.main()).map(|what| format!("each agent: {what}"));
     let blocks = [format!("session: {session}"), format!("main agent: {main}"), format!("subagents: {agents}")];
+    let blocks = circles.into_iter().chain(blocks);
     let shared = [("you, in all sessions", policy.user()), ("this repository", policy.project())];
     let shared = shared.into_iter().filter(|(_, set)| !set.limits.is_empty());
     let shared = shared.map(|(whose, set)| format!("{whose}: {}", sentence(&set)));
@@ -182,7 +200,7 @@ fn sentence(rules: &LimitSet) -> String {
         (None, Unit::Tokens) => format!("{} {}", tokens(rule.cap), label(rule)),
         _ => format!("{} {}", label(rule), rule.limit.show(rule.cap)),
     };
-    // Those with an action of their own, on repetition and refusals, hold for everyone and never meet ordinary work.
+    // Those with an action of their own are said once for all.
     let told = |rule: &&LimitRule| rule.limit.action.is_none();
     let refuses = |rule: &&LimitRule| rule.limit.ends == Ends::Call && rule.action == Action::Terminate;
     let said = |verb: &str, same: Vec<String>| (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")));
@@ -193,6 +211,13 @@ fn sentence(rules: &LimitSet) -> String {
     let refused = said("refuse calls beyond", rules.limits.iter().filter(told).filter(refuses).map(show).collect());
     let parts: Vec<String> = VERBS.into_iter().filter_map(part).chain(refused).collect();
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+}
+
+/// Says which limits with an action of their own end an agent: on repetition and refusals. They never meet ordinary work.
+fn circles(rules: &LimitSet) -> Option<String> {
+    let ends = |rule: &&LimitRule| rule.limit.action.is_some() && rule.action == Action::Terminate;
+    let labels: Vec<_> = rules.limits.iter().filter(ends).map(label).collect();
+    (!labels.is_empty()).then(|| format!("stop at {}", labels.join(", ")))
 }
 
 /// Returns the agent types that have limits of their own.
@@ -208,6 +233,7 @@ fn own_types(policy: &Policy) -> Vec<&str> {
 }
 
 /// Says what these limits would have done in the client's recorded sessions.
+#[cfg(feature = "replay")]
 fn past_stops(past: &Past) -> String {
     let Past { sessions, runs, stopped } = past;
     let sessions = if *sessions == 1 { "session".to_owned() } else { format!("{sessions} sessions") };

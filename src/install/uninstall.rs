@@ -70,7 +70,8 @@ fn settings(backups: &Backups, place: &SettingsPlace) -> Result<Change> {
             registration::check(&path, text)?;
             let former = backup.as_ref().map(|backup| backup.before.as_deref().unwrap_or_default());
             let stripped = hooks::strip(&status_line::strip(text), former);
-            let ours = backup.is_some_and(|backup| backup.before.is_none());
+            // Another state folder has what was there before; a file in which nothing but ours stood is ours all the same.
+            let ours = backup.map_or(stripped != *text, |backup| backup.before.is_none());
             (!ours || !is_blank(&stripped)).then_some(stripped)
         }
     };

@@ -23,6 +23,7 @@ mod max_tokens_per_turn;
 mod max_turns;
 mod max_wall_ms;
 mod rate_limits;
+mod stall_after_ms;
 
 use serde::{Deserialize, Deserializer, de};
 
@@ -34,6 +35,7 @@ pub const REGISTRY: &[&Limit] = &[
     &max_requests::LIMIT,
     &max_duration_ms::LIMIT,
     &max_wall_ms::LIMIT,
+    &stall_after_ms::LIMIT,
     &max_cost_usd::LIMIT,
     &max_planning_cost_usd::LIMIT,
     &max_execution_cost_usd::LIMIT,

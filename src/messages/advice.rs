@@ -30,8 +30,10 @@ pub fn grant(finding: &Finding, id: &str) -> NextStep {
         Scope::Project | Scope::User => finding.scope.as_str(),
         Scope::Run | Scope::Session | Scope::Outer => short(id),
     };
-    let more = typed(limit, finding.sufficient_increase());
-    NextStep::Grant { id: whose.to_owned(), limit: finding.source.to_string(), more }
+    let increase = finding.sufficient_increase();
+    let is_mostly_spent = finding.overshoot() > increase / 2;
+    let spent = if is_mostly_spent { limit.show(finding.overshoot()) } else { String::new() };
+    NextStep::Grant { id: whose.to_owned(), limit: finding.source.to_string(), more: typed(limit, increase), spent }
 }
 
 /// Who is held.

@@ -4,6 +4,8 @@
 //! made by the function of its name: `to_people::configuration_edited(&NextStep::Reload)`. `docs/messages.md` is made from the rows.
 
 pub mod advice;
+#[cfg(feature = "watch")]
+pub mod alerts;
 pub mod next_step;
 pub mod notices;
 pub mod to_agents;

@@ -20,6 +20,8 @@ pub enum NextStep {
         limit: String,
         /// How much is enough, in configuration's unit.
         more: String,
+        /// How much of it is spent already, as people read it; empty where that is less than half.
+        spent: String,
     },
     /// A main run has ended: typing goes on.
     NextPrompt,
@@ -63,11 +65,18 @@ impl NextStep {
             id: id.to_owned(),
             limit: limit.to_owned(),
             more: more.to_owned(),
+            spent: String::new(),
         };
         vec![
             NextStep::Resume { id: id.clone() },
             grant("5f0c1d2e", "max_cost_usd", "12.50"),
             grant("user", "max_cost_usd_per_day", "12.50"),
+            NextStep::Grant {
+                id: "5f0c1d2e".to_owned(),
+                limit: "max_cost_usd".to_owned(),
+                more: "31.00".to_owned(),
+                spent: "30.57 USD".to_owned(),
+            },
             grant("5f0c1d2e", "models.*opus*.max_cost_usd", "12.50"),
             NextStep::NextPrompt,
             NextStep::Passes { when },
@@ -88,7 +97,7 @@ impl NextStep {
     pub fn command(&self) -> Option<String> {
         let words = match self {
             NextStep::Resume { id } => format!("resume {id}"),
-            NextStep::Grant { id, limit, more } => format!("grant {id} {}", quoted(&format!("{limit}=+{more}"))),
+            NextStep::Grant { id, limit, more, .. } => format!("grant {id} {}", quoted(&format!("{limit}=+{more}"))),
             NextStep::Explain { id } => format!("explain {id}"),
             NextStep::Reload => "reload".to_owned(),
             NextStep::ShowConfiguration => "config show".to_owned(),
@@ -113,6 +122,9 @@ impl fmt::Display for NextStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let command = self.command().unwrap_or_default();
         match self {
+            NextStep::Grant { spent, .. } if !spent.is_empty() => {
+                write!(f, "In a terminal: `{command}` ({spent} of it is spent already)")
+            }
             NextStep::Resume { .. } | NextStep::Grant { .. } => write!(f, "In a terminal: `{command}`"),
             NextStep::NextPrompt => write!(f, "The next prompt starts afresh, with whole limits."),
             NextStep::Passes { when } => write!(f, "It passes by itself {when}."),

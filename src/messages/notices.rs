@@ -127,7 +127,11 @@ messages! {
     client_without_hooks_ended(next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "the client was ended: its settings were changed while it read them, and it went on without hooks. {next}";
 
-    /// The same in a session that is only watched, or of a client that could not be ended.
+    /// A mod lies where the client loads it from into the session at work: the client was ended before.
+    client_ended_for_mod(path = "/home/you/.claude/dev-mods/5f0c1d2e-0000/free", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
+        => "the client was ended: it would load a mod, `{path}`. {next}";
+
+    /// A client goes on without hooks in a session that is only watched, or of a client that could not be ended.
     client_without_hooks(next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "the client goes on without hooks: its settings were changed while it read them. Nothing of it is counted. {next}";
 
@@ -170,7 +174,7 @@ messages! {
         => "{by} raised {limit} of {who} from {before} to {after}.";
 
     /// A person raised a budget over sessions.
-    granted_budget(what = "max_cost_usd_per_day of the user: 25.00 USD -> 30.00 USD") => "a person granted {what}.";
+    granted_budget(by = "somebody at the terminal pts/3", what = "max_cost_usd_per_day of the user: 25.00 USD -> 30.00 USD") => "{by} granted {what}.";
 
     /// A person let work go on.
     resumed(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} resumed {who}.";

@@ -15,7 +15,7 @@ fn explain(id: String) -> NextStep {
 
 /// How more of the session's cost is given.
 fn grant(id: String) -> NextStep {
-    NextStep::Grant { id, limit: "max_cost_usd".to_owned(), more: "12.50".to_owned() }
+    NextStep::Grant { id, limit: "max_cost_usd".to_owned(), more: "12.50".to_owned(), spent: String::new() }
 }
 
 messages! {
@@ -31,7 +31,7 @@ messages! {
         => "Fusebox {did} the main agent: {why}. {next}";
 
     /// The main agent has reached a limit, and may still report.
-    ending(who = "the main agent", why = "cost 6.20/10.00 USD + 4.85 to come (max_cost_usd, user)")
+    ending(who = "the main agent", why = "cost 6.20/10.00 USD + 4.85 for 2 requests to come (max_cost_usd, user)")
         => "Fusebox is ending {who}, which may still report: {why}.";
 
     /// A turn that has ended is not prolonged once more by a hook.
@@ -57,7 +57,7 @@ messages! {
     /// A limit asks in a dialog for more.
     question_cap(
         who = "the main agent", what = "cost", used = "0.047", cap = "0.050 USD", by = "(max_cost_usd, user)",
-        ahead = "requests to come take about 0.006", then = "Yes: cap 0.075. No: stop here"
+        ahead = "2 requests to come: about 0.006", then = "Yes: cap 0.075. No: stop here"
     ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. {then}.";
 
     /// A window of a rate is full, and its limit asks.
@@ -70,8 +70,8 @@ messages! {
 
     /// A prompt is not sent.
     blocked_prompt(
-        phrase = "this session's budget is used up:",
-        why = "cost 6.20/10.00 USD + 4.85 to come (max_cost_usd, user)",
+        phrase = "this session's budget has no room:",
+        why = "cost 6.20/10.00 USD + 4.85 for 2 requests to come (max_cost_usd, user)",
         next = next(grant, "5f0c1d2e")
     ) => "Fusebox: {phrase} {why}. {next}";
 
@@ -128,6 +128,9 @@ messages! {
     /// At the end of `fusebox run`: its prompt was not sent.
     run_blocked(why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "the prompt was blocked: {why}; nothing was done for it. {next}";
+
+    /// At the end of `fusebox run`: its prompt was not sent, and the client has printed why.
+    run_blocked_said() => "nothing was done for the prompt: exit code 3.";
 
     /// At the end of `fusebox run`: one of its subagents was stopped or paused, and the main agent went on.
     run_subagent(agent = "developer", status = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))

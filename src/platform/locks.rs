@@ -32,6 +32,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The lock file between reports and pruning.
 const DETAIL: &str = "locks/detail";
 
+/// The lock file of the one process that watches.
+const WATCH: &str = "locks/watch";
+/// How long it is waited for: a process that has just ended, or was just started, may still have it.
+const WATCH_PATIENCE: Duration = Duration::from_millis(500);
+
 /// The locks held; dropping them or ending the process lets go. The one for all goes first: who waits for the session's finds it free.
 #[derive(Debug)]
 pub struct Locks {
@@ -104,6 +109,24 @@ pub fn hold_detail(folder: &Path) -> Result<Option<File>> {
 /// Takes the right to prune; nothing where a report goes on for long.
 pub fn for_pruning(folder: &Path) -> Result<Option<File>> {
     Ok(lock(&folder.join(DETAIL), ALONE, PATIENCE)?.0)
+}
+
+/// The right to watch, of which there is one.
+#[derive(Debug)]
+pub struct Watching {
+    _file: Option<File>,
+}
+
+/// Takes the right to watch; nothing where another process has it.
+pub fn for_watching(folder: &Path) -> Result<Option<Watching>> {
+    let (file, is_others) = lock(&folder.join(WATCH), ALONE, WATCH_PATIENCE)?;
+    Ok((file.is_some() || !is_others).then_some(Watching { _file: file }))
+}
+
+/// Takes the right to tell a team what this machine has spent; nothing where another process has it.
+#[cfg(feature = "team")]
+pub fn for_team(folder: &Path) -> Result<Option<File>> {
+    Ok(lock(&folder.join("locks/team"), ALONE, PATIENCE)?.0)
 }
 
 /// Whether lock files work in a folder at all.

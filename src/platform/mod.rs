@@ -29,7 +29,11 @@ pub mod run_command;
 pub mod scratch;
 #[cfg(feature = "metrics")]
 pub mod serve;
+#[cfg(feature = "team")]
+pub mod socket;
 pub mod stopwatch;
 pub mod streams;
+#[cfg(feature = "watch")]
+pub mod terminal_signal;
 #[cfg(windows)]
 mod windows;

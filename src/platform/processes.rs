@@ -147,6 +147,11 @@ pub fn ask_to_end(pid: u32, start: u64, ns: u64) -> bool {
     system::ask_to_end(pid, || is_at_work(pid, start, ns))
 }
 
+/// Interrupts the process that started then, as Ctrl-C does; returns whether it was there. Windows has no such signal.
+pub fn interrupt(pid: u32, start: u64, ns: u64) -> bool {
+    system::interrupt(pid, || is_at_work(pid, start, ns))
+}
+
 /// Keeps other processes of the same user away from this one's descriptors and memory, as far as the platform can: what one of
 /// them wrote to its standard output would be taken for its answer.
 pub fn seal(env: &Environment) {

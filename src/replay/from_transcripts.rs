@@ -8,8 +8,9 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::replay::places::{Places, SessionPlaces};
 use crate::replay::recording::{HookCall, Recording, is_attended};
-use crate::replay::rows::{self, By, CallResult, Prompt, Response, Results, Row, RowKind, ToolCall, Transcript};
+use crate::replay::rows::{self, By, CallResult, Prompt, Response, Results, Row, RowKind, ToolCall, Transcript, own};
 use crate::transcript::layout;
 use crate::transcript::row::NOTIFICATION;
 
@@ -65,12 +66,14 @@ pub fn make(transcript: &Path) -> Option<Recording> {
         None => transcript.file_stem()?.to_string_lossy().into_owned(),
     };
     let mut events = HookCallSynthesizer::main(&session, &main).tell();
+    let mut places = SessionPlaces::of_main(Places::of(&main));
     for (id, path) in layout::agent_files(transcript) {
         let Ok(rows) = rows::read(&path) else { continue };
         let meta = layout::meta(&path).unwrap_or_default();
         let spawn = meta.tool_use_id.as_deref();
         let agent = Input { agent_id: Some(&id), agent_type: Some(&meta.agent_type), ..Input::default() };
         events.extend(HookCallSynthesizer::agent(&session, (agent, spawn), &rows).tell());
+        places.add_agent(id, Places::of(&rows));
     }
     events.sort_by_key(|(at_ms, _)| *at_ms);
     let (began_ms, ended_ms) = (events.first()?.0, events.last()?.0);
@@ -87,6 +90,7 @@ pub fn make(transcript: &Path) -> Option<Recording> {
         attended: is_attended(main.entrypoint.as_deref()),
         calls: calls.map(call).collect(),
         session: session.clone(),
+        places,
     })
 }
 
@@ -270,19 +274,6 @@ impl<'a> HookCallSynthesizer<'a> {
 
 /// Stands for a notification whose text is lost: it goes on with the work at hand.
 const UNREADABLE_NOTIFICATION: &str = "<task-notification><task-id></task-id></task-notification>";
-
-/// Returns the rows after those that a fork copied from the session it came from.
-pub fn own(rows: &[Row]) -> &[Row] {
-    let copied = |row: &Row| matches!(&row.what, RowKind::Response(response) if response.copied);
-    let Some(last) = rows.iter().rposition(copied) else { return &rows[usize::from(begins_with_summary(rows))..] };
-    let prompt = rows[last..].iter().position(|row| matches!(row.what, RowKind::Prompt(_)));
-    prompt.map_or(&[], |at| &rows[last + at..])
-}
-
-/// Whether the first row is a summary: nothing was there to sum up, so it is a copy.
-fn begins_with_summary(rows: &[Row]) -> bool {
-    matches!(rows.first(), Some(Row { what: RowKind::Prompt(Prompt { by: By::Compaction, .. }), .. }))
-}
 
 /// Whether a response follows before another prompt does.
 fn leads_to_work(after: &[Row]) -> bool {

@@ -9,6 +9,9 @@ pub mod evidence;
 pub mod from_transcripts;
 pub mod json;
 pub mod past;
+#[cfg(feature = "suggest")]
+pub mod past_table;
+pub mod places;
 pub mod play_all;
 pub mod player;
 #[cfg(feature = "suggest")]

@@ -8,8 +8,9 @@ use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::pricing;
 use crate::replay::player::{self, ReplayTerms};
-use crate::replay::replayed_session::Sums;
+use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::sources::{self, Source};
+use crate::transcript::charges::Memory;
 
 /// How many sessions are looked at, the newest first.
 const SESSIONS: usize = 200;
@@ -36,24 +37,33 @@ pub struct Past {
 
 /// Plays the newest of the client's sessions against a policy; nothing where there are none.
 pub fn past(env: &Environment, policy: &Policy) -> Option<Past> {
+    let mut sums = Sums::default();
+    play_newest(env, (policy, Mode::Enforce), TIME_MS, |replayed, charges| sums.add(&replayed, &charges));
+    let Sums { sessions, runs, runs_stopped: stopped, .. } = sums;
+    (runs > 0).then_some(Past { sessions, runs, stopped })
+}
+
+/// Plays the newest of the client's sessions for so long, and hands out each of them.
+pub fn play_newest(
+    env: &Environment,
+    (policy, mode): (&Policy, Mode),
+    time_ms: u64,
+    mut taken: impl FnMut(ReplayedSession, Memory),
+) {
     let began = env.now();
     let (table, _) = pricing::load(env);
-    let terms = ReplayTerms { policy, mode: Mode::Enforce, table: &table };
-    let mut sums = Sums::default();
+    let terms = ReplayTerms { policy, mode, table: &table };
+    let mut sessions = 0;
     for source in newest(env) {
         let recordings = source.read().unwrap_or_default();
-        for recording in &recordings {
-            let played = player::play(terms, recording);
-            if let Ok((replayed, charges)) = played {
-                sums.add(&replayed, &charges);
-            }
+        for (replayed, charges) in recordings.iter().filter_map(|recording| player::play(terms, recording).ok()) {
+            sessions += 1;
+            taken(replayed, charges);
         }
-        if sums.sessions >= SESSIONS || env.now().since(began) > TIME_MS {
+        if sessions >= SESSIONS || env.now().since(began) > time_ms {
             break;
         }
     }
-    let Sums { sessions, runs, runs_stopped: stopped, .. } = sums;
-    (runs > 0).then_some(Past { sessions, runs, stopped })
 }
 
 fn newest(env: &Environment) -> Vec<Source> {

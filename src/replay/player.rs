@@ -53,7 +53,7 @@ pub struct ReplayTerms<'a> {
 pub struct Player<'a> {
     terms: ReplayTerms<'a>,
     recording: &'a Recording,
-    visible: Visible,
+    visible: Visible<'a>,
     ingest: TranscriptIngest<'a, Memory>,
     state: SessionState,
     /// Runs that have been stopped, and agents that would never have been started.
@@ -104,7 +104,7 @@ impl<'a> Player<'a> {
         Player {
             terms,
             recording,
-            visible: Visible::of(&recording.transcript),
+            visible: Visible::of(recording),
             ingest: TranscriptIngest::new(Memory::default(), terms.table),
             state: SessionState::new(session),
             cut: BTreeSet::new(),

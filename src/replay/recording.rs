@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::domain::event::Moment;
 use crate::error::{Error, Result};
 use crate::platform::files;
+use crate::replay::places::SessionPlaces;
 use crate::replay::rows::{self, RowKind};
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input;
@@ -46,6 +47,8 @@ pub struct Recording {
     pub attended: bool,
     /// The hook calls, in the order of their arrival.
     pub calls: Vec<HookCall>,
+    /// The places in the transcripts that it was made from; empty where it was recorded.
+    pub places: SessionPlaces,
 }
 
 impl Recording {

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::byte_search::Finder;
+use crate::byte_search::{self, Finder};
 use crate::transcript;
 use crate::transcript::line_reader::{Lines, Piece};
 use crate::transcript::row::{self, Block, Content};
@@ -126,23 +127,51 @@ pub struct Transcript {
 pub fn read(path: &Path) -> io::Result<Transcript> {
     let (file, length) = transcript::open(path)?;
     let mut transcript = Transcript { length, ..Transcript::default() };
-    let matters = [br#""type":"user""#.as_slice(), br#""type":"assistant""#].map(Finder::new);
-    let is_found = |bytes: &[u8]| matters.iter().any(|word| word.find(bytes).is_some());
+    let kinds = [br#""type":"user""#.as_slice(), br#""type":"assistant""#].map(Finder::new);
     let (mut buffer, mut start) = (Vec::new(), 0);
     let mut lines = Lines::at(&file, 0, length, &mut buffer)?;
-    while let Some(piece) = lines.next(is_found)? {
+    while let Some(piece) = lines.next(|bytes| kinds.iter().any(|kind| kind.find(bytes).is_some()))? {
         if let Piece::Lines(bytes) = piece {
-            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-                let end = start + line.len() as u64;
-                if is_found(line) {
-                    transcript.read_row(line, (start, end));
-                }
-                start = end;
+            for line in lines_with(&kinds, bytes) {
+                let place = (start + line.start as u64, start + line.end as u64);
+                transcript.read_row(&bytes[line], place);
             }
         }
         start = lines.position();
     }
     Ok(transcript)
+}
+
+/// Returns where the lines begin and end in which one of some words stands, each with the end of its line.
+fn lines_with<'a>(words: &'a [Finder<'a>; 2], bytes: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+    let mut from = 0;
+    // Where each of the words stands next; the end of the bytes where it does not any more.
+    let mut next = [0; 2];
+    std::iter::from_fn(move || {
+        for (word, next) in words.iter().zip(&mut next).filter(|(_, next)| **next <= from) {
+            *next = word.find(&bytes[from..]).map_or(bytes.len(), |at| from + at);
+        }
+        let found = next[0].min(next[1]);
+        if found == bytes.len() {
+            return None;
+        }
+        let start = byte_search::last(b'\n', &bytes[from..found]).map_or(from, |newline| from + newline + 1);
+        from = byte_search::first(b'\n', &bytes[found..]).map_or(bytes.len(), |newline| found + newline + 1);
+        Some(start..from)
+    })
+}
+
+/// Returns the rows after those that a fork copied from the session it came from.
+pub fn own(rows: &[Row]) -> &[Row] {
+    let copied = |row: &Row| matches!(&row.what, RowKind::Response(response) if response.copied);
+    let Some(last) = rows.iter().rposition(copied) else { return &rows[usize::from(begins_with_summary(rows))..] };
+    let prompt = rows[last..].iter().position(|row| matches!(row.what, RowKind::Prompt(_)));
+    prompt.map_or(&[], |at| &rows[last + at..])
+}
+
+/// Whether the first row is a summary: nothing was there to sum up, so it is a copy.
+fn begins_with_summary(rows: &[Row]) -> bool {
+    matches!(rows.first(), Some(Row { what: RowKind::Prompt(Prompt { by: By::Compaction, .. }), .. }))
 }
 
 impl Prompt {
@@ -241,5 +270,26 @@ fn by(row: &row::Row<Content>, text: &str) -> By {
         Some(_) => By::Caller,
         None if row.is_meta.0 => By::Companion,
         None => By::Caller,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_by_either_word() {
+        let words = [b"one".as_slice(), b"two"].map(Finder::new);
+        for (text, expected) in [
+            ("", &[] as &[&str]),
+            ("other\n", &[]),
+            ("one\n", &["one\n"]),
+            ("two", &["two"]),
+            ("one two one\n\ntwo\nother\n one", &["one two one\n", "two\n", " one"]),
+            ("other\nan one\nother\n\ntwo one\nother\n", &["an one\n", "two one\n"]),
+        ] {
+            let found: Vec<&str> = lines_with(&words, text.as_bytes()).map(|line| &text[line]).collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
     }
 }

@@ -9,6 +9,8 @@ use crate::ui::style::{Style, Terminal, cut, length, tokens};
 const CELLS: u128 = 10;
 /// The fewest characters that are left of a label.
 const SHORTEST_LABEL: usize = 12;
+/// Words that link what follows them, and say nothing at the end of a label.
+const LINKS: [&str; 9] = ["a", "an", "at", "in", "of", "one", "the", "with", "without"];
 /// Per cent from which a bar is yellow.
 const NEAR: u128 = 80;
 
@@ -20,9 +22,10 @@ pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> Strin
     }
     let longest = |text: &dyn Fn(&LimitReading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
     let label = longest(&|reading| length(&reading.cap.limit.label_of(terminal.billing)));
-    // Words give way to figures: the key at the end says the same.
+    // Words give way to figures and layers: the key at the end says the same.
     let others = length(indent) + 2 + CELLS as usize + 2 + longest(&|it| length(&figures(it)) + length(&layer(it)));
     let label = label.min(terminal.width.saturating_sub(others).max(SHORTEST_LABEL));
+    let label = longest(&|it| length(&shortened(&it.cap.limit.label_of(terminal.billing), label)));
     told.into_iter().map(|reading| line(reading, (indent, label), terminal)).collect()
 }
 
@@ -49,13 +52,27 @@ fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> S
         NEAR..100 => Style::Yellow,
         _ => Style::Red,
     };
-    let before = format!("{indent}{:label$}  ", cut(&reading.cap.limit.label_of(terminal.billing), label));
+    let before = format!("{indent}{:label$}  ", shortened(&reading.cap.limit.label_of(terminal.billing), label));
     let figures = figures(reading);
     let layer = layer(reading);
     let wide = length(&before) + length(&bar) + length(&figures);
     let after = if wide + length(&layer) <= terminal.width { figures + &layer } else { figures };
     let room = terminal.width.saturating_sub(length(&before) + length(&bar));
     format!("{before}{}{}\n", terminal.paint(style, &bar), cut(&after, room))
+}
+
+/// Returns as many whole words of a label as there is room for, without those at its end that only link: `cost of` says `cost`.
+fn shortened(label: &str, room: usize) -> String {
+    if length(label) <= room {
+        return label.to_owned();
+    }
+    let mut short = label;
+    while let Some((rest, last)) = short.rsplit_once(' ')
+        && (length(short) > room || LINKS.contains(&last))
+    {
+        short = rest;
+    }
+    cut(short, room)
 }
 
 /// Returns how much of a limit is used, in per cent.
@@ -99,6 +116,34 @@ mod tests {
             (17, 36, "tool calls  [######----] 17/25 max_…\n"),
         ] {
             assert_eq!(bar(used, width, Colour::Off), expected);
+        }
+    }
+
+    #[test]
+    fn no_label_is_cut_in_a_word_at_eighty_columns() {
+        for limit in limits::REGISTRY.iter().filter(|limit| limit.unit != Unit::Switch) {
+            let quantity = |value| Quantity { limit, value };
+            let most = match limit.unit {
+                Unit::Usd => 25 * crate::domain::amount::PICO,
+                Unit::Millis => 3_600_000,
+                Unit::Count | Unit::Tokens | Unit::Percent | Unit::Switch => 1_000,
+            };
+            let reading = LimitReading {
+                limit: limit.key.to_owned(),
+                used: quantity(most / 2),
+                cap: quantity(most),
+                action: Action::Warn,
+                layer: Layer::ProjectLocal,
+                increase: 0,
+                per_ms: None,
+                frees_in_ms: None,
+            };
+            for billing in [Billing::Tokens, Billing::Plan] {
+                let terminal = Terminal { width: 80, colour: Colour::Off, zone: Zone::utc(), billing };
+                let line = bars(std::slice::from_ref(&reading), "  ", &terminal);
+                assert!(!line.contains('\u{2026}') && line.contains(limit.key), "{line}");
+                assert!(length(line.trim_end()) <= 80, "{line}");
+            }
         }
     }
 

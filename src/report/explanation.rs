@@ -13,6 +13,7 @@ use crate::messages::advice::typed;
 use crate::report::model::RunReport;
 use crate::report::reading::{self, LimitReading};
 use crate::report::rows::TimelineSource;
+use crate::report::suggestion;
 use crate::report::trip::Trip;
 use crate::ui::formats::Quantity;
 use crate::ui::style::plain;
@@ -152,7 +153,9 @@ fn enough(source: &TimelineSource, trip: &Trip) -> Option<u64> {
     let orders = source.rows.runs.iter().filter_map(|run| run.order.as_ref());
     let findings = source.rows.session.order.iter().chain(orders).map(|order| &order.finding);
     let same = |finding: &&Finding| finding.source == *trip.limit && finding.scope == Scope::Session;
-    findings.chain(&source.rows.session.kept_back).filter(same).map(Finding::sufficient_increase).max()
+    let limits = reading::of_session(source.rows, source.now);
+    let of_now = |finding: &Finding| suggestion::finding_of_now(finding, Scope::Session, &limits).sufficient_increase();
+    findings.chain(&source.rows.session.kept_back).filter(same).map(of_now).max()
 }
 
 fn more(trip: &Trip, limit: &Limit, cap: u64) -> String {
@@ -175,6 +178,6 @@ fn need(peer: &Run, run: &Run, name: &str, now: Moment) -> Option<u64> {
             used.value.saturating_add(ahead)
         }
         Meter::Step { adds, .. } => used.value.saturating_add(adds(NextStep::at(Stage::Request)).unwrap_or(0)),
-        Meter::Window => used.value,
+        Meter::Window | Meter::Silence => used.value,
     })
 }

@@ -1,5 +1,6 @@
 //! What keeps a session's prompts back although nothing has ended its work.
 
+use crate::domain::event::Moment;
 use crate::domain::policy::Scope;
 use crate::domain::verdict::Finding;
 use crate::messages::next_step::NextStep;
@@ -17,14 +18,18 @@ pub struct KeptBack {
 }
 
 /// Returns what keeps a session's prompts back; what has ended its work is told by the order.
-pub fn kept_back(rows: &SessionRows, limits: &[LimitReading]) -> Vec<KeptBack> {
+pub fn kept_back(rows: &SessionRows, limits: &[LimitReading], now: Moment) -> Vec<KeptBack> {
     let session = &rows.session;
     let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
     let Some(main) = main.filter(|run| run.order.is_none() && session.order.is_none()) else { return Vec::new() };
     let findings = session.kept_back.iter().chain(&session.kept_back_too);
     // A person's order that is gone has been lifted.
     let is_lifted = |it: &Finding| it.facts().is_none() && it.scope == Scope::Session;
-    let holds = |it: &&Finding| !is_lifted(it) && limits.iter().all(|reading| !is_raised(it, Scope::Session, reading));
+    let off = session.limits_off.as_ref().filter(|off| off.holds(now.wall_ms));
+    let is_off = |it: &Finding| off.is_some_and(|off| !off.keeps_finding(it));
+    let holds = |it: &&Finding| {
+        !is_lifted(it) && !is_off(it) && limits.iter().all(|reading| !is_raised(it, Scope::Session, reading))
+    };
     let kept_back = |it: &Finding| KeptBack { finding: it.clone(), next: user_lines::unblocks(session, main, it) };
     findings.filter(holds).map(kept_back).collect()
 }

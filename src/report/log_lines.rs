@@ -9,7 +9,7 @@ use crate::limits;
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;
 use crate::ui::style::{Style, Terminal, plain};
-use crate::wire::messages::{figures_of_trip, short};
+use crate::wire::messages::{Ahead, figures_of_trip, short};
 
 /// Every kind of record with its name and its style.
 const KINDS: [(RecordKind, &str, Style); 10] = [
@@ -71,7 +71,10 @@ pub fn granted(record: &Record) -> String {
         Some(limit.show(limit.base(number?)?))
     };
     match (shown(record.cap), shown(record.used)) {
-        (Some(cap), Some(used)) => format!("{} is {cap} now, by a person ({used} used)", record.limit),
+        (Some(cap), Some(used)) => {
+            let by = if record.by.is_empty() { "a person" } else { &record.by };
+            format!("{} is {cap} now, by {} ({used} used)", record.limit, plain(by))
+        }
         _ => record.limit.clone(),
     }
 }
@@ -115,6 +118,7 @@ pub fn figures(record: &Record) -> Option<String> {
         return Some(format!("{}{subject}", record.limit));
     }
     let ahead = record.ahead.and_then(|ahead| limit.base(ahead)).unwrap_or(0);
+    let ahead = Ahead { amount: ahead, requests: record.requests_ahead.unwrap_or(0) };
     let figures = figures_of_trip(limit, limit.base(record.used?)?, limit.base(record.cap?)?, ahead);
     let percent = record.percent.map(|percent| format!(" ({percent} %+)")).unwrap_or_default();
     Some(format!("{} {figures}{subject}{percent}", record.limit))

@@ -6,6 +6,7 @@
 pub mod bars;
 pub mod csv;
 pub mod dialogs;
+pub mod doing;
 pub mod explanation;
 pub mod group;
 pub mod group_json;

@@ -261,7 +261,7 @@ impl SessionReport {
             requests: spent.requests,
             tokens: spent.tokens,
             remaining: reading::remaining(&limits),
-            kept_back: kept_back::kept_back(rows, &limits),
+            kept_back: kept_back::kept_back(rows, &limits, now),
             limits,
             runs,
             order: session.order.clone(),

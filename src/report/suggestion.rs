@@ -3,6 +3,7 @@
 use crate::domain::limit::Limit;
 use crate::domain::policy::Scope;
 use crate::domain::session::{MAIN, Order, Status};
+use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Held, typed};
 use crate::messages::next_step::NextStep;
 use crate::report::dialogs::{Answer, Dialog};
@@ -10,8 +11,8 @@ use crate::report::kept_back::KeptBack;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
 use crate::ui::style::{Style, Terminal, plain};
-use crate::wire::messages::short;
-use crate::wire::user_lines::by_layer;
+use crate::wire::messages::{self, short};
+use crate::wire::user_lines::{by_layer, by_layer_and_now};
 
 /// Returns what a person does next about the order of a run or session.
 pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> NextStep {
@@ -28,9 +29,16 @@ pub fn more(limit: &Limit, amount: u64) -> String {
     format!("{}=+{}", limit.key, typed(limit, amount))
 }
 
-/// Returns the command that gives more after a No, where that run is still at work and is not asked again.
-pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<String> {
+/// Returns how work goes on after a No, where that run is still at work and is not asked again. A No ends the main agent's turn, and
+/// with it what its own limits counted.
+pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<NextStep> {
     let is_held = run.order.is_some() || session.order.is_some() || run.status != Status::Running;
+    if asked.answer != Answer::Declined || is_held {
+        return None;
+    }
+    if asked.scope == "run" && run.agent_type == MAIN {
+        return Some(NextStep::NextPrompt);
+    }
     let (limits, id) = match asked.scope.as_str() {
         "run" => (&run.limits, &run.run_id),
         "session" => (&session.limits, &session.session_id),
@@ -41,8 +49,7 @@ pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Opt
     let needs = reading.cap.limit.base(asked.needs).unwrap_or(0).max(reading.used.value);
     let lacks = needs.saturating_sub(reading.cap.value);
     let more = typed(reading.cap.limit, sufficient(reading.increase, lacks));
-    let next = NextStep::Grant { id: short(id).to_owned(), limit: asked.limit.clone(), more };
-    next.command().filter(|_| asked.answer == Answer::Declined && !is_held)
+    Some(NextStep::Grant { id: short(id).to_owned(), limit: asked.limit.clone(), more, spent: String::new() })
 }
 
 /// Returns the smallest multiple of an increase that is as much as is lacking, at least one.
@@ -65,6 +72,11 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let order = &of_now(run.order.as_ref()?, Scope::Run, &run.limits);
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
+        if is_nobodys_below(order, session.status) {
+            let own = own_step(order, &session.limits, id).and_then(|step| step.command());
+            let again = format!("claude --resume {}", plain(id));
+            return Some(told(&format!("{who}: {}", because(order)), &taken_up(own, again), (indent, terminal)));
+        }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
         let then = lifts.command().filter(|_| session.status == Status::Completed).map(|_| {
             // Nobody prompts it or sends it a message until a client takes its session up.
@@ -74,7 +86,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     });
     let kept_back = session.kept_back.iter().map(|KeptBack { finding, next }| {
         let who = format!("session {}, prompt blocked: {}", short(id), by_layer(finding));
-        told(&who, next, (indent, terminal))
+        told(&who, &next.entry(), (indent, terminal))
     });
     of_session.into_iter().chain(of_runs).chain(kept_back).collect()
 }
@@ -87,15 +99,16 @@ pub fn is_over(session: &SessionReport, run: &RunReport) -> bool {
 }
 
 /// Returns an order with what is used by now: more may have been spent since it was given.
-fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
-    let mut order = order.clone();
-    let same = |reading: &&LimitReading| order.finding.source == *reading.limit;
-    if let Some(reading) = limits.iter().find(same).filter(|_| order.finding.scope == scope)
-        && order.finding.spent_by_requests()
-    {
-        order.finding.spent = order.finding.spent.max(reading.used.value);
-    }
-    order
+pub fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
+    let finding = finding_of_now(&order.finding, scope, limits);
+    Order { finding, ..order.clone() }
+}
+
+/// Returns what a limit has found with what is used by now.
+pub fn finding_of_now(finding: &Finding, scope: Scope, limits: &[LimitReading]) -> Finding {
+    let same = |reading: &&LimitReading| finding.source == *reading.limit && finding.scope == scope;
+    let now = limits.iter().find(same).filter(|_| finding.spent_by_requests()).map_or(0, |reading| reading.used.value);
+    Finding { spent: finding.spent.max(now), ..finding.clone() }
 }
 
 /// Whether an order was given to the run itself, and not to its session or to the run above it.
@@ -106,13 +119,43 @@ fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
     !is_of_session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
 }
 
+/// Returns why an order was given, with the reason that was noted for it.
+fn because(order: &Order) -> String {
+    by_layer_and_now(&order.finding) + &messages::because(order.reason.as_ref())
+}
+
+/// Whether a limit of the session above has ended the work of a client that is gone: whoever takes its session up works below
+/// nobody.
+pub fn is_nobodys_below(order: &Order, status: Status) -> bool {
+    order.finding.scope == Scope::Outer && status == Status::Completed
+}
+
+/// Returns what gives more of the session's own limit of that kind, where it would keep the next prompt back; `None` where it has room.
+pub fn own_step(order: &Order, limits: &[LimitReading], id: &str) -> Option<NextStep> {
+    let reading = limits.iter().find(|reading| order.finding.source == *reading.limit)?;
+    let needs = reading.used.value.saturating_add(order.finding.ahead.max(1));
+    let increase = sufficient(reading.increase, needs.checked_sub(reading.cap.value).filter(|lacks| *lacks > 0)?);
+    let (used, cap) = (reading.used.value, reading.cap.value);
+    let increase = if reading.increase == 0 { 0 } else { increase };
+    let own = Finding { scope: Scope::Session, used, cap, increase, step: 0, spent: 0, ..order.finding.clone() };
+    Some(advice::grant(&own, id))
+}
+
+/// Returns how a session is taken up whose client is gone, after what has to be given before.
+pub fn taken_up(before: Option<String>, again: String) -> String {
+    match before {
+        Some(command) => format!("{command}, then {again}"),
+        None => again,
+    }
+}
+
 fn held(who: &str, order: &Order, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {
-    told(&format!("{who}: {}", by_layer(&order.finding)), lifts, (indent, terminal))
+    told(&format!("{who}: {}", because(order)), &lifts.entry(), (indent, terminal))
 }
 
 /// Writes why something is held, and below it what lets it go on.
-fn told(why: &str, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {
+fn told(why: &str, lifts: &str, (indent, terminal): (&str, &Terminal)) -> String {
     let why = terminal.wrap(indent, why);
-    let next = terminal.wrap(&format!("{indent}  "), &lifts.entry());
+    let next = terminal.wrap(&format!("{indent}  "), lifts);
     format!("{why}{}\n", terminal.paint(Style::Bold, next.trim_end()))
 }

@@ -10,6 +10,7 @@ use crate::report::dialogs::Answer;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, sum};
+use crate::report::reading;
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
 use crate::report::status::{self, Show, painted};
 use crate::report::suggestion;
@@ -73,8 +74,9 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         text.push_str(&heading("Prompt blocked", terminal));
         text.push_str(&terminal.wrap("  ", &by_layer(&it.finding)));
     }
+    let after_no = sessions().filter_map(|session| suggestion::after_no(session, told, declined?));
     let after_no =
-        sessions().filter_map(|session| Some(format!("`{}`", suggestion::after_no(session, told, declined?)?)));
+        after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
     let steps: Vec<String> =
         next(source, told).into_iter().chain(kept_back.iter().map(|it| it.next.entry())).chain(after_no).collect();
     if !steps.is_empty() {
@@ -88,6 +90,11 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
 pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
     let order = told.order.as_ref()?;
     let session = &source.rows.session;
+    let again = format!("claude --resume {}", plain(&session.id));
+    if suggestion::is_nobodys_below(order, session.status) {
+        let own = suggestion::own_step(order, &reading::of_session(source.rows, source.now), &session.id);
+        return Some(suggestion::taken_up(own.and_then(|step| step.command()), again));
+    }
     let id = match (order.finding.scope, &session.outer) {
         _ if order.finding.declined => &told.run_id,
         (Scope::Session, _) => &session.id,
@@ -95,9 +102,13 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
         (Scope::Outer, Some(outer)) => outer,
         _ => &told.run_id,
     };
-    let lifts = suggestion::lifts(order, Some(told), id);
+    let limits = match order.finding.scope {
+        Scope::Session => reading::of_session(source.rows, source.now),
+        _ => told.limits.clone(),
+    };
+    let order = suggestion::of_now(order, order.finding.scope, &limits);
+    let lifts = suggestion::lifts(&order, Some(told), id);
     // What a client that has ended was doing goes on in a new one.
-    let again = format!("claude --resume {}", plain(&session.id));
     Some(match (session.status, lifts.command()) {
         (Status::Completed, Some(command)) => format!("{command}, then {again}"),
         (Status::Completed, None) => format!("{again}. {}", lifts.entry()),

@@ -7,7 +7,7 @@ use crate::limits;
 use crate::report::log_lines;
 use crate::report::rows::Logged;
 use crate::ui::formats::{Quantity, Timestamp};
-use crate::wire::messages::{ahead_of_trip, pair};
+use crate::wire::messages::{Ahead, ahead_of_trip, pair};
 
 /// A limit that was reached.
 #[derive(Clone, Debug, Serialize)]
@@ -21,6 +21,9 @@ pub struct Trip {
     /// What requests under way and the next ones were taken for; with it `used` passes the cap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<Quantity>,
+    /// How many requests that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_ahead: Option<u64>,
     /// The cap at the time.
     pub cap: Option<Quantity>,
     /// Whose rule it was.
@@ -50,10 +53,11 @@ pub struct Trip {
 }
 
 impl Trip {
-    /// Returns ` + 7.22 to come`, where the limit tripped before it was used up.
+    /// Returns ` + 7.22 for 2 requests to come`, where the limit tripped before it was used up.
     pub fn ahead(&self) -> String {
         let (Some(used), Some(cap), Some(ahead)) = (self.used, self.cap, self.ahead) else { return String::new() };
-        ahead_of_trip(cap.limit, used.value, cap.value, ahead.value)
+        let ahead = Ahead { amount: ahead.value, requests: self.requests_ahead.unwrap_or(0) };
+        ahead_of_trip(cap.limit, used.value, cap.value, ahead)
     }
 
     /// Returns `4.81/10.00 USD`.
@@ -78,6 +82,7 @@ pub fn trip(logged: &Logged) -> Option<Trip> {
         action: record.action.clone(),
         used: quantity(record.used),
         ahead: quantity(record.ahead),
+        requests_ahead: record.requests_ahead,
         cap: quantity(record.cap),
         layer: record.layer.clone(),
         at: Timestamp(logged.at_ms),

@@ -8,6 +8,7 @@ use crate::domain::session::Status;
 use crate::screen::item::{Gauge, Item};
 use crate::screen::update::{ScreenState, Stage};
 use crate::screen::view::{View, counts};
+use crate::ui::formats::counted;
 use crate::ui::style::{Colour, cut};
 use crate::ui::terminal::plain;
 
@@ -134,6 +135,10 @@ fn head(canvas: &mut Canvas, view: &View) {
     let mut x = canvas.put(1, 0, width, "fusebox", style) + 2;
     let spent = &view.spent;
     let mut parts = vec![(counts(view), Style::new())];
+    if view.off > 0 {
+        let style = canvas.ink(Color::Yellow).add_modifier(Modifier::BOLD);
+        parts.insert(0, (format!("limits off in {}", counted(view.off as u64, "session")), style));
+    }
     if !view.waits.is_empty() {
         let verb = if view.waits.len() == 1 { "waits" } else { "wait" };
         let style = canvas.ink(Color::Yellow).add_modifier(Modifier::BOLD);

@@ -1,11 +1,10 @@
 //! A line of the screen's tree: a session or a run, with its limits and what it does now.
 
-use crate::domain::call::{CallRecord, CallState, Ended};
-use crate::domain::event::Moment;
 use crate::domain::policy::Billing;
-use crate::domain::session::{Order, Run, Status};
+use crate::domain::session::{Order, Status};
 use crate::messages::advice::typed;
 use crate::report::bars::percent;
+use crate::report::doing::Doing;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
 use crate::report::status;
@@ -126,46 +125,4 @@ fn proposal(limits: &[LimitReading], order: Option<&Order>) -> String {
     proposed.map_or_else(String::new, |reading| {
         format!("{}=+{}", reading.limit, typed(reading.cap.limit, reading.increase))
     })
-}
-
-/// What a run does now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Doing {
-    /// In words.
-    pub words: String,
-    /// Whether it waits for a person.
-    pub waits: bool,
-}
-
-impl Doing {
-    /// Says what a run does, by its latest call.
-    pub fn of(run: &Run, call: Option<&CallRecord>, now: Moment) -> Doing {
-        let since = |at: Moment| brief(now.wall_since(at));
-        if run.status != Status::Running {
-            return Doing::default();
-        }
-        let under_way =
-            call.filter(|call| call.ended == Ended::No && !call.is_over && call.state != CallState::Refused);
-        match under_way.and_then(|call| Some((call, call.requested?))) {
-            Some((call, at)) if call.state == CallState::Asked => {
-                Doing { words: format!("asks for more, {}", since(at)), waits: true }
-            }
-            Some((call, at)) if run.dialog_at.is_some_and(|dialog| dialog.wall_ms >= at.wall_ms) => {
-                Doing { words: format!("dialog: {} {}", call.tool, since(at)), waits: true }
-            }
-            Some((call, at)) => Doing { words: format!("{} {}", call.tool, since(at)), waits: false },
-            None if run.working => Doing { words: format!("model {}", since(run.last)), waits: false },
-            None => Doing::default(),
-        }
-    }
-}
-
-/// Writes a length of time short: `8s`, `12m`, `3h`.
-pub fn brief(ms: u64) -> String {
-    match ms / 1000 {
-        seconds @ 0..100 => format!("{seconds}s"),
-        seconds @ 100..6000 => format!("{}m", seconds / 60),
-        seconds @ 6000..172_800 => format!("{}h", seconds / 3600),
-        seconds => format!("{}d", seconds / 86_400),
-    }
 }

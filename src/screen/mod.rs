@@ -1,12 +1,11 @@
 //! `fusebox status --watch`: the figures of `fusebox status` as a live screen.
 //!
 //! [`view`] makes what is shown from the rows that `status` reads, [`update`] says what a key does, [`draw`] draws,
-//! and [`pace`] says when the state is read again. All four are pure:
+//! and `ui/pace.rs` says when the state is read again. All four are pure:
 //! `cmd/status_screen.rs` reads the state and gives orders, `platform/full_screen.rs` has the terminal.
 
 pub mod draw;
 pub mod item;
-pub mod pace;
 #[cfg(test)]
 mod tests;
 pub mod update;

@@ -51,8 +51,8 @@ fn view() -> View {
     let [today, a_minute, day] = ["8.10 USD", "0.12 USD", "93.40 USD"].map(str::to_owned);
     View {
         spent: Spent { today, a_minute, day },
-        sessions: 1,
         at_work: 2,
+        off: 0,
         waits: vec!["developer a1b2c3d4 in shop: asks for more of max_cost_usd".to_owned()],
         items,
         trips: vec!["#12  3m  qa c3d4e5f6 max_turns 25/25 terminate".to_owned()],
@@ -82,7 +82,7 @@ fn chosen(name: &str) -> ScreenState {
 #[test]
 fn it_fits_eighty_columns() {
     assert_snapshot!(drawn((80, 24), &chosen("developer a1b2c3d4")), @r"
-     fusebox  1 waits for you  1 session  2 at work  0.12 USD/min  today 8.10 USD|
+     fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
       SESSION, RUN              STATE    CALLS      COST  NEAREST LIMIT    NOW|
       5f0c1d2e shop             waits       17      0.42  ━━━━━━━━╌╌  81%|
@@ -112,7 +112,7 @@ fn it_fits_eighty_columns() {
 #[test]
 fn a_wide_screen_shows_more() {
     assert_snapshot!(drawn((120, 40), &ScreenState::default()), @r"
-     fusebox  1 waits for you  1 session  2 at work  0.12 USD/min  today 8.10 USD  at this pace 93.40 USD|
+     fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD  at this pace 93.40 USD|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
       SESSION, RUN                         STATE    CALLS      COST  NEAREST LIMIT    NOW|
     ▸ 5f0c1d2e shop                        waits       17      0.42  ━━━━━━━━╌╌  81%|
@@ -208,7 +208,13 @@ fn an_order_is_given_once_it_is_confirmed() {
     state.update(&view, Key::Letter('g'));
     state.update(&view, Key::Backspace);
     state.update(&view, Key::Letter('5'));
-    assert_eq!(state.update(&view, Key::Enter), Action::Give(Order::Grant(id, "max_turns=+15".to_owned())));
+    assert_eq!(state.update(&view, Key::Enter), Action::Draw);
+    assert!(
+        matches!(&state.stage, Stage::Confirm(question, _) if question.ends_with("max_turns=+15?")),
+        "{:?}",
+        state.stage
+    );
+    assert_eq!(state.update(&view, Key::Letter('y')), Action::Give(Order::Grant(id, "max_turns=+15".to_owned())));
 }
 
 #[test]

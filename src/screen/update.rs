@@ -98,7 +98,7 @@ impl ScreenState {
                 "nothing was changed".clone_into(&mut self.said);
                 Action::Draw
             }
-            Stage::Amount(id, text) => self.in_amount(id, text, key),
+            Stage::Amount(id, text) => self.in_amount(view, id, text, key),
             Stage::Text(lines, from) => {
                 let last = lines.len().saturating_sub(1);
                 let from = match key {
@@ -161,9 +161,14 @@ impl ScreenState {
         Action::Draw
     }
 
-    fn in_amount(&mut self, id: ItemId, mut text: String, key: Key) -> Action {
+    fn in_amount(&mut self, view: &View, id: ItemId, mut text: String, key: Key) -> Action {
         match key {
-            Key::Enter if !text.trim().is_empty() => return Action::Give(Order::Grant(id, text)),
+            Key::Enter if !text.trim().is_empty() => {
+                let name = view.items.iter().find(|item| item.id == id).map_or("it", |item| item.name.as_str());
+                let what = format!("Give {name} {}?", text.trim());
+                self.stage = Stage::Confirm(what, Order::Grant(id, text));
+                return Action::Draw;
+            }
             Key::Enter | Key::Escape => {
                 "nothing was granted".clone_into(&mut self.said);
                 return Action::Draw;

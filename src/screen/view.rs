@@ -1,18 +1,17 @@
 //! All that the screen shows, made from the rows and the report of `fusebox status`.
 
-use std::collections::BTreeMap;
-
 use crate::domain::amount::Amount;
-use crate::domain::call::CallRecord;
 use crate::domain::charge::DaySum;
 use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::session::Status;
+use crate::report::dialogs::Answer;
+use crate::report::doing::{ANSWERED, Doing, LatestCalls, brief};
 use crate::report::group::{self, GroupBy, Part};
 use crate::report::model::{self, Report, RunReport, SessionReport};
 use crate::report::rows::SessionRows;
 use crate::report::status::{self, DEEPEST};
-use crate::screen::item::{Doing, Item, brief};
+use crate::screen::item::Item;
 use crate::ui::formats::counted;
 use crate::ui::style::Terminal;
 use crate::ui::terminal::plain;
@@ -23,9 +22,6 @@ const PACE_MINUTES: u64 = 10;
 const MINUTE_MS: i64 = 60_000;
 /// How many trips are kept for the screen.
 const TRIPS: usize = 8;
-
-/// The latest call of each run, by session.
-pub type LatestCalls = BTreeMap<String, BTreeMap<String, CallRecord>>;
 
 /// What a view is made from.
 #[derive(Clone, Copy, Debug)]
@@ -60,10 +56,10 @@ pub struct Spent {
 pub struct View {
     /// What is spent.
     pub spent: Spent,
-    /// How many sessions are shown.
-    pub sessions: usize,
     /// How many runs are at work.
     pub at_work: usize,
+    /// In how many sessions a person has switched the limits off.
+    pub off: usize,
     /// What waits for a person, a sentence each.
     pub waits: Vec<String>,
     /// The tree, line by line.
@@ -75,8 +71,11 @@ pub struct View {
 impl View {
     /// Makes the view.
     pub fn of(source: &ViewSource) -> View {
-        let mut view = View { spent: spent(source), sessions: source.report.sessions.len(), ..View::default() };
-        for session in &source.report.sessions {
+        let mut view = View { spent: spent(source), ..View::default() };
+        let mut sessions: Vec<&SessionReport> = source.report.sessions.iter().collect();
+        // What is at work comes first, whatever else is still held or stopped.
+        sessions.sort_by_key(|session| session.status != Status::Running);
+        for session in sessions {
             let roots = session.runs.iter().filter(|run| status::parent(session, run).is_none());
             let at = view.items.len();
             for run in roots {
@@ -84,7 +83,14 @@ impl View {
             }
             let at_work = view.items[at..].iter().filter(|item| item.status == Status::Running).count();
             let idle = at_work == 0 && session.status == Status::Running && session.kept_back.is_empty();
-            let doing = if idle { "waits for a prompt".to_owned() } else { String::new() };
+            let is_off = session.limits_off.as_ref().is_some_and(|off| off.now);
+            let doing = match (is_off, idle) {
+                (true, _) => "limits off",
+                (false, true) => "waits for a prompt",
+                (false, false) => "",
+            };
+            let doing = doing.to_owned();
+            view.off += usize::from(is_off);
             view.items.insert(at, Item::of_session(session, doing, source.page.billing));
             view.note_waits(source, session, at);
             view.at_work += at_work;
@@ -100,7 +106,8 @@ impl View {
         let rows = source.rows.iter().find(|rows| rows.session.id == session.session_id);
         let row = rows.and_then(|rows| rows.runs.iter().find(|row| row.id == run.run_id));
         let call = source.calls.get(&session.session_id).and_then(|calls| calls.get(&run.run_id));
-        let doing = row.map(|row| Doing::of(row, call, source.now)).unwrap_or_default();
+        let answer = run.dialogs.last().map_or(Answer::Open, |dialog| dialog.answer);
+        let doing = row.map(|row| Doing::of(row, call, answer, source.now)).unwrap_or_default();
         self.items.push(Item::of_run(run, session, depth, doing, source.page.billing));
         for child in status::children(session, run) {
             self.add(source, session, child, depth + 1);
@@ -115,6 +122,8 @@ impl View {
         let mut is_waiting = false;
         for item in self.items[at..].iter_mut().filter(|item| item.id.run.is_some()) {
             let asks = pending.iter().find(|ask| !ask.granted && Some(&ask.run) == item.id.run.as_ref());
+            // A No is seen before the state lets go of its question.
+            let asks = asks.filter(|_| item.waits || !item.doing.starts_with(ANSWERED));
             item.waits |= asks.is_some();
             let why = match asks {
                 Some(ask) => format!("asks for more of {}", ask.finding.source),
@@ -173,7 +182,7 @@ fn trips(source: &ViewSource) -> Vec<String> {
     trips.iter().take(TRIPS).map(line).collect()
 }
 
-/// Returns what the head of the screen counts: `2 sessions  50 at work`.
+/// Returns what the head of the screen counts: `50 agents at work`.
 pub fn counts(view: &View) -> String {
-    format!("{}  {} at work", counted(view.sessions as u64, "session"), view.at_work)
+    format!("{} at work", counted(view.at_work as u64, "agent"))
 }

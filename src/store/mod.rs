@@ -18,6 +18,8 @@ mod seal;
 mod sealed_facts;
 mod session;
 mod sqlite_error;
+#[cfg(feature = "team")]
+pub mod team;
 #[cfg(test)]
 mod tests;
 mod tool_call;

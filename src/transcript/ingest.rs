@@ -153,7 +153,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
     }
 
     /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back. One that is not
-    /// there yet is nothing strange.
+    /// there yet is nothing strange. One of which nothing new is shown, as at most events of a replay, is not opened.
     fn read(
         &mut self,
         state: &mut SessionState,
@@ -162,6 +162,9 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         upto: Option<u64>,
     ) -> Result<()> {
         let is_left = state.session.unread.contains_key(&at.path);
+        if !is_left && upto.is_some_and(|upto| upto <= at.offset) {
+            return Ok(());
+        }
         let inside = state.session.unread.get(&at.path).is_some_and(|unread| unread.inside);
         let from = (Position { offset: at.offset, inside }, upto);
         self.allowed.spend(BYTES_TO_OPEN, 0);

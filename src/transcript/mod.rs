@@ -22,6 +22,8 @@ pub mod schedule;
 pub mod stand_in;
 pub mod traces;
 pub mod tree;
+#[cfg(feature = "watch")]
+pub mod turn_end;
 pub mod unwatched;
 mod usage_row;
 

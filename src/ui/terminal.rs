@@ -36,7 +36,8 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        if let Some(own) = OWN.iter().find(|own| rest.starts_with(**own)) {
+        // Each of this program's colours begins with the escape character, and looking for them at every other would take long.
+        if let Some(own) = OWN.iter().filter(|_| c == '\u{1b}').find(|own| rest.starts_with(**own)) {
             shown.push_str(own);
             rest = &rest[own.len()..];
             continue;

@@ -56,12 +56,10 @@ fn text(raw: Option<&RawValue>) -> &[u8] {
 /// Mixes bytes into a state, eight at a time.
 fn eat(state: u64, bytes: &[u8]) -> u64 {
     let mix = |state: u64, word: u64| (state.rotate_left(5) ^ word).wrapping_mul(MIX);
-    let mut chunks = bytes.chunks_exact(8);
-    let mut state = mix(state, bytes.len() as u64);
-    for chunk in &mut chunks {
-        state = mix(state, chunk.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)));
-    }
-    chunks.remainder().iter().fold(state, |state, byte| mix(state, u64::from(*byte)))
+    let (words, rest) = bytes.as_chunks();
+    let state = mix(state, bytes.len() as u64);
+    let state = words.iter().fold(state, |state, word| mix(state, u64::from_le_bytes(*word)));
+    rest.iter().fold(state, |state, byte| mix(state, u64::from(*byte)))
 }
 
 fn fold(state: u64) -> u32 {

@@ -15,6 +15,7 @@ use crate::messages::advice::{self, Held};
 use crate::messages::next_step::NextStep;
 pub use crate::messages::short;
 use crate::messages::to_agents;
+pub use crate::wire::figures::{Ahead, ahead_of_trip, bare, bare_of_label, figures_of_trip, pair};
 
 /// Names a run: `developer (run a1b2c3d4)` or `the main agent`.
 pub fn who(run: &Run) -> String {
@@ -62,54 +63,6 @@ fn passes(finding: &Finding) -> String {
         frees if finding.is_window() => format!("; the next slot opens {frees}"),
         frees => format!("; it begins anew {frees}"),
     }
-}
-
-/// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.
-pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
-    let (used, cap) = (limit.show(used), limit.show(cap));
-    match (used.rsplit_once(' '), cap.rsplit_once(' ')) {
-        (Some((used, unit)), Some((cap, same))) if unit == same && names(limit, unit) => format!("{used}/{cap}"),
-        (Some((used, unit)), Some((cap, same))) if unit == same => format!("{used}/{cap} {unit}"),
-        _ => format!("{used}/{cap}"),
-    }
-}
-
-/// Returns `4.81/10.00 USD + 7.22 to come`: what is used, and where that alone does not reach the cap what requests
-/// under way and the next ones are taken for, with which it does. Whoever tells of a trip tells these figures.
-pub fn figures_of_trip(limit: &Limit, used: u64, cap: u64, ahead: u64) -> String {
-    pair(limit, used, cap) + &ahead_of_trip(limit, used, cap, ahead)
-}
-
-/// Returns a value without the unit that the label says already.
-pub fn bare_of_label(limit: &Limit, value: u64) -> String {
-    match limit.show(value) {
-        shown if shown.rsplit_once(' ').is_some_and(|(_, unit)| names(limit, unit)) => bare(limit, value),
-        shown => shown,
-    }
-}
-
-/// From this per cent on the figures themselves show that too little is left.
-const NEARLY_ALL: u64 = 90;
-
-/// Returns ` + 7.22 to come`; nothing where the cap is nearly reached without.
-pub fn ahead_of_trip(limit: &Limit, used: u64, cap: u64, ahead: u64) -> String {
-    let is_early = ahead > 0 && limit.spent_by_requests() && used < cap / 100 * NEARLY_ALL;
-    if !is_early { String::new() } else { format!(" + {} to come", bare(limit, ahead)) }
-}
-
-/// Returns a value without its unit, which stands beside it.
-pub fn bare(limit: &Limit, value: u64) -> String {
-    let shown = limit.show(value);
-    if matches!(limit.unit, Unit::Usd | Unit::Tokens) {
-        shown.split(' ').next().unwrap_or_default().to_owned()
-    } else {
-        shown
-    }
-}
-
-/// Whether a limit's label says the unit already: `tokens`, `prompt tokens of one request`.
-fn names(limit: &Limit, unit: &str) -> bool {
-    limit.label.split(' ').any(|word| word == unit)
 }
 
 /// Says what a person or a tool ordered, or what was missing at an agent's end.
@@ -212,7 +165,7 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
         _ if is_of_end(finding) => to_agents::ended_incomplete(who(run), reading(finding)),
         percent if percent < 100 && finding.is_switch() => to_agents::repeats(capital(&who(run)), reading(finding)),
         100 => to_agents::warned(capital(&who(run)), reading(finding)),
-        _ => to_agents::part_used(finding.percent_used(), who(run), reading(finding)),
+        _ => to_agents::part_used(finding.percent_used().min(100), who(run), reading(finding)),
     }
 }
 

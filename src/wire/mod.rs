@@ -5,6 +5,7 @@ pub mod bypass_detection;
 pub mod completion;
 pub mod edits;
 pub mod events;
+pub mod figures;
 pub mod fingerprints;
 pub mod inject_run_id;
 pub mod input;

@@ -42,20 +42,20 @@ fn value(json: &str, field: &str) -> Option<String> {
 /// Returns a JSON string from behind its quotation mark to its end, or to the end of what is here.
 fn unescaped(json: &str) -> String {
     let mut text = String::new();
-    let mut chars = json.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' => break,
-            '\\' => match chars.next() {
-                Some('n' | 'r') => text.push('\n'),
-                Some('u') => text.push(unicode(&mut chars)),
-                Some('t') => text.push(' '),
-                Some(escaped) => text.push(escaped),
-                None => break,
-            },
-            c => text.push(c),
+    let mut rest = json;
+    while let Some(at) = rest.find(['"', '\\']) {
+        text.push_str(&rest[..at]);
+        let mut chars = rest[at..].chars();
+        match (chars.next(), chars.next()) {
+            (Some('\\'), Some('n' | 'r')) => text.push('\n'),
+            (Some('\\'), Some('u')) => text.push(unicode(&mut chars)),
+            (Some('\\'), Some('t')) => text.push(' '),
+            (Some('\\'), Some(escaped)) => text.push(escaped),
+            _ => return text,
         }
+        rest = chars.as_str();
     }
+    text.push_str(rest);
     text
 }
 

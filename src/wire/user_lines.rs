@@ -12,11 +12,23 @@ use crate::messages::advice::{self, Held};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 use crate::ui::formats::counted;
-use crate::wire::messages::{bare, because, figures_of_trip, orders, pair, short};
+use crate::wire::messages::{Ahead, bare, because, figures_of_trip, orders, pair, short};
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
 pub fn by_layer(finding: &Finding) -> String {
     reading(finding, over(finding.scope))
+}
+
+/// Returns the same, and what is used by now where more has been spent since: of one stop all tell the figure of its moment.
+pub fn by_layer_and_now(finding: &Finding) -> String {
+    let now = finding
+        .facts()
+        .filter(|_| finding.spent > finding.used)
+        .map(|limit| [finding.spent, finding.used].map(|it| limit.show(it)));
+    match now {
+        Some([now, then]) if now != then => format!("{}; {now} now", by_layer(finding)),
+        _ => by_layer(finding),
+    }
 }
 
 fn without_wait(finding: &Finding) -> String {
@@ -30,7 +42,8 @@ fn reading(finding: &Finding, over: &str) -> String {
         (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
         (_, "") => {
-            let used = figures_of_trip(limit, finding.used, finding.cap, finding.ahead);
+            let ahead = Ahead { amount: finding.ahead, requests: finding.requests_ahead };
+            let used = figures_of_trip(limit, finding.used, finding.cap, ahead);
             let no = if finding.declined { ", answered with No" } else { "" };
             format!("{}{over} {used}{}{no} {by}", label(finding, limit), until(&finding.frees))
         }
@@ -115,7 +128,15 @@ pub fn stopped_agent(news: &ParentNotification, run: &Run) -> String {
     // Of calls the reason tells.
     let counts_calls = news.finding.facts().is_some_and(|limit| limit.counts_attempt);
     let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
-    let used = format!("{calls}{}. ", run.counters.spent.cost);
+    // What has ended it was its own cost: one stop has one figure, and the report after it is told by `explain`.
+    let tells_cost =
+        news.finding.scope == Scope::Run && news.finding.facts().is_some_and(|limit| limit.unit == Unit::Usd);
+    let used = match (tells_cost, counts_calls) {
+        (true, true) => String::new(),
+        (true, false) => format!("{}. ", self::calls(run)),
+        (false, _) if news.paused || news.finding.is_switch() => format!("{calls}{}. ", run.counters.spent.cost),
+        (false, _) => format!("{calls}{} so far. ", run.counters.spent.cost),
+    };
     // Of what passes by itself it says when, and what was used is no matter.
     let used = if news.finding.passes() { String::new() } else { used };
     to_people::stopped_agent(did, format!("{} ({id}){with}", news.agent_type), why, used, next)
@@ -165,7 +186,7 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
         _ if is_of_end(finding) => to_people::ended_incomplete(who, reading),
         percent if percent < 100 && finding.is_switch() => to_people::repeats(who, reading),
         100 => to_people::warned(who, reading),
-        _ => to_people::part_used(finding.percent_used(), who, reading),
+        _ => to_people::part_used(finding.percent_used().min(100), who, reading),
     }
 }
 
@@ -186,6 +207,10 @@ pub fn question(run: &Run, finding: &Finding) -> String {
             let ahead = match finding.ahead {
                 0 => "one more would pass that".to_owned(),
                 // What is under way and not counted yet, the next one, and the report after it.
+                _ if limit.unit == Unit::Count => format!("{about} are to come"),
+                _ if finding.requests_ahead > 0 => {
+                    format!("{} to come: about {about}", counted(finding.requests_ahead, "request"))
+                }
                 _ => format!("requests to come take about {about}"),
             };
             let period = limit.period.map_or("", now);

@@ -41,3 +41,5 @@ mod rates;
 mod session;
 mod settings;
 mod turns;
+#[cfg(all(feature = "watch", target_os = "linux"))]
+mod watching;

@@ -37,3 +37,14 @@ fn the_client_shows_what_is_used_and_its_own_total_is_counted() {
     }
     terminal.sees("session 0.");
 }
+
+#[test]
+fn the_line_says_that_a_prompt_was_kept_back() {
+    let policy = json!({"session": {"max_cost_usd": 0.001, "timeout_action": "terminate"}});
+    let lab = Lab::new(policy, vec![main(turns(3))]);
+    lab.must(&["init", "--statusline"]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.sees("operation blocked");
+    terminal.sees("prompt kept back: `fusebox explain`");
+}

@@ -124,7 +124,7 @@ fn three_sessions_in_two_repositories_share_a_users_day() {
     assert_snapshot!(dateless(&later.prompt()), @r#"{"decision":"block","reason":"Fusebox: user budget has no room: cost 0.0292/0.0300 USD until [DATE] (max_cost_usd_per_day, user). In a terminal: `fusebox grant user max_cost_usd_per_day=+0.02`"}"#);
     let day = "max_cost_usd_per_day";
     assert_snapshot!(dateless(&world.run(&["grant", "user", &format!("{day}=+1")]).ok()), @"max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)");
-    assert_snapshot!(dateless(&later.prompt()), @r#"{"systemMessage":"Fusebox: a person granted max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)."}"#);
+    assert_snapshot!(dateless(&later.prompt()), @r#"{"systemMessage":"Fusebox: somebody without a terminal granted max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)."}"#);
     assert_snapshot!(world.run(&["grant", "user", &format!("{day}=0.5")]), @r"
     [stderr]
     error: max_cost_usd_per_day of the user is 1.03 USD already: a grant only raises it
@@ -188,7 +188,7 @@ fn a_grant_is_written_down_and_a_locked_cap_stays() {
     let world = with_repositories();
     let _open = Client::start(&world, "s1", "one", (budget(30), LimitSet::default()));
     let _granted = world.run(&["grant", "user", "max_cost_usd_per_day=+1"]).ok();
-    assert_snapshot!(log(&world), @"LIMIT_GRANTED user max_cost_usd_per_day is 1.03 USD now, by a person (0.00 USD used)");
+    assert_snapshot!(log(&world), @"LIMIT_GRANTED user max_cost_usd_per_day is 1.03 USD now, by somebody without a terminal (0.00 USD used)");
     let mut locked = budget(30);
     locked.limits[0].locked = true;
     let _locked = Client::start(&world, "s2", "one", (locked, LimitSet::default()));

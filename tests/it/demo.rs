@@ -53,7 +53,7 @@ fn the_demo_tells_what_a_replay_of_the_recording_tells() {
     let policy = root.join("fusebox.json").display().to_string();
     let replayed = world.run(&["replay", &recording, "--config", &policy]).ok();
     assert!(said.contains(&replayed), "{said}\n{replayed}");
-    assert!(replayed.contains("37 tool calls, 36 requests, 2.05 USD"), "{replayed}");
+    assert!(replayed.contains("57 tool calls, 57 requests, 2.96 USD"), "{replayed}");
     assert!(said.ends_with("`fusebox init`\n"), "{said}");
     assert!(said.lines().count() <= 48, "two screens: {said}");
     assert_eq!(world.files("state") + &world.files("project") + &world.files("home"), "", "it leaves nothing");

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::world::{TestWorld, with};
 
 /// Runs `doctor`; the line that depends on how busy the machine is, and its advice, are left out.
-fn doctor(world: &TestWorld) -> String {
+pub fn doctor(world: &TestWorld) -> String {
     let outcome = world.run(&["doctor"]).to_string();
     let measured = |line: &&str| line.contains("  latency   a hook takes ") || line.contains("machine busy?");
     let told: Vec<&str> = outcome.lines().filter(|line| !measured(line)).collect();
     told.join("\n")
 }
 
-fn with_client(version: &str) -> TestWorld {
+pub fn with_client(version: &str) -> TestWorld {
     let world = TestWorld::new();
     world.script("bin/claude", &format!("echo '{version} (Claude Code)'"));
     world
@@ -69,12 +69,9 @@ fn nothing_installed() {
     ok    settings  every settings file can be read
     FAIL  hooks     not registered here
                     -> run `fusebox init`
+                    for the same reason: blocking, failing, latency
     ok    switches  no setting switches hooks off
     ok    binary    fusebox 0.1.0
-    FAIL  blocking  nothing is registered that could block
-                    -> run `fusebox init`
-    warn  failing   nothing is registered that could fail
-                    -> run `fusebox init`
     ok    config    every key is understood
     ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
@@ -83,8 +80,6 @@ fn nothing_installed() {
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     warn  client    `2.1.199 (Claude Code)` is older than 2.1.214, the oldest tried
                     -> update the client: 2.1.330 has all that Fusebox uses
-    warn  latency   not measured: nothing is registered
-                    -> run `fusebox init`
     [exit 1]
     ");
 }
@@ -121,8 +116,7 @@ fn everything_wrong() {
                     -> take it out, unless it is meant
     FAIL  binary    /gone/fusebox does not run: No such file or directory (os error 2)
                     -> run `fusebox init` again
-    FAIL  blocking  `/gone/fusebox` does not run: No such file or directory (os error 2)
-                    -> limits do not hold; `fusebox config show` has the mode in force, `fusebox init` registers again
+                    for the same reason: blocking, latency
     ok    failing   where the program is missing, crashes or is late, calls and prompts go through (open); where its state is broken, calls and prompts are refused (closed); after a bug of its own, calls
                     and prompts go through (open, `on_error`)
     FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
@@ -133,8 +127,6 @@ fn everything_wrong() {
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)
-    warn  latency   not measured: the registered command does not run
-                    -> see `blocking`
     [exit 1]
     ");
     world.write("project/.claude/settings.json", "{ \"disableAllHooks\": true }");
@@ -256,8 +248,7 @@ fn run_says_that_a_limit_stopped_the_client() {
 }
 
 /// A client whose prompt comes after the session has spent what it may: it ends at once, and says that all is well.
-#[test]
-fn run_says_that_a_limit_kept_the_prompt_back() {
+fn with_blocked_client(program: &str) -> TestWorld {
     let world = TestWorld::new();
     let policy = r#"{ "session": { "max_cost_usd": 0.01, "timeout_action": "terminate" } }"#;
     world.write("home/.claude/fusebox.json", policy);
@@ -278,12 +269,25 @@ fn run_says_that_a_limit_kept_the_prompt_back() {
         format!("echo '{input}' | {} hook >/dev/null", crate::world::FUSEBOX)
     };
     let events = [event("UserPromptSubmit", "p1"), event("Stop", "p1"), event("UserPromptSubmit", "p2")];
-    world.script("bin/client", &events.join("\n"));
-    insta::assert_snapshot!(world.run(&["run", "client"]), @r"
+    world.script(&format!("bin/{program}"), &events.join("\n"));
+    world
+}
+
+#[test]
+fn run_says_that_a_limit_kept_the_prompt_back_where_the_client_does_not() {
+    insta::assert_snapshot!(with_blocked_client("client").run(&["run", "client"]), @r"
     [stderr]
     fusebox: the prompt was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user); nothing was done for it. In a terminal: `fusebox grant one max_cost_usd=+0.03`
     [exit 3]
     ");
+    // The client prints the reason as its result, but where it prints JSON.
+    let ran = |args: &[&str]| with_blocked_client("claude").run(&[&["run", "claude"], args].concat()).to_string();
+    insta::assert_snapshot!(ran(&[]), @r"
+    [stderr]
+    fusebox: nothing was done for the prompt: exit code 3.
+    [exit 3]
+    ");
+    assert!(ran(&["--output-format", "json"]).contains("the prompt was blocked: cost of the session"));
 }
 
 /// A client that plays events one after another.

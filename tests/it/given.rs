@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use fusebox::domain::event::Moment;
 use fusebox::platform::environment::Environment;
@@ -49,6 +50,13 @@ impl<'a> GivenTime<'a> {
         let now = self.now.get_mut();
         now.wall_ms += ms;
         now.mono_ms = now.mono_ms.saturating_add_signed(ms);
+    }
+
+    /// Has the machine sleep for so many milliseconds.
+    pub fn sleep_ms(&mut self, ms: i64) {
+        self.pass_ms(ms);
+        let now = self.now.get_mut();
+        now.slept_ms = now.slept_ms.saturating_add_signed(ms);
     }
 
     /// Returns the moment, in milliseconds since 1970.
@@ -124,6 +132,11 @@ impl RunningClient {
     /// Returns its id.
     pub fn id(&self) -> u32 {
         self.0.id()
+    }
+
+    /// Whether it has not ended.
+    pub fn is_at_work(&self) -> bool {
+        !fusebox::platform::processes::wait_for_end(&[self.id()], Duration::ZERO)
     }
 }
 

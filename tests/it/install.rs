@@ -13,12 +13,15 @@ fn init_says_what_happens_from_now_on() {
     insta::assert_snapshot!(TestWorld::with_git().run(&["init"]), @r"
     registered at [ALL] hooks in .claude/settings.local.json
 
-      limits  session: ask you at cost 25.00 USD
+      limits  each agent: stop at repetition, batches with a refusal in a row
+              session: ask you at cost 25.00 USD
               main agent: none
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
               8 agent types have their own, which stop developer, devops, planner,
               qa, security-architect: `fusebox config show`
+      wrote   .claude/fusebox.json, .claude/fusebox.schema.json, .git/info/exclude:
+              kept out of git, so that nobody commits them by accident
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
@@ -52,12 +55,14 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
 
       limits  those of .claude/fusebox.json are only watched, all others block; all
               of them:
+              each agent: stop at repetition, batches with a refusal in a row
               session: ask you at cost 25.00 USD
               main agent: none
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
               8 agent types have their own, which stop developer, devops, planner,
               qa, security-architect: `fusebox config show`
+      wrote   .claude/fusebox.json, .claude/fusebox.schema.json
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
@@ -286,6 +291,7 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     let world = TestWorld::new();
     insta::assert_snapshot!(world.run(&["uninstall"]), @r"
     nothing to take out: no hook of fusebox is registered here
+    left, what was counted and the log: [ROOT]/state
     [exit 0]
     ");
     let _said = world.run(&["init"]).ok();
@@ -310,6 +316,7 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     removed [ROOT]/project/.claude/settings.local.json
     removed [ROOT]/project/.claude/fusebox.schema.json
     left, yours to remove: .claude/fusebox.json
+    left, what was counted and the log: [ROOT]/state
     [exit 0]
     ");
     assert_eq!(world.files("project") + &world.files("home"), "project/.claude/fusebox.json");
@@ -317,7 +324,7 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     let _said = world.run(&["init", "--scope", "user"]).ok();
     let other = world.path("other").display().to_string();
     let _said = world.command(&["uninstall", "--scope", "user"]).env("FUSEBOX_HOME", &other).run().ok();
-    assert_eq!(world.files("home"), "home/.claude/settings.json");
+    assert_eq!(world.files("home"), "");
 }
 
 #[test]

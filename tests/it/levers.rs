@@ -102,7 +102,7 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
     a2d0de0000: completed; max_turns 25 project, max_cost_usd 1.00 USD project
     a3fa11ed00: failed by max_turns; max_turns 25 project, max_cost_usd 1.00 USD project
     ");
-    assert_snapshot!(world.run(&["status"]), @r"
+    assert_snapshot!(world.run(&["status"]), @r#"
     session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
       /srv/shop
       cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
@@ -110,12 +110,12 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
         developer a1b2c3d4  paused  17 tool calls, 0.42 USD  depth 1  task 7
         developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
-      main b7d1aaaa, paused: a person paused it (`fusebox pause`)
+      main b7d1aaaa, paused: a person paused it (`fusebox pause`): "lunch"
         fusebox resume b7d1aaaa
       developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
-    ");
+    "#);
     assert_snapshot!(world.run(&["pause", "b7d1"]), @r"
     [stderr]
     error: main b7d1aaaa is paused already

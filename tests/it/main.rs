@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
 mod agree;
+#[cfg(all(feature = "watch", target_os = "linux"))]
+mod alerts;
 mod bad_input;
 mod benchmarks;
 #[cfg(target_os = "linux")]
@@ -56,11 +58,13 @@ mod manual;
 mod messages_page;
 mod mods;
 mod nested;
+mod nested_after;
 mod nested_namespaces;
 mod nested_settings;
 mod nested_state;
 mod observe;
 mod odd_rows;
+mod one_fault;
 mod ordinary;
 mod own_copy;
 #[cfg(feature = "html")]
@@ -99,4 +103,6 @@ mod unwatched;
 mod unwritten;
 mod waiting;
 mod watch;
+#[cfg(all(feature = "watch", target_os = "linux"))]
+mod watchdog;
 mod world;

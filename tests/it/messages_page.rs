@@ -11,7 +11,7 @@ use fusebox::domain::session::{MAIN, Run, Session};
 use fusebox::domain::verdict::Finding;
 use fusebox::limits::REGISTRY;
 use fusebox::messages::next_step::NextStep;
-use fusebox::messages::{Row, notices, to_agents, to_people};
+use fusebox::messages::{Row, alerts, notices, to_agents, to_people};
 use fusebox::wire::user_lines;
 
 use crate::world::check_current;
@@ -45,9 +45,11 @@ fn lines(text: &str) -> usize {
 fn what_a_person_reads_takes_two_lines_at_most() {
     let notices = notices::rows().into_iter().map(|row| (row.name, format!("Fusebox: {}", row.sample)));
     let others = to_people::rows().into_iter().map(|row| (row.name, row.sample));
+    let told = alerts::rows().into_iter().map(|row| (row.name, row.sample));
     let steps = NextStep::samples().into_iter().map(|step| ("next step", step.to_string()));
     let wide: Vec<String> = notices
         .chain(others)
+        .chain(told)
         .chain(steps)
         .filter(|(_, text)| lines(text) > LINES)
         .map(|(name, text)| format!("{name}: {} characters: {text}", text.chars().count()))
@@ -99,6 +101,8 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         percent,
         increase: cap / 2,
         ahead: cap / 100 * 4,
+        requests_ahead: 2,
+        step: 0,
         subject: subject.to_owned(),
         frees: frees.to_owned(),
         above: String::new(),
@@ -185,10 +189,21 @@ fn the_page_of_messages_is_current() {
     let mut page = HEAD.to_owned();
     page += &table("What a person reads where a limit acts", "", &to_people::rows());
     page += &table("What a person reads beside that", "Fusebox: ", &notices::rows());
+    page += &table("What `fusebox watch` tells", "", &alerts::rows());
     page += &table("What an agent reads", "", &to_agents::rows());
     page += "\n## Next steps\n\nThe advice that stands in them, each tried by a test that follows it.\n\n";
     for step in NextStep::samples() {
         writeln!(page, "- {step}").unwrap();
     }
     check_current("docs/messages.md", &page);
+}
+
+#[test]
+fn no_more_than_all_of_a_limit_is_said_to_be_used() {
+    let main = Run { agent_type: MAIN.to_owned(), ..Run::default() };
+    for finding in findings().into_iter().filter(|finding| finding.percent < 100 && !finding.is_switch()) {
+        let beyond = Finding { used: finding.cap * 3, ..finding };
+        let said = user_lines::warning(&main, &beyond);
+        assert!(said.contains("100 % is used"), "{said}");
+    }
 }

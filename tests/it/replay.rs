@@ -154,41 +154,48 @@ fn demo() -> (String, String) {
 fn the_demo_is_told_on_one_screen() {
     let world = TestWorld::new();
     let (recording, policy) = demo();
-    insta::assert_snapshot!(world.run(&["replay", &recording, "--config", &policy]), @r"
+    insta::assert_snapshot!(world.run(&["replay", &recording, "--config", &policy]), @r#"
     session abff7565  runaway
       3 runs, 66 tool calls, 68 requests, 3.26 USD in 3.2 min
-        0:58.9  developer ad654762 nears its limit
-               tool calls 20/25 (max_turns, set by the user's fusebox.json)
-        1:10.4  developer ad654762 nears its limit
-               tool calls 24/25 (max_turns, set by the user's fusebox.json)
-        1:15.8  developer ad654762 reaches its limit
-               tool calls 25/25 (max_turns, set by the user's fusebox.json)
-               the agent is told: tool call limit reached. Execution limit exceeded:
-                 [max_turns]. Agent developer (run ad6547623eaf593da) is at tool
-                 calls 25/25 (max_turns, set by the user's fusebox.json). This call
-                 was not run. One more response is left, for a report of the work so
-                 far: what is done, what is not, and that it is partial. Tools that
-                 still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage.
-        1:18.6  developer ad654762 is stopped
-               the user is told: Fusebox stopped developer (ad654762): tool calls
-                 25/25 (max_turns, user). More: `fusebox explain ad654762`
+        0:14.1  developer ad654762 nears its limit
+               repetition: Bash "make test" failed 3 times the same way: FAIL
+                 test_invoice: expected 11… (loop_detection, set by Fusebox's
+                 built-in defaults)
+        0:16.9  developer ad654762 reaches its limit
+               repetition: Bash "make test" failed 4 times the same way: FAIL
+                 test_invoice: expected 11… (loop_detection, set by Fusebox's
+                 built-in defaults)
+               the agent is told: loop detected. Execution limit exceeded:
+                 [loop_detection]. Agent developer (run ad6547623eaf593da) is at
+                 repetition: Bash "make test" failed 4 times the same way: FAIL
+                 test_invoice: expected 11… (loop_detection, set by Fusebox's
+                 built-in defaults). One more response is left, for a report of the
+                 work so far: what is done, what is not, and that it is partial.
+                 Tools that still run: Write, Edit, TodoWrite, TaskUpdate,
+                 SendMessage.
+        0:19.8  developer ad654762 is stopped
+               the user is told: Fusebox stopped developer (ad654762): Bash "make
+                 test" failed 4 times the same way: FAIL test_invoice: expected 11…
+                 (loop_detection, built-in). 5 calls. More: `fusebox explain
+                 ad654762`
         3:01.0  developer ad654762 ends, by the recording
                the agent that started it is told: agent developer (run
-                 ad6547623eaf593da) was stopped before it was done: tool call limit
-                 reached. Execution limit exceeded: [max_turns]. At the end: tool
-                 calls 25/25 (max_turns, set by the user's fusebox.json). Its result
-                 is partial, although it is reported as completed.
-      not done after that: 37 tool calls, 36 requests, 2.05 USD
+                 ad6547623eaf593da) was stopped before it was done: loop detected.
+                 Execution limit exceeded: [loop_detection]. At the end: repetition:
+                 Bash "make test" failed 4 times the same way: FAIL test_invoice:
+                 expected 11… (loop_detection, set by Fusebox's built-in defaults).
+                 Its result is partial, although it is reported as completed.
+      not done after that: 57 tool calls, 57 requests, 2.96 USD
 
     in all
       sessions   1, 1 with something stopped
       runs       3, 1 stopped
-      said       2 warnings, 0 questions
-      tool calls 66, 37 not made
+      said       1 warning, 0 questions
+      tool calls 66, 57 not made
       cost       3.263824 USD, the same as the client's own total
-      saved      37 tool calls, 36 requests, 2.05 USD (62.7 %)
+      saved      57 tool calls, 57 requests, 2.96 USD (90.6 %)
     [exit 0]
-    ");
+    "#);
     assert_eq!(world.files("state"), "", "no state is touched");
 }
 
@@ -204,14 +211,17 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
         .map(|at| format!("{} {} {} {}/{}", at["at_ms"], at["what"], at["limit"], at["used"], at["cap"]))
         .collect();
     insta::assert_snapshot!(moments.join("\n"), @r#"
-    58850 "early_warning" "max_turns" 20/25
-    70432 "early_warning" "max_turns" 24/25
-    75802 "tripped" "max_turns" 25/25
-    78619 "stopped" "max_turns" 25/25
-    181016 "parent_told" "max_turns" 25/25
+    14083 "early_warning" "loop_detection" 1/1
+    16888 "tripped" "loop_detection" 2/1
+    19777 "stopped" "loop_detection" 2/1
+    181016 "parent_told" "loop_detection" 2/1
     "#);
-    insta::assert_snapshot!(session["timeline"][2]["told"], @r#"[{"to":"agent","text":"Fusebox: tool call limit reached. Execution limit exceeded: [max_turns]. Agent developer (run ad6547623eaf593da) is at tool calls 25/25 (max_turns, set by the user's fusebox.json). This call was not run. One more response is left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage."}]"#);
-    insta::assert_snapshot!(session["runs"][1], @r#"{"run_id":"ad6547623eaf593da","agent_type":"developer","parent_run_id":"283bfb2c-02c0-486a-82ea-32385c65042c","depth":1,"status":"failed","stop_reason":"turn_limit_reached","turns":25,"requests":27,"tokens":91084,"duration_ms":75427,"cost_usd":"1.099376000000"}"#);
+    insta::assert_snapshot!(session["timeline"][2]["told"], @r#"
+    [{"to":"agent","text":"Fusebox: loop detected. Execution limit exceeded: [loop_detection]. Agent developer (run ad6547623eaf593da) is at repetition: Bash \"make test\" failed 4 times the same way: FAIL test_invoice: expected 11… (loop_detection, set by Fusebox's built-in defaults). This call was not run. The agent is stopped here; its work so far counts as partial."},{"to":"user","text":"Fusebox stopped developer (ad654762): Bash \"make test\" failed 4 times the same way: FAIL test_invoice: expected 11… (loop_detection, built-in). 5 calls. More: `fusebox explain ad654762`"},{"to":"user","text":"Fusebox stopped developer (ad654762): Bash \"make test\" failed 4 times the same way: FAIL test_invoice: expected 11… (loop_detection, built-in). 5 calls, 0.15 USD. More: `fusebox explain ad654762`"}]
+    "#);
+    insta::assert_snapshot!(session["runs"][1], @r#"
+    {"run_id":"ad6547623eaf593da","agent_type":"developer","parent_run_id":"283bfb2c-02c0-486a-82ea-32385c65042c","depth":1,"status":"failed","stop_reason":"loop_detected","turns":5,"requests":6,"tokens":19012,"duration_ms":16585,"cost_usd":"0.189488000000"}
+    "#);
     insta::assert_snapshot!(format!("{:#}", replay["summary"]), @r#"
     {
       "began_at": "2026-11-20T12:09:54.635Z",
@@ -222,7 +232,7 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
       "runs": 3,
       "runs_stopped": 1,
       "runs_never_started": 0,
-      "warnings": 2,
+      "warnings": 1,
       "questions": 0,
       "recorded": {
         "turns": 66,
@@ -232,9 +242,9 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
       "client_cost_usd": "3.263824000000",
       "cost_where_client_knows_usd": "3.263824000000",
       "saved": {
-        "turns": 37,
-        "requests": 36,
-        "cost_usd": "2.045888000000"
+        "turns": 57,
+        "requests": 57,
+        "cost_usd": "2.955776000000"
       }
     }
     "#);
@@ -333,8 +343,8 @@ fn what_cannot_be_replayed_is_named_with_what_to_do() {
     insta::assert_snapshot!(said.join("\n"), @r#"
     replay
     [stderr]
-    error: cannot read `[ROOT]/home/.claude/projects`: No such file or directory (os error 2)
-      hint: give a recording's folder, a transcript, or ~/.claude/projects
+    error: Claude Code has kept no sessions here yet: there is no ~/.claude/projects
+      hint: run it once, or name the folder that has transcripts of yours
     [exit 1]
     replay missing
     [stderr]

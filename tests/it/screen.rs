@@ -148,7 +148,7 @@ fn statuses(world: &TestWorld) -> Vec<String> {
 fn the_screen_follows_events_of_fifty_agents() {
     let world = with_agents(50);
     let mut terminal = Terminal::open(&world, (100, 70));
-    terminal.sees("1 session  51 at work");
+    terminal.sees("51 agents at work");
     terminal.sees("developer a50");
     call(&world, "PreToolUse", 50);
     // From the end of the hook's call on: what the event takes itself is the client's wait.

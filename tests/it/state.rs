@@ -143,6 +143,8 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         percent: 100,
         increase: cap / 2,
         ahead: 0,
+        requests_ahead: 0,
+        step: 0,
         subject: String::new(),
         frees: String::new(),
         above: String::new(),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::given::GivenTime;
 use crate::world::TestWorld;
 
 /// The recorded session whose copies are the past, its id, and the id of its subagent.
@@ -101,7 +102,7 @@ fn few_runs_suggest_nothing_and_names_cannot_reach_the_terminal() {
 #[test]
 fn without_past_sessions_it_says_so_and_broken_transcripts_are_passed_over() {
     let world = TestWorld::new();
-    assert!(world.run(&["suggest"]).stderr.contains("cannot read"));
+    assert!(world.run(&["suggest"]).stderr.contains("has kept no sessions here yet"));
     world.write("home/.claude/projects/-p/broken.jsonl", "{\"type\":\"user\"\nno json\n{}\n");
     let said = world.run(&["suggest"]).ok();
     assert!(said.contains("no past run"), "{said}");
@@ -145,4 +146,26 @@ fn a_file_that_cannot_be_edited_hides_no_figures() {
     let said = world.run(&["suggest"]);
     assert!(said.code == 0 && said.stdout.contains("builder") && said.stderr.starts_with("note: "), "{said}");
     assert_eq!(world.run(&["suggest", "--write", "--yes"]).code, 1);
+}
+
+#[test]
+fn init_shows_what_past_runs_used_before_it_writes() {
+    let world = past(25, "builder");
+    world.write("home/.claude/fusebox.json", r#"{ "agents": { "builder": { "max_turns": 1 } } }"#);
+    // No time passes here, so that all of them are read.
+    let given = GivenTime::at(&world, 1_795_000_000_000);
+    let tried = given.run(&["init", "--dry-run"]).ok();
+    let written = given.run(&["init"]).ok();
+    let table = |text: &str| text.split("\n\n").next().unwrap().to_owned();
+    assert_eq!(table(&tried), table(&written));
+    insta::assert_snapshot!(table(&tried), @r"
+    what 50, 90 and 99 of 100 past runs used at most, the (limit in force), and in
+      how many a limit would have tripped; from the newest 25 sessions:
+    AGENT TYPE  RUNS  TOOL CALLS            TIME              COST, USD   TRIP
+    builder       25   3 3 3 (1)  1s 1s 1s (60m)  0.02 0.02 0.02 (5.00)  100 %
+    main          25   1 1 1 (-)    1s 1s 1s (-)     0.01 0.01 0.01 (-)    0 %
+    ");
+    let without_past = TestWorld::new();
+    let said = GivenTime::at(&without_past, 1_795_000_000_000).run(&["init", "--dry-run"]).ok();
+    assert!(!said.contains("past runs"), "{said}");
 }

@@ -11,17 +11,19 @@ use std::path::Path;
 
 /// Which folders of `src` a folder may name in `crate::…`, besides itself.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("domain", &[]),
     ("limits", &["domain"]),
     ("messages", &["domain"]),
     ("engine", &["domain", "limits", "messages"]),
+    ("team", &["domain"]),
     ("config", &["calendar", "domain", "engine", "error", "limits"]),
     ("pricing", &["calendar", "domain", "error", "platform"]),
     ("wire", &["byte_search", "domain", "limits", "messages", "ui"]),
     ("transcript", &["byte_search", "domain", "engine", "error", "messages", "platform", "pricing", "wire"]),
-    ("store", &["domain", "engine", "error", "limits", "platform", "ui"]),
+    ("store", &["domain", "engine", "error", "limits", "platform", "team", "ui"]),
     ("report", &["calendar", "domain", "engine", "limits", "messages", "ui", "wire"]),
+    ("alerts", &["domain", "limits", "messages", "report", "ui", "wire"]),
     ("screen", &["calendar", "domain", "messages", "report", "ui", "wire"]),
     (
         "replay",
@@ -52,6 +54,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     (
         "cmd",
         &[
+            "alerts",
             "calendar",
             "config",
             "doctor",
@@ -67,6 +70,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
             "report",
             "screen",
             "store",
+            "team",
             "transcript",
             "ui",
             "upkeep",
@@ -81,11 +85,13 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 ];
 
 /// The folders that decide: same input, same output.
-const PURE: [&str; 12] = [
+const PURE: [&str; 14] = [
+    "alerts",
     "domain",
     "messages",
     "limits",
     "engine",
+    "team",
     "wire",
     "config",
     "pricing",

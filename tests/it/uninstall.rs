@@ -33,6 +33,7 @@ fn what_git_tracks_is_everybodys_and_stays_unless_it_is_named() {
       `fusebox uninstall --scope project` takes it out for all;
       `"refuse_repositories": ["[ROOT]/project"]` in ~/.claude/fusebox.json
       refuses its limits for you alone
+    left, what was counted and the log: [ROOT]/state
     [exit 0]
     "#);
     assert_eq!(kept(), committed);
@@ -72,4 +73,22 @@ fn init_in_a_repository_that_has_it_says_so_and_names_the_members_own_file() {
     let said = cloned().command(&["init"]).env("COLUMNS", "400").run().ok();
     assert!(said.contains("this repository registers them for all who work here (.claude/settings.json)"), "{said}");
     assert!(said.contains("change  edit .claude/fusebox.local.json, then"), "{said}");
+}
+
+#[test]
+fn a_file_that_another_state_has_begun_goes_as_a_whole() {
+    let world = TestWorld::new();
+    world.run(&["init"]).ok();
+    let elsewhere = world.path("elsewhere");
+    let said = world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run().ok();
+    assert_eq!(world.read("project/.claude/settings.local.json"), None, "{said}");
+    // What somebody has in it stays.
+    world.write("project/.claude/settings.local.json", "{\n  \"model\": \"opus\"\n}\n");
+    world.run(&["init"]).ok();
+    world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run().ok();
+    let left = world.read("project/.claude/settings.local.json").unwrap();
+    assert_eq!(left.split_whitespace().collect::<String>(), r#"{"model":"opus"}"#);
+    world.write("project/.claude/settings.local.json", "{}");
+    let _said = world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run();
+    assert_eq!(world.read("project/.claude/settings.local.json").as_deref(), Some("{}"));
 }

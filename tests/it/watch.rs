@@ -3,6 +3,8 @@
 
 use fusebox::domain::event::Moment;
 use fusebox::hook::command_watch::{self, WatchOrder};
+use fusebox::platform::environment::Environment;
+use fusebox::platform::file_info;
 use serde_json::{Value, json};
 
 use crate::tasks::{Client, is_alive, now};
@@ -72,7 +74,7 @@ impl Bench {
     }
 
     fn watch(&self, order: &WatchOrder) {
-        command_watch::keep(&fusebox::platform::environment::Environment::real(), &self.world.path("state"), order);
+        command_watch::keep(&Environment::real(), &self.world.path("state"), order);
     }
 
     fn notices(&self) -> Vec<Value> {
@@ -159,4 +161,55 @@ fn a_watch_goes_with_its_client() {
     bench.watch(&order);
     assert!(now().since(began) < LONGEST_MS && !is_alive(shell));
     assert_eq!(bench.notices(), Vec::<Value>::new());
+}
+
+/// A person may save settings twice before anything was asked: there is no transcript then, and nothing to be seen in it.
+#[test]
+fn of_a_client_that_reads_changed_settings_only_one_that_goes_on_unheard_is_ended() {
+    let row = |at: usize| {
+        let message = json!({"id": format!("m{at}"), "role": "assistant", "model": "claude-opus-5-5", "content": [],
+            "usage": {"input_tokens": 1, "output_tokens": 1}});
+        let row = json!({"type": "assistant", "timestamp": "2099-01-01T00:00:00.000Z", "message": message});
+        format!("{row}\n")
+    };
+    let goes_on = [row(1), row(2)].concat();
+    // What is in the transcript when the change is judged and afterwards, and whether the client is ended.
+    let cases = [
+        (None, None, false),
+        (Some(String::new()), Some(row(1)), false),
+        (Some(String::new()), Some(goes_on), true),
+        (Some(row(1)), None, true),
+    ];
+    std::thread::scope(|threads| {
+        for (before, after, is_ended) in cases {
+            threads.spawn(move || {
+                let what = format!("{before:?}, then {after:?}");
+                let bench = Bench::start("max_duration_ms");
+                let client = bench.client.process();
+                let (transcript, settings) = (bench.world.path("s1.jsonl"), bench.world.path("home/.claude/settings.json"));
+                std::fs::write(&settings, "{}").unwrap();
+                if let Some(text) = &after {
+                    std::fs::write(&transcript, text).unwrap();
+                }
+                let mut touched = file_info::version(&settings);
+                let order = json!({"Settings": {"session": "s1", "client": client, "asked": 0, "judged": [[settings, null]],
+                    "is_written": before.is_some(), "transcript": transcript, "log": ""}});
+                let watch = bench.world.command(&["hook-watch"]).stdin(order).start();
+                // It has looked long enough once it has touched the settings for the second time.
+                let (began, mut touches) = (now(), 0);
+                while is_alive(client.pid) && touches < 2 && now().since(began) < LONGEST_MS {
+                    let version = file_info::version(&settings);
+                    touches += usize::from(version != touched);
+                    touched = version;
+                    std::thread::yield_now();
+                }
+                assert_eq!(!is_alive(client.pid), is_ended, "{what}");
+                assert_eq!(touches == 2, !is_ended, "{what}");
+                drop(bench.client);
+                watch.wait().ok();
+                let log = bench.world.run(&["log", "--json"]).ok();
+                assert_eq!(log.matches("NOTICE").count(), usize::from(is_ended), "{what}: {log}");
+            });
+        }
+    });
 }

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 
 use fusebox::wire::events::EVENTS;
@@ -204,7 +204,7 @@ pub struct Invocation<'a> {
     opens_channel: bool,
 }
 
-impl Invocation<'_> {
+impl<'a> Invocation<'a> {
     /// Gives it standard input.
     pub fn stdin(mut self, input: impl fmt::Display) -> Self {
         self.input = input.to_string();
@@ -231,7 +231,13 @@ impl Invocation<'_> {
 
     /// Runs it to its end.
     #[must_use]
-    pub fn run(mut self) -> Outcome {
+    pub fn run(self) -> Outcome {
+        self.start().wait()
+    }
+
+    /// Begins it.
+    #[must_use]
+    pub fn start(mut self) -> Started<'a> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let channel = self.opens_channel.then(|| UnixStream::pair().unwrap());
         let own = channel.map(|(own, other)| {
@@ -246,7 +252,21 @@ impl Invocation<'_> {
             Some(mut own) => own.write_all(self.input.as_bytes()),
             None => child.stdin.take().unwrap().write_all(self.input.as_bytes()),
         };
-        let output = child.wait_with_output().unwrap();
+        Started { world: self.world, child }
+    }
+}
+
+/// A command that runs.
+pub struct Started<'a> {
+    world: &'a TestWorld,
+    child: Child,
+}
+
+impl Started<'_> {
+    /// Waits for its end.
+    #[must_use]
+    pub fn wait(self) -> Outcome {
+        let output = self.child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| self.world.normalized(&String::from_utf8(bytes).unwrap());
         Outcome { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }

@@ -6,6 +6,8 @@
 pub mod block;
 pub mod run;
 pub mod top;
+#[cfg(feature = "watch")]
+pub mod watch;
 
 use serde_json::Value;
 
@@ -15,14 +17,28 @@ use crate::config::setting::{Setting, Subject};
 use crate::domain::limit::Form;
 
 /// Every key, in the order of the documentation.
-const GROUPS: [&[Key]; 3] = [top::KEYS, block::KEYS, run::KEYS];
+const GROUPS: &[&[Key]] = &[
+    top::KEYS,
+    #[cfg(feature = "watch")]
+    watch::KEYS,
+    block::KEYS,
+    run::KEYS,
+];
 
 /// Keys that other versions enforce and this one does not: no error, but worth a warning.
-pub const FUTURE: &[&str] = &["team", "team_budget_usd", "user_budget_usd", "stall_after_ms"];
+pub const FUTURE: &[&str] = &[
+    "team",
+    "team_budget_usd",
+    "user_budget_usd",
+    #[cfg(not(feature = "watch"))]
+    "alerts",
+    #[cfg(not(feature = "watch"))]
+    "watchdog",
+];
 
 /// Returns every key, in the order of the documentation.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    GROUPS.into_iter().flatten()
+    GROUPS.iter().copied().flatten()
 }
 
 /// Returns the keys of a kind of block, or of the top.

@@ -125,8 +125,17 @@ pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
 
 /// Asks a process to end: the one that `is_it` says yes to. Returns whether it was asked.
 pub fn ask_to_end(pid: u32, is_it: impl Fn() -> bool) -> bool {
+    signal(pid, is_it, Signal::TERM)
+}
+
+/// Interrupts a process as Ctrl-C does: the one that `is_it` says yes to. Returns whether it was interrupted.
+pub fn interrupt(pid: u32, is_it: impl Fn() -> bool) -> bool {
+    signal(pid, is_it, Signal::INT)
+}
+
+fn signal(pid: u32, is_it: impl Fn() -> bool, signal: Signal) -> bool {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    process.is_some_and(|process| is_it() && kill_process(process, Signal::TERM).is_ok())
+    process.is_some_and(|process| is_it() && kill_process(process, signal).is_ok())
 }
 
 /// Waits until one of some processes has ended, or so long by a clock that stops while the machine sleeps; returns whether one

@@ -113,6 +113,11 @@ pub fn ask_to_end(pid: u32, is_it: impl Fn() -> bool) -> bool {
     Opened::to_end(pid).is_some_and(|held| is_it() && held.end())
 }
 
+/// Interrupts nothing: no signal reaches one process of another console.
+pub fn interrupt(_pid: u32, _is_it: impl Fn() -> bool) -> bool {
+    false
+}
+
 /// Ends a process with all that is below it: the one that `is_it` still says yes to once nothing else can take its id. Returns whether
 /// it was ended.
 pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {

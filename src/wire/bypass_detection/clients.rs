@@ -12,8 +12,7 @@ const RESTRICTED: &str = "--restricted";
 const SHOWS: [&str; 4] = ["--help", "-h", "--version", "-v"];
 
 /// The client's commands that start no agent, where they are its first argument and no option asks for an answer in print.
-const HARMLESS: [&str; 16] = [
-    "agents",
+const HARMLESS: [&str; 15] = [
     "attach",
     "auth",
     "auto-mode",

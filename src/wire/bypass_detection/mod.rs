@@ -15,8 +15,8 @@ use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{self, Part, Simple};
 
 /// Commands that only a person may give.
-pub const PERSONS_COMMANDS: [&str; 10] =
-    ["grant", "resume", "reset", "reload", "trust", "uninstall", "upgrade", "prune", "off", "on"];
+pub const PERSONS_COMMANDS: [&str; 12] =
+    ["grant", "resume", "reset", "reload", "trust", "uninstall", "upgrade", "prune", "off", "on", "team", "watch"];
 
 /// Options that only a person may give, each with its command: limits are only watched, written into a file, changed by keys.
 const PERSONS_OPTIONS: [(&str, &str); 3] = [("init", "--observe"), ("suggest", "--write"), ("status", "--watch")];
@@ -40,6 +40,8 @@ const MOST_STARTS: usize = 16;
 
 /// How many texts may be nested in one another by `sh -c` and the like.
 const DEEPEST: usize = 6;
+/// What is said of commands beyond that.
+const TOO_DEEP: &str = "commands inside of commands, deeper than Fusebox reads, that name it or the client";
 
 impl Guard {
     /// Says what a file is, where an agent may not write it.
@@ -204,7 +206,11 @@ impl<'g> Walk<'g> {
     }
 
     fn invocation(&mut self, simple: &Simple, it: &Invocation, depth: usize) -> Option<String> {
-        for script in it.scripts.iter().filter(|_| depth < DEEPEST) {
+        // Only what names Fusebox, the state or the client is read at all.
+        if it.is_too_deep || (depth >= DEEPEST && !it.scripts.is_empty()) {
+            return Some(TOO_DEEP.to_owned());
+        }
+        for script in &it.scripts {
             // Its variables and its folder are those of the program that runs it.
             let before = self.scope.clone();
             self.scope.folder = self.led(it);

@@ -3,10 +3,17 @@
 use crate::domain::pattern;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
 use crate::wire::bypass_detection::path_rules::LONGEST;
+use crate::wire::bypass_detection::processes::SERVICE_FILES;
 use crate::wire::shell::base;
 
 /// Files whose content decides limits.
 const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pricing.json"];
+
+/// How a shell names the session's id.
+const SESSION: [&str; 2] = ["${CLAUDE_CODE_SESSION_ID}", "$CLAUDE_CODE_SESSION_ID"];
+
+/// The client's folder of the mods that sessions at work load.
+const MODS: &str = "dev-mods";
 
 /// How the folder of the state is called.
 const STATE: &str = "the folder that holds Fusebox's state";
@@ -22,8 +29,17 @@ impl Guard {
         if name.starts_with(PROGRAM) && self.holds_policy(&path[..path.len() - name.len()]) && is_file() {
             return Some(format!("`{name}`, which holds the limits"));
         }
+        if SERVICE_FILES.contains(&name) {
+            return Some(format!("`{name}`, which keeps `fusebox watch` at work"));
+        }
         if self.program.as_deref().is_some_and(|program| self.rules.unified(program) == path) {
             return Some(format!("`{path}`, the program that holds the limits"));
+        }
+        if let Some(claude) = self.claude_dir.as_deref() {
+            let mods = format!("{}/{MODS}", bare(&self.rules.unified(claude)));
+            if path == mods || path.strip_prefix(&mods).is_some_and(|below| below.starts_with('/')) {
+                return Some(format!("`{MODS}`, from which the client loads code into this session"));
+            }
         }
         let state = self.rules.unified(self.state_dir.as_deref()?);
         let below = path.strip_prefix(Some(bare(&state)).filter(|state| !state.is_empty())?)?;
@@ -61,7 +77,10 @@ impl Guard {
         if word.len() > LONGEST {
             return None;
         }
-        let expanded = self.expanded(folder, &self.rules.slashed(word))?;
+        // Which session's folder it is makes no difference here.
+        let word = self.rules.slashed(word);
+        let named = SESSION.iter().fold(word.into_owned(), |word, name| word.replace(name, "session"));
+        let expanded = self.expanded(folder, &named)?;
         let expanded = self.rules.unified(&expanded);
         let mut path = match expanded.starts_with('/') {
             true => String::new(),

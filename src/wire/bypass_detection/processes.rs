@@ -1,4 +1,4 @@
-//! The ending of the hooks' processes by their name.
+//! The ending of Fusebox's processes: of hooks by their name, of the watch by the system's service manager.
 
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
 use crate::wire::shell;
@@ -10,8 +10,30 @@ const ENDERS: [&str; 5] = ["pkill", "killall", "taskkill", "Stop-Process", "spps
 /// Their options with values.
 const VALUED: [&str; 12] = ["-P", "-g", "-G", "-t", "-u", "-U", "-s", "-F", "-o", "-y", "--signal", "--parent"];
 
-/// Says that an invocation ends hooks by name.
+/// The files of the service that `fusebox watch --install` makes: of systemd, and of launchd.
+pub const SERVICE_FILES: [&str; 2] = ["fusebox-watch.service", "fusebox.watch.plist"];
+
+/// Commands that begin and end services, and what of theirs only looks.
+const SERVICE_MANAGERS: [&str; 2] = ["systemctl", "launchctl"];
+const LOOKS: [&str; 8] = ["status", "show", "cat", "is-active", "is-enabled", "list-units", "list-unit-files", "print"];
+
+/// Says that an invocation ends hooks by name, or the watch's service.
 pub(super) fn ended(guard: &Guard, it: &Invocation) -> Option<String> {
+    service_ended(it).or_else(|| hooks_ended(guard, it))
+}
+
+/// Says that an invocation does something to the watch's service beside looking at it.
+fn service_ended(it: &Invocation) -> Option<String> {
+    if !SERVICE_MANAGERS.contains(&it.name()) {
+        return None;
+    }
+    let mut words = it.args.iter().map(|word| &*word.text);
+    let verb = words.find(|word| !word.starts_with('-'))?;
+    let names_watch = words.any(|word| word.contains(PROGRAM));
+    (names_watch && !LOOKS.contains(&verb)).then(|| "the service of `fusebox watch`".to_owned())
+}
+
+fn hooks_ended(guard: &Guard, it: &Invocation) -> Option<String> {
     if !ENDERS.iter().any(|ender| it.name().eq_ignore_ascii_case(ender)) {
         return None;
     }

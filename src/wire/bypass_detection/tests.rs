@@ -17,7 +17,7 @@ pub(super) fn guard() -> Guard {
 }
 
 /// What each is refused on every system.
-const ATTEMPTS: [&str; 67] = [
+const ATTEMPTS: [&str; 66] = [
     "fusebox grant s1 max_turns=+5",
     "/usr/bin/fusebox --json resume x",
     "env -u CLAUDECODE fusebox reset",
@@ -27,7 +27,6 @@ const ATTEMPTS: [&str; 67] = [
     "if true; then fusebox reload; fi",
     "echo \"$(fusebox reload)\"",
     "fusebox prune --older-than 40d",
-    "$(command -v fusebox) grant",
     "find . -exec fusebox grant {} \\;",
     "npx fusebox grant",
     "npx -y fusebox-cli@latest grant s1 max_turns=+5",
@@ -346,4 +345,6 @@ fn what_is_written_on_windows_is_known_by_its_path() {
 }
 
 mod client_forms;
+mod hidden_forms;
 mod servers;
+mod watch_service;

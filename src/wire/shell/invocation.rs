@@ -31,6 +31,8 @@ pub struct Invocation<'a> {
     pub scripts: Vec<Cow<'a, str>>,
     /// Whether it is a shell that runs what comes through a pipe.
     pub reads_commands: bool,
+    /// Whether more programs run each other than are taken off.
+    pub is_too_deep: bool,
 }
 
 impl<'a> Invocation<'a> {
@@ -47,7 +49,8 @@ impl<'a> Invocation<'a> {
         let mut open = vec![(Invocation { variables, ..Invocation::default() }, &simple.words[..])];
         while let Some((mut at, words)) = open.pop().filter(|_| found.len() < DEEPEST) {
             let mut rest = words;
-            for _ in 0..DEEPEST {
+            let mut taken_off = 0;
+            while taken_off < DEEPEST {
                 let Some((program, args)) = rest.split_first() else { break };
                 (at.program, at.args) = (&program.text, args);
                 let Some(row) = row(at.name(), args) else { break };
@@ -60,7 +63,9 @@ impl<'a> Invocation<'a> {
                 let taken = &args[..args.len() - rest.len()];
                 at.runners.push((at.program, taken));
                 (at.program, at.args) = ("", &[]);
+                taken_off += 1;
             }
+            at.is_too_deep = taken_off == DEEPEST;
             found.push(at);
         }
         found
@@ -85,7 +90,10 @@ impl<'a> Invocation<'a> {
             let at = args.iter().position(|word| options.contains(&&*word.text));
             return at.map_or(&[], |at| &args[at + 1..]);
         }
-        let mut rest = if subcommands.is_empty() { args } else { &args[1..] };
+        let mut rest = match subcommands {
+            [] => args,
+            _ => subcommand_at(args, valued).map_or(args, |at| &args[at + 1..]),
+        };
         let mut operands = 0;
         let (awaited, texts): (usize, &[&str]) = match runs {
             Runs::Words(operands) => (*operands, &[]),
@@ -186,13 +194,26 @@ fn script_of<'a>(program: &str, text: Cow<'a, str>) -> Cow<'a, str> {
 fn row(name: &str, args: &[Word]) -> Option<&'static Row> {
     let is_meant = |row: &Row| {
         let has = |option: &&str| args.iter().any(|word| word.text == *option);
-        let is_asked = row.1.is_empty() || args.first().is_some_and(|first| row.1.contains(&&*first.text));
+        let is_named = |at: usize| row.1.contains(&&*args[at].text);
+        let is_asked = row.1.is_empty() || subcommand_at(args, row.3).is_some_and(is_named);
         is_asked && !matches!(row.2, Runs::After(options) if !options.iter().any(has))
     };
     let row = ROWS.iter().find(|row| row.0.eq_ignore_ascii_case(name) && is_meant(row))?;
     // `command -v NAME` only looks for it.
     let looks = name == "command" && args.first().is_some_and(|first| matches!(&*first.text, "-v" | "-V"));
     (!looks).then_some(row)
+}
+
+/// Returns where a program's subcommand stands: behind its own options and their values.
+fn subcommand_at(args: &[Word], valued: &[&str]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(word) = args.get(at) {
+        if !word.text.starts_with('-') {
+            return Some(at);
+        }
+        at += 1 + values_after(&word.text, valued);
+    }
+    None
 }
 
 /// Returns how many words after an option are its values. Of short options in one word the first with a value takes the rest of it.

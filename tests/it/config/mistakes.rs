@@ -166,7 +166,7 @@ fn unknown_keys_have_a_nearest() {
     // other versions' keys
     let known = "is known but not enforced by this version";
     check_problem(r#"{"team": {}}"#, &format!("`team: {{}}` @ {known}"));
-    check_problem(r#"{"main": {"stall_after_ms": 3}}"#, &format!("`main.stall_after_ms: 3` @ {known}"));
+    check_problem(r#"{"main": {"team_budget_usd": 3}}"#, &format!("`main.team_budget_usd: 3` @ {known}"));
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl Policy {
                 let call = Call { tool: tool.to_owned(), ..Call::default() };
                 adds(NextStep { stage: Stage::Call, call: Some(&call) })
             }
-            Meter::Spend { .. } | Meter::Window => None,
+            Meter::Spend { .. } | Meter::Window | Meter::Silence => None,
         };
         let limits: Vec<&Limit> = self.scopes.iter().flat_map(|(_, set)| &set.limits).map(|rule| rule.limit).collect();
         let is_counted = |tool: &&str| limits.iter().any(|limit| adds(limit, tool) > adds(limit, "Read"));

@@ -5,12 +5,12 @@ use std::fmt;
 use fusebox::domain::limit::{Counts, Form, Limit, Unit};
 use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
 use fusebox::domain::policy::{ACTIONS, Action, Billing, Layer, OnLimit, Scope};
-use fusebox::limits::REGISTRY;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::select;
 
 use crate::laws::client::{Act, Policy, Turn, ends};
+use crate::laws::decided_at_events;
 
 /// The largest response of a script.
 const LARGEST: u64 = 5;
@@ -254,7 +254,7 @@ pub fn case(limit: &'static Limit, scope: Scope, sizes: Sizes) -> impl Strategy<
 }
 
 fn rule() -> impl Strategy<Value = (&'static Limit, Scope, u64, Action)> {
-    select(REGISTRY).prop_flat_map(|limit| {
+    select(decided_at_events().collect::<Vec<_>>()).prop_flat_map(|limit| {
         let outer = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
         let scopes: Vec<Scope> = limit.scopes.iter().copied().chain(outer).collect();
         (Just(limit), select(scopes), caps(limit), select(&ACTIONS[..]))

@@ -9,9 +9,9 @@ use fusebox::domain::limit::{Limit, Unit};
 use fusebox::domain::policy::{ACTIONS, Action, Scope};
 use fusebox::domain::session::Status;
 use fusebox::domain::verdict::{Decision, Refusal};
-use fusebox::limits::REGISTRY;
 
 use crate::laws::client::{Policy, ends};
+use crate::laws::decided_at_events;
 use crate::laws::scripts::Case;
 use crate::laws::truth::{misstated, of_limit, truth};
 use crate::laws::way::{WAYS, Way};
@@ -48,7 +48,7 @@ fn all() -> Vec<Tried> {
     };
     let most_caps = if is_full { 2 } else { 1 };
     let mut all = Vec::new();
-    for limit in REGISTRY.iter().copied() {
+    for limit in decided_at_events() {
         let outer = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
         for scope in limit.scopes.iter().copied().chain(outer) {
             for (action, way) in ACTIONS.into_iter().flat_map(|action| WAYS.map(|way| (action, way))) {
@@ -201,7 +201,7 @@ fn every_way_goes_on_where_nothing_limits_it() {
 
 #[test]
 fn a_wait_is_cut_to_what_is_left_wherever_the_end_of_that_ends_the_run() {
-    for limit in REGISTRY.iter().copied().filter(|limit| limit.unit == Unit::Millis) {
+    for limit in decided_at_events().filter(|limit| limit.unit == Unit::Millis) {
         for (scope, action) in
             [Scope::Run, Scope::Session, Scope::Outer].into_iter().flat_map(|s| ACTIONS.map(|a| (s, a)))
         {

@@ -213,3 +213,13 @@ fn of_two_dialogs_about_one_cap_each_does_what_it_says() {
     let why = "worker a1-0000, stopped: tool calls of the session 7/6, answered with No (max_turns, user)";
     assert!(status.contains(&format!("{why} fusebox resume a1-0000")), "{status}");
 }
+
+#[test]
+fn uninstall_speaks_of_no_session_that_a_limit_has_stopped_and_whose_client_is_gone() {
+    let mut scene = begin(&json!({"session": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"}}));
+    shell(&scene, "fusebox init");
+    assert!((0..9).any(|_| !scene.step(Actor::Main)), "nothing stops it");
+    scene.leaves();
+    let said = shell(&scene, "fusebox uninstall");
+    assert_eq!(reloads(&said), Vec::<&str>::new(), "{said}");
+}

@@ -64,6 +64,7 @@ fn what_is_off_stops_nothing_and_what_is_spent_counts() {
         assert!(report.contains("limits are off until") && report.contains("(off)"), "{report}");
         let said = scene.world.run(&["on"]).ok();
         assert!(said.contains("are on again"), "{said}");
+        assert!(said.contains("`fusebox off` had let"), "{policy}: {said}");
         assert!(!scene.step(Actor::Main) || !scene.step(Actor::Main), "{policy}: nothing stops it any more");
     }
 }
@@ -177,7 +178,7 @@ fn asked(layer: Layer, locked: bool, managed: &[&str]) -> (Decision, String) {
     let mut limits = rules(&[("max_turns", 0, Action::Terminate)], layer);
     limits.limits[0].locked = locked;
     let managed = managed.iter().map(|name| (*name).to_owned()).collect();
-    let limits_off = Some(LimitsOff { since_ms: at(0).wall_ms, until_ms: None, managed });
+    let limits_off = Some(LimitsOff { since_ms: at(0).wall_ms, until_ms: None, managed, let_go_on: Vec::new() });
     let mut state = SessionState::new(Session { limits_off, limits: LimitSet::default(), ..session("s1") });
     let (id, tool, intent) = ("t1".to_owned(), "Read".to_owned(), Intent::Plain);
     let call = Call { id, tool, intent, fingerprints: Fingerprints::default(), ..Call::default() };

@@ -1,9 +1,10 @@
 //! Numbers agree: whoever tells of a trip tells the same figures, in a message, in `status`, `explain`, `log` and `report`.
 
-use fusebox::wire::messages::ahead_of_trip;
-use serde_json::Value;
+use fusebox::wire::messages::{Ahead, ahead_of_trip};
+use serde_json::{Value, json};
 
-use crate::levers::next_steps::{Case, cases, shell};
+use crate::levers::next_steps::{Case, cases, commands, shell};
+use crate::levers::scene::{Actor, Scene};
 
 /// Returns the trip that holds a scene, as the log has it for programs.
 fn trip(text: &str) -> Option<Value> {
@@ -50,7 +51,8 @@ fn wrong(case: &Case) -> Vec<String> {
     let kind = fusebox::limits::find(limit).unwrap();
     let [of_used, of_cap, of_ahead] =
         ["used", "cap", "ahead"].map(|key| kind.base(trip[key].as_f64().unwrap_or(0.0)).unwrap());
-    let ahead = ahead_of_trip(kind, of_used, of_cap, of_ahead);
+    let requests = trip["requests_ahead"].as_u64().unwrap_or(0);
+    let ahead = ahead_of_trip(kind, of_used, of_cap, Ahead { amount: of_ahead, requests });
     let places = [
         ("log", "fusebox log".to_owned()),
         ("status", "fusebox status --all".to_owned()),
@@ -77,4 +79,48 @@ fn wrong(case: &Case) -> Vec<String> {
 fn whoever_tells_of_a_trip_tells_the_same_figures() {
     let wrong: Vec<String> = cases().iter().flat_map(wrong).collect();
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Returns the grants that a text names, each once.
+fn grants(text: &str) -> Vec<String> {
+    let mut grants: Vec<String> = commands(text).into_iter().filter(|it| it.starts_with("fusebox grant")).collect();
+    grants.sort();
+    grants.dedup();
+    grants
+}
+
+#[test]
+fn what_is_spent_after_a_stop_is_said_to_be_of_now_and_every_offer_covers_it() {
+    let mut scene = Scene::new();
+    let rules = json!({"max_cost_usd": 0.09, "timeout_action": "terminate", "warn_at": []});
+    scene.world.write("home/.claude/fusebox.json", json!({"session": rules}).to_string());
+    std::os::unix::fs::symlink(crate::world::FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
+    scene.begin();
+    assert!((0..30).any(|_| !scene.step(Actor::Main)), "nothing trips");
+    let trip = trip(&shell(&scene, "fusebox log --json")).unwrap();
+    let used = shown("max_cost_usd", &trip["used"]);
+    // What was under way when it was stopped, and far more than the cap.
+    for _ in 0..60 {
+        scene.responds();
+    }
+    scene.step(Actor::Main);
+    let status = shell(&scene, "fusebox status");
+    let bar = status.lines().find(|line| line.contains("[#")).unwrap();
+    let figures = bar.split_whitespace().filter_map(|word| word.split_once('/'));
+    let now = figures.map(|it| it.0).find(|it| it.parse::<f64>().is_ok_and(|now| now > 0.2)).expect(&status);
+    let flat = status.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&format!(" {used}/0.0900 USD")) && flat.contains(&format!("; {now} USD now")), "{status}");
+    let explained = shell(&scene, "fusebox explain");
+    assert_eq!(grants(&explained), grants(&status), "{explained}\n{status}");
+    let [grant] = &grants(&status)[..] else { panic!("{status}") };
+    let more: f64 = grant.rsplit("=+").next().unwrap().parse().unwrap();
+    let cap = 0.09 + more;
+    let spent: f64 = now.parse().unwrap();
+    assert!(cap > spent && cap < spent + 3.0 * 0.045, "{grant}: {spent} is spent");
+    scene.stops();
+    assert!(!scene.prompt());
+    let answers = scene.answers();
+    assert!(answers.contains("of it is spent already"), "{answers}");
+    assert!(shell(&scene, grant).ends_with("[exit 0]"));
+    assert!(scene.prompt() && scene.step(Actor::Main), "{grant}");
 }

@@ -85,11 +85,11 @@ fn every_kind_of_limit_is_drawn_that_people_can_make_something_of() {
       subagents at once   [----------] 0/8 max_parallel_subagents  user
       depth of subagents  [#####-----] 1/2 max_delegation_depth  user
       developer a1  running  17 tool calls, 0.00 USD  depth 1  2 refused
-        tool calls    [######----] 17/25 max_turns  project
-        prompt toke…  [##--------] 50.0k/200.0k max_context_tokens
-        completion …  [#---------] 900/8000 max_tokens_per_turn  project, only warns
-        cost          [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd  project
-        calls in th…  [###-------] 3/10 in 60 min rate_limits.WebSearch  user
+        tool calls  [######----] 17/25 max_turns  project
+        prompt      [##--------] 50.0k/200.0k max_context_tokens
+        completion  [#---------] 900/8000 max_tokens_per_turn  project, only warns
+        cost        [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd  project
+        calls       [###-------] 3/10 in 60 min rate_limits.WebSearch  user
 
     all sessions of this user
       cost of the day  [###-------] 3.00/10.00 USD max_cost_usd_per_day  user

@@ -127,8 +127,8 @@ fn what_cannot_be_read_or_priced_is_said() {
     let world = TestWorld::new();
     assert_snapshot!(world.run(&["report", "--transcripts"]), @r"
     [stderr]
-    error: cannot read `[ROOT]/home/.claude/projects`: No such file or directory (os error 2)
-      hint: give the client's projects folder, a folder below it, or a transcript
+    error: Claude Code has kept no sessions here yet: there is no ~/.claude/projects
+      hint: run it once, or name the folder that has transcripts of yours
     [exit 1]
     ");
     world.write("home/.claude/projects/p/s.jsonl", row("m1", "").replace("opus-5-5", "new-9") + &row("", ""));

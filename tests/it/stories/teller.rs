@@ -64,6 +64,7 @@ fn told(policy: &Policy, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
         began_ms: BEGAN_MS,
         attended: lines.iter().all(|line| line.does != Does::Unattended),
         calls: vec![HookCall { at_ms: 0, input: to_raw_value(&json!({})).unwrap() }],
+        ..Recording::default()
     };
     let table = Table::embedded();
     let terms = ReplayTerms { policy, mode: policy.mode(), table: &table };

@@ -47,6 +47,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
             "--by HOSTILE",
         ],
     ),
+    ("watch", &["--once", "--once --json", "--uninstall", "--HOSTILE"]),
     ("explain", &["", "--json", "s --json", "HOSTILE", "s", "1", "2", "3", "4", "5"]),
     ("log", &["", "--since all", "--since all --json", "--since HOSTILE"]),
     (
@@ -98,6 +99,15 @@ pub const CALLS: &[(&str, &[&str])] = &[
             "../home/.claude/projects --config HOSTILE",
         ],
     ),
+    ("team init", &["HOSTILE", "core --time-zone HOSTILE"]),
+    ("team join", &["HOSTILE"]),
+    ("team sync", &["", "HOSTILE"]),
+    ("team invite", &["HOSTILE", "HOSTILE --remove"]),
+    ("team members", &["", "HOSTILE"]),
+    ("team limit", &["", "HOSTILE", "month=HOSTILE", "month=5 --user HOSTILE"]),
+    ("team status", &["", "HOSTILE"]),
+    ("team report", &["", "--by HOSTILE", "--days HOSTILE"]),
+    ("team", &["HOSTILE"]),
     ("doctor", &["", "--json"]),
     ("run", &["-- HOSTILE", "-- true"]),
     (

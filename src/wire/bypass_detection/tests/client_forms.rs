@@ -34,7 +34,8 @@ fn a_word_that_is_the_prompt_is_no_command_of_the_client() {
         ("claude agents -p", true),
         ("claude mcp -p", true),
         ("claude --bare logs", true),
-        ("claude agents", false),
+        // Its screen starts sessions of their own.
+        ("claude agents", true),
         ("claude mcp add x -- npx -p y", false),
         ("claude --bare --help", false),
         ("claude --version -p", false),

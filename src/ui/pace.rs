@@ -1,4 +1,4 @@
-//! When the screen reads the state again, and when its clocks go on.
+//! When what follows the state reads it again, and when the clocks of a screen go on.
 
 use std::time::Duration;
 

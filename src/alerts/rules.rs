@@ -1,0 +1,326 @@
+//! What each rule finds in the rows of the state.
+
+use crate::alerts::alert::{Alert, Hold};
+use crate::alerts::silence::{self, Signs};
+use crate::domain::alert::{AlertRule, Trigger};
+use crate::domain::amount::Amount;
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::duration;
+use crate::domain::event::Moment;
+use crate::domain::limit::{Meter, Unit};
+use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::policy::{Action, Mode, Scope};
+use crate::domain::session::{Run, Session, Status};
+use crate::domain::verdict::Finding;
+use crate::limits;
+use crate::messages::alerts as messages;
+use crate::report::dialogs::{self, Answer};
+use crate::report::doing::{Activity, LatestCalls};
+use crate::report::log_lines;
+use crate::report::reading::{self, LimitReading};
+use crate::report::rows::{Logged, SessionRows, project};
+use crate::report::status;
+use crate::ui::style::plain;
+use crate::wire::messages::short;
+use crate::wire::user_lines;
+
+/// How far back rules over an hour look, and how old a stop may be that is told, in milliseconds.
+pub const HOUR_MS: i64 = 3_600_000;
+
+/// What rules look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The sessions of the last days.
+    pub rows: &'a [SessionRows],
+    /// The latest call of each run at work.
+    pub calls: &'a LatestCalls,
+    /// The signs of life of each run at work.
+    pub signs: &'a Signs,
+    /// Now.
+    pub now: Moment,
+}
+
+/// Returns what is due by these rules, and by the limits on silence.
+pub fn due(facts: &Facts, rules: &[AlertRule]) -> Vec<Alert> {
+    let mut due: Vec<Alert> = facts.at_work().filter_map(|(rows, run)| silent_past_limit(facts, rows, run)).collect();
+    for rule in rules {
+        due.extend(match &rule.trigger {
+            Trigger::Limit { limit, percent } => facts.of_runs(rule, |at| part_used(at, limit, *percent)),
+            Trigger::Spend { usd } => spend(facts, rule, *usd).into_iter().collect(),
+            Trigger::Terminations { count } => terminations(facts, rule, *count).into_iter().collect(),
+            Trigger::Waits { ms } => facts.of_runs(rule, |at| waits(at, *ms)),
+            Trigger::Stopped => stops(facts, rule),
+            Trigger::Stalled { ms } => facts.of_runs(rule, |at| stalled(at, *ms)),
+            Trigger::Overdue { ms } => facts.of_runs(rule, |at| overdue(at, *ms)),
+        });
+    }
+    due
+}
+
+/// A run that a rule looks at.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    facts: &'a Facts<'a>,
+    rows: &'a SessionRows,
+    run: &'a Run,
+}
+
+impl<'a> Facts<'a> {
+    /// Returns the runs at work.
+    fn at_work(&self) -> impl Iterator<Item = (&'a SessionRows, &'a Run)> {
+        let open = self.rows.iter().filter(|rows| status::at_work(rows.session.status) && !rows.session.is_over);
+        let runs = open.flat_map(|rows| rows.runs.iter().map(move |run| (rows, run)));
+        runs.filter(|(rows, run)| {
+            let sign = self.signs.get(&(rows.session.id.clone(), run.id.clone()));
+            run.status == Status::Running && run.working && !sign.is_some_and(|sign| sign.is_over)
+        })
+    }
+
+    /// Returns what a rule finds of the runs at work that it is about.
+    fn of_runs(&'a self, rule: &AlertRule, find: impl Fn(At<'a>) -> Vec<Alert>) -> Vec<Alert> {
+        let about = self.at_work().filter(|(_, run)| rule.is_about(&run.agent_type));
+        let found = about.flat_map(|(rows, run)| find(At { facts: self, rows, run }));
+        found.map(|alert| Alert { rule: rule.name.clone(), ..alert }).collect()
+    }
+
+    fn since_hour(&self) -> i64 {
+        self.now.wall_ms.saturating_sub(HOUR_MS)
+    }
+}
+
+/// Makes an alert about a run.
+fn of_run(rows: &SessionRows, run: &Run, cause: String, text: String) -> Alert {
+    Alert {
+        cause,
+        text: plain(&text),
+        session_id: rows.session.id.clone(),
+        run_id: run.id.clone(),
+        agent_type: run.agent_type.clone(),
+        project: project(&rows.session.project).to_owned(),
+        next: format!("fusebox explain {}", short(&run.id)),
+        ..Alert::default()
+    }
+}
+
+/// Names a run with its project: `developer (a1b2c3d4) in shop`.
+fn who(rows: &SessionRows, run: &Run) -> String {
+    let folder = project(&rows.session.project).rsplit(['/', '\\']).next().unwrap_or_default();
+    format!("{} in {folder}", user_lines::named(run))
+}
+
+fn shown(reading: &LimitReading) -> String {
+    format!("{} {} ({}, {})", reading.cap.limit.label, reading.figures(), reading.limit, reading.layer)
+}
+
+fn with_reading(alert: Alert, reading: &LimitReading) -> Alert {
+    let limit = reading.cap.limit;
+    Alert {
+        limit: reading.limit.clone(),
+        used: Some(limit.configured(reading.used.value)),
+        cap: Some(limit.configured(reading.cap.value)),
+        ..alert
+    }
+}
+
+/// Finds the limits of a key of which so much is used.
+fn part_used(at: At, key: &str, percent: u64) -> Vec<Alert> {
+    let is_reached = |reading: &&LimitReading| {
+        let (used, cap) = (u128::from(reading.used.value), u128::from(reading.cap.value));
+        reading.cap.limit.key == key && cap > 0 && used * 100 >= cap * u128::from(percent)
+    };
+    let readings = reading::of_run(&at.rows.session, at.run, at.facts.now);
+    let reached = readings.iter().filter(is_reached).map(|reading| {
+        let cause =
+            format!("part:{}:{}:{}:{percent}:{}", at.rows.session.id, at.run.id, reading.limit, reading.cap.value);
+        let text = messages::part_used(percent, who(at.rows, at.run), shown(reading));
+        with_reading(of_run(at.rows, at.run, cause, text), reading)
+    });
+    reached.collect()
+}
+
+/// Sums what all sessions were billed within the last hour.
+fn spend(facts: &Facts, rule: &AlertRule, most: f64) -> Option<Alert> {
+    let charges = facts.rows.iter().flat_map(|rows| &rows.charges);
+    let lately = charges.filter(|charge| charge.at_ms > facts.since_hour() && !charge.inherited && !charge.earlier);
+    let spent = lately.fold(Amount::default(), |sum, charge| sum + charge.spend.cost);
+    let limit = limits::REGISTRY.iter().find(|limit| limit.unit == Unit::Usd)?;
+    let cap = Amount(limit.base(most)?);
+    (spent.0 > cap.0).then(|| Alert {
+        rule: rule.name.clone(),
+        cause: format!("spend:{}", rule.name),
+        recurs: true,
+        text: messages::spend(spent, cap),
+        used: Some(spent.usd()),
+        cap: Some(most),
+        next: "fusebox status".to_owned(),
+        ..Alert::default()
+    })
+}
+
+/// Counts the runs that limits ended within the last hour.
+fn terminations(facts: &Facts, rule: &AlertRule, most: u64) -> Option<Alert> {
+    let ended = recent(facts).filter(|(_, logged)| logged.record.event == Some(RecordKind::AgentFailed));
+    let blocks = ended.filter(|(_, logged)| logged.record.mode.is_empty() && !log_lines::keeps_back(&logged.record));
+    let count = blocks.count() as u64;
+    (count > most).then(|| Alert {
+        rule: rule.name.clone(),
+        cause: format!("terminations:{}", rule.name),
+        recurs: true,
+        text: messages::terminations(count, most),
+        used: Some(count as f64),
+        cap: Some(most as f64),
+        next: "fusebox log".to_owned(),
+        ..Alert::default()
+    })
+}
+
+/// Returns the records of the last hour.
+fn recent<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a SessionRows, &'a Logged)> {
+    let since_ms = facts.since_hour();
+    let all = facts.rows.iter().flat_map(|rows| rows.records.iter().map(move |logged| (rows, logged)));
+    all.filter(move |(_, logged)| logged.at_ms > since_ms)
+}
+
+/// Finds the stops and pauses of limits within the last hour.
+fn stops(facts: &Facts, rule: &AlertRule) -> Vec<Alert> {
+    let is_stop = |record: &Record| {
+        let did = match record.event {
+            Some(RecordKind::AgentFailed) => "stopped",
+            Some(RecordKind::AgentPaused) => "paused",
+            _ => return None,
+        };
+        let is_limit = limits::find(&record.limit).is_some() && record.mode.is_empty();
+        (is_limit && !log_lines::keeps_back(record) && !log_lines::refuses_call(record)).then_some(did)
+    };
+    let found = recent(facts).filter_map(|(rows, logged)| {
+        let (did, record) = (is_stop(&logged.record)?, &logged.record);
+        let run = rows.runs.iter().find(|run| run.id == record.run)?;
+        let figures = log_lines::figures(record).unwrap_or_else(|| record.limit.clone());
+        let why = format!("{figures} ({})", record.layer);
+        let text = messages::stopped(who(rows, run), did, why);
+        let alert = of_run(rows, run, format!("stopped:{}", logged.number), text);
+        let (limit, used, cap) = (record.limit.clone(), record.used, record.cap);
+        rule.is_about(&run.agent_type).then(|| Alert { rule: rule.name.clone(), limit, used, cap, ..alert })
+    });
+    found.collect()
+}
+
+fn activity<'a>(at: At<'a>) -> Activity<'a> {
+    let call = at.facts.calls.get(&at.rows.session.id).and_then(|calls| calls.get(&at.run.id));
+    Activity::of(at.run, call)
+}
+
+/// Finds out whether a run waits for a person for so long.
+fn waits(at: At, ms: u64) -> Vec<Alert> {
+    let activity = activity(at);
+    let Some((call, since)) = activity.waits() else { return Vec::new() };
+    let answer = dialogs::of_run(&at.rows.records, &at.run.id).last().map_or(Answer::Open, |dialog| dialog.answer);
+    if matches!(activity, Activity::AsksForMore(..)) && answer != Answer::Open {
+        return Vec::new();
+    }
+    let waited = at.facts.now.wall_since(since);
+    if waited < ms {
+        return Vec::new();
+    }
+    let what = match activity {
+        Activity::AsksForMore(..) => "it asks for more of a limit".to_owned(),
+        _ => format!("a dialog about {}", call.tool),
+    };
+    let text = messages::waits(who(at.rows, at.run), duration::ahead(waited), what);
+    let alert = of_run(at.rows, at.run, format!("waits:{}:{}:{}", at.rows.session.id, at.run.id, since.wall_ms), text);
+    vec![Alert { used: Some(waited as f64), cap: Some(ms as f64), ..alert }]
+}
+
+fn silence(at: At) -> Option<u64> {
+    silence::of(at.rows, at.run, (at.facts.calls, at.facts.signs), at.facts.now)
+}
+
+/// Finds out whether a run gives no sign of life for so long.
+fn stalled(at: At, ms: u64) -> Vec<Alert> {
+    // A limit of its own decides.
+    let has_limit = at.run.limits.limits.iter().any(|rule| matches!(rule.limit.meter, Meter::Silence));
+    let Some(silent) = silence(at).filter(|silent| *silent >= ms && !has_limit) else { return Vec::new() };
+    vec![Alert { used: Some(silent as f64), cap: Some(ms as f64), ..of_silence(at, silent) }]
+}
+
+/// Makes an alert of a run's silence. Its cause is the run's last event: each silence is told once.
+fn of_silence(at: At, silent: u64) -> Alert {
+    let doing = match activity(at) {
+        Activity::Calls(call, _) => format!("in a call of {}", call.tool),
+        _ => "the model does not answer".to_owned(),
+    };
+    let text = messages::stalled(who(at.rows, at.run), duration::ahead(silent), doing);
+    let cause = format!("silent:{}:{}:{}", at.rows.session.id, at.run.id, at.run.last.wall_ms);
+    of_run(at.rows, at.run, cause, text)
+}
+
+/// Finds out whether a run is silent past its own limit.
+fn silent_past_limit(facts: &Facts, rows: &SessionRows, run: &Run) -> Option<Alert> {
+    let at = At { facts, rows, run };
+    let rule = run.limits.limits.iter().find(|rule| matches!(rule.limit.meter, Meter::Silence))?;
+    let silent = silence(at).filter(|silent| *silent >= rule.cap)?;
+    let alert = of_silence(at, silent);
+    let hold = Hold { finding: Finding::of(rule, Scope::Run, silent), others_live: others_live(at, rule) };
+    Some(Alert {
+        rule: rule.limit.key.to_owned(),
+        limit: rule.limit.key.to_owned(),
+        used: Some(silent as f64),
+        cap: Some(rule.cap as f64),
+        hold: blocks(&rows.session, facts.now).then_some(hold),
+        ..alert
+    })
+}
+
+/// Whether another agent of the same client gives signs of life, as its own limit says, else that of this one.
+fn others_live(at: At, rule: &LimitRule) -> bool {
+    let others = at.facts.at_work().filter(|(rows, run)| {
+        let is_of_client = rows.session.client.is_some() && rows.session.client == at.rows.session.client;
+        is_of_client && run.id != at.run.id
+    });
+    // One that waits for agents below it lives by them.
+    let mut leaves = others.filter(|(rows, run)| !silence::has_work_below(rows, run));
+    leaves.any(|(rows, run)| {
+        let own = run.limits.limits.iter().find(|own| own.limit == rule.limit).unwrap_or(rule);
+        silence::of(rows, run, (at.facts.calls, at.facts.signs), at.facts.now).is_none_or(|ms| ms < own.cap)
+    })
+}
+
+/// Whether limits of a session block now.
+fn blocks(session: &Session, now: Moment) -> bool {
+    session.mode == Mode::Enforce && !session.limits_off.as_ref().is_some_and(|off| off.holds(now.wall_ms))
+}
+
+/// Finds the limits that a run is past although each would have ended it, where it has sent no event for so long.
+fn overdue(at: At, ms: u64) -> Vec<Alert> {
+    let (session, now) = (&at.rows.session, at.facts.now);
+    let quiet = now.since(at.run.last);
+    let is_ordered = at.run.order.is_some() || session.order.is_some();
+    if quiet < ms || is_ordered || activity(at).waits().is_some() || !blocks(session, now) {
+        return Vec::new();
+    }
+    let of_run_itself = reading::of_run(session, at.run, now).into_iter().map(|it| (Scope::Run, it));
+    // What the session has used up, its main agent answers for.
+    let main = session.main.as_deref() == Some(at.run.id.as_str());
+    let of_all = if main && now.since(session.last) >= ms { reading::of_session(at.rows, now) } else { Vec::new() };
+    let past = of_run_itself.chain(of_all.into_iter().map(|it| (Scope::Session, it))).filter(|(_, it)| is_past(it));
+    let found = past.map(|(scope, it)| {
+        let cause = format!("overdue:{}:{}:{}:{}", session.id, at.run.id, it.limit, it.cap.value);
+        let text = messages::overdue(who(at.rows, at.run), shown(&it), duration::ahead(quiet));
+        let set: &LimitSet = if scope == Scope::Run { &at.run.limits } else { &session.limits };
+        let rule = set.limits.iter().find(|rule| rule.name() == it.limit);
+        let ends = rule.filter(|rule| matches!(rule.action, Action::Terminate | Action::Pause));
+        let hold = ends.map(|rule| Hold { finding: Finding::of(rule, scope, it.used.value), others_live: false });
+        Alert { hold, ..with_reading(of_run(at.rows, at.run, cause, text), &it) }
+    });
+    found.collect()
+}
+
+/// Whether a limit on time or on what requests spend is used up that would end its run, or ask.
+fn is_past(reading: &LimitReading) -> bool {
+    let limit = reading.cap.limit;
+    let grows_unseen = limit.spent_by_requests() || limit.unit == Unit::Millis && limit.adds_up;
+    grows_unseen
+        && reading.action != Action::Warn
+        && reading.per_ms.is_none()
+        && reading.used.value >= reading.cap.value
+}

@@ -1,0 +1,95 @@
+//! The state as commands follow it that go on: read again only where it has changed, each session under its locks for itself.
+
+use crate::cmd::query;
+use crate::domain::budget::SharedBudget;
+use crate::domain::charge::DaySum;
+use crate::domain::session::Session;
+use crate::error::Result;
+use crate::platform::environment::Environment;
+use crate::platform::file_info;
+use crate::report::doing::LatestCalls;
+use crate::report::rows::SessionRows;
+use crate::report::status;
+use crate::store::{self, Store};
+
+/// The state's files that a write changes.
+const FILES: [&str; 2] = [store::FILE, "state.db-wal"];
+
+/// Length and time of the state's files.
+type Stamp = [Option<(u64, u64)>; 2];
+
+/// How far a reading goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// As hooks have left the state.
+    State,
+    /// With what transcripts have more.
+    Transcripts,
+}
+
+/// What was read of the state.
+#[derive(Debug, Default)]
+pub struct LiveState {
+    stamp: Stamp,
+    /// The sessions that are open, or had an event in the last week.
+    pub rows: Vec<SessionRows>,
+    /// The latest call of each run of those at work.
+    pub calls: LatestCalls,
+    /// What sessions share.
+    pub budgets: Vec<SharedBudget>,
+    /// The sums of pruned days.
+    pub pruned: Vec<DaySum>,
+}
+
+fn stamp(env: &Environment) -> Stamp {
+    let Ok(folder) = store::folder(env) else { return Stamp::default() };
+    FILES.map(|name| file_info::of(&folder.join(name)).ok().map(|info| (info.length, info.modified_ns)))
+}
+
+impl LiveState {
+    /// Whether something was written since the last reading.
+    pub fn has_changed(&self, env: &Environment) -> bool {
+        self.stamp != stamp(env)
+    }
+
+    /// Reads what has changed: sessions that are open, and those that are new.
+    pub fn read(&mut self, env: &Environment, depth: Depth) -> Result<()> {
+        // What is written meanwhile is read the next time.
+        self.stamp = stamp(env);
+        let since_ms = env.now().wall_ms.saturating_sub(query::WEEK_MS);
+        let listed = query::open_or_since(env, since_ms)?;
+        let is_listed = |id: &String| listed.iter().any(|session| session.id == *id);
+        self.rows.retain(|rows| is_listed(&rows.session.id));
+        self.calls.retain(|id, _| is_listed(id));
+        let is_new = |session: &Session| {
+            status::at_work(session.status)
+                || self
+                    .rows
+                    .iter()
+                    .find(|rows| rows.session.id == session.id)
+                    .is_none_or(|rows| rows.session != *session || rows.runs.iter().any(|run| run.order.is_some()))
+        };
+        let ids: Vec<String> = listed.iter().filter(|it| is_new(it)).map(|session| session.id.clone()).collect();
+        let mut fresh = if depth == Depth::Transcripts { query::fresh_sessions(env, &ids)? } else { Vec::new() };
+        // Hooks wait for the state's locks: each session has them for itself.
+        let folder = store::folder(env)?;
+        if depth == Depth::State {
+            for session in listed.into_iter().filter(|session| ids.contains(&session.id)) {
+                fresh.push(query::rows_of(&Store::open_for(&folder, Some(&session.id))?, session)?);
+            }
+        }
+        for rows in fresh {
+            let id = rows.session.id.clone();
+            if status::at_work(rows.session.status) {
+                self.calls.insert(id.clone(), Store::open_for(&folder, Some(&id))?.latest_calls(&id)?);
+            } else {
+                self.calls.remove(&id);
+            }
+            self.rows.retain(|known| known.session.id != id);
+            self.rows.push(rows);
+        }
+        let store = Store::open(env)?;
+        (self.budgets, self.pruned) = (store.shared_budgets()?, store.sums()?);
+        Ok(())
+    }
+}

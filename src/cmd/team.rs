@@ -1,0 +1,288 @@
+//! `fusebox team`: what many machines spend, in one place. The caps that it sets are shown and not enforced (docs/teams.md).
+
+use std::process::ExitCode;
+
+use clap::{Subcommand, ValueEnum};
+
+use crate::cmd::team_place::{self, Joined};
+use crate::cmd::{query, require_human, team_sync};
+use crate::domain::amount::Amount;
+use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
+use crate::store::team::address::Address;
+use crate::store::team::ledger::{By, CapUse, Ledger, Whose};
+use crate::team::machine::Machine;
+use crate::ui::style::Style;
+use crate::ui::table::{Align, Column, table};
+
+/// The longest address that is read from standard input, in bytes.
+const LONGEST: usize = 4096;
+/// The highest cap, in dollars: what the store's numbers hold.
+const HIGHEST: f64 = 9_000_000.0;
+/// What a person is to know of the caps.
+const NOT_ENFORCED: &str = "these caps are shown; no agent is stopped by them yet";
+
+/// Arguments of `fusebox team`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The store is a PostgreSQL of yours; docs/teams.md says how it is set up, and what is not there yet: no agent is stopped by a
+team's caps. Its address, with a login and its password, is in FUSEBOX_TEAM_STORE or comes on standard input, for init and join.
+
+Examples:
+  fusebox team init core             make the tables, and the team `core`, whose first admin you are
+  fusebox team invite bob            let the database's login `bob` take part
+  fusebox team join core             have this machine tell `core` what it spends
+  fusebox team sync                  tell it what is new; run it by cron, or by hand
+  fusebox team limit month=1000      set a cap, for the team, or with --user or --each-user
+  fusebox team report --by project   what was spent in 30 days")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make the tables of the store where they are missing, and a team
+    Init {
+        /// The team's name
+        team: String,
+        /// Where its days begin
+        #[arg(long, default_value = "UTC")]
+        time_zone: String,
+    },
+    /// Have this machine tell a team what it spends from now on
+    Join {
+        /// The team's name
+        team: String,
+    },
+    /// Tell the team what this machine has spent since the last time
+    Sync,
+    /// Let a login of the database take part
+    Invite {
+        /// The login
+        login: String,
+        /// It may set caps and let others in
+        #[arg(long)]
+        admin: bool,
+        /// It may no longer take part
+        #[arg(long, conflicts_with = "admin")]
+        remove: bool,
+    },
+    /// List who takes part
+    Members,
+    /// Set caps: day=50 week=200 month=1000, or month=none
+    Limit {
+        /// A period, and US dollars or `none`
+        #[arg(required = true, value_name = "PERIOD=USD")]
+        caps: Vec<String>,
+        /// For one login, in place of the team
+        #[arg(long, value_name = "LOGIN")]
+        user: Option<String>,
+        /// For each login that has none of its own
+        #[arg(long, conflicts_with = "user")]
+        each_user: bool,
+    },
+    /// Show the caps that bind you, and what is spent of each
+    Status,
+    /// Show what was spent: an admin sees all of the team, a member what is theirs
+    Report {
+        /// What it is summed by
+        #[arg(long, value_enum, default_value_t = Grouping::User)]
+        by: Grouping,
+        /// Of how many days
+        #[arg(long, default_value_t = 30)]
+        days: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Grouping {
+    User,
+    Project,
+    Model,
+    Day,
+}
+
+/// Runs `fusebox team`.
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    match &args.command {
+        Command::Sync => return team_sync::run(env),
+        Command::Status => return status(env),
+        Command::Report { by, days } => return report(env, *by, *days),
+        Command::Members => return members(env),
+        Command::Init { .. } | Command::Join { .. } | Command::Invite { .. } | Command::Limit { .. } => {}
+    }
+    require_human::require(env, "team")?;
+    match &args.command {
+        Command::Init { team, time_zone } => init(env, team, time_zone),
+        Command::Join { team } => join(env, team),
+        Command::Invite { login, admin, remove } => {
+            let role = if *admin { "admin" } else { "member" };
+            invite(env, login, Some(role).filter(|_| !remove))
+        }
+        Command::Limit { caps, user, each_user } => {
+            let whose = match (user, each_user) {
+                (Some(login), _) => Whose::User(login),
+                (None, true) => Whose::EachUser,
+                (None, false) => Whose::Team,
+            };
+            limit(env, caps, whose)
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Returns the store's address: from the environment, else from standard input. It holds a password, so it is no argument.
+fn address(env: &Environment) -> Result<String> {
+    let given = env.var(team_place::VARIABLE);
+    let read = || String::from_utf8_lossy(&env.stdin(LONGEST, |bytes| bytes.truncate(LONGEST))).trim().to_owned();
+    let address = given.unwrap_or_else(read);
+    match address.is_empty() {
+        false => Ok(address),
+        true => Err(Error::failed("no address of the team's store is given")
+            .hint("export FUSEBOX_TEAM_STORE=postgres://LOGIN:PASSWORD@HOST/DATABASE, or pipe it in")),
+    }
+}
+
+fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
+    let address = address(env)?;
+    let mut ledger = Ledger::open(&Address::parse(&address)?)?;
+    let steps = ledger.migrate()?;
+    ledger.create_team(team, zone)?;
+    keep(env, team, ledger.new_id()?, address)?;
+    let tables = if steps > 0 { "its tables are made" } else { "its tables were there" };
+    env.print(&format!("team {team}: {tables}, and you are its first admin; this machine has joined it\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn join(env: &Environment, team: &str) -> Result<ExitCode> {
+    let address = address(env)?;
+    let mut ledger = Ledger::open(&Address::parse(&address)?)?;
+    ledger.status(team)?;
+    keep(env, team, ledger.new_id()?, address)?;
+    env.print(&format!("this machine tells team {team} what it spends from now on, when `fusebox team sync` runs\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Notes what was joined, as a machine that the team has not seen before.
+fn keep(env: &Environment, team: &str, machine: String, store: String) -> Result<()> {
+    let joined = Joined { team: team.to_owned(), store, machine, since_ms: env.now().wall_ms };
+    team_place::save_machine(env, &Machine::default())?;
+    team_place::save(env, &joined)
+}
+
+fn invite(env: &Environment, login: &str, role: Option<&str>) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    team_place::ledger(&joined)?.set_member(&joined.team, login, role)?;
+    let what = role.map_or_else(|| "takes part no longer".to_owned(), |role| format!("takes part as {role}"));
+    env.print(&format!("{login} {what} in team {}\n", joined.team));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<ExitCode> {
+    let caps = caps.iter().map(|text| cap_of(text)).collect::<Result<Vec<_>>>()?;
+    let joined = team_place::joined(env)?;
+    let mut ledger = team_place::ledger(&joined)?;
+    for (period, cap) in &caps {
+        ledger.set_cap(&joined.team, whose, period, *cap)?;
+        let shown = cap.map_or_else(|| "none".to_owned(), |cap| cap.to_string());
+        let of = match whose {
+            Whose::Team => "the team".to_owned(),
+            Whose::EachUser => "each user".to_owned(),
+            Whose::User(login) => login.to_owned(),
+        };
+        env.print(&format!("cap of {of} for a {period}: {shown}\n"));
+    }
+    env.print(&format!("{NOT_ENFORCED}\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads `month=1000`.
+fn cap_of(text: &str) -> Result<(&str, Option<Amount>)> {
+    let wrong = || Error::usage(format!("`{text}` is no cap: it is like day=50, week=200, month=1000 or month=none"));
+    let (period, amount) = text.split_once('=').ok_or_else(wrong)?;
+    if !["day", "week", "month"].contains(&period) {
+        return Err(wrong());
+    }
+    match amount {
+        "none" => Ok((period, None)),
+        _ => {
+            let usd = amount.parse::<f64>().ok().filter(|usd| (0.0..=HIGHEST).contains(usd)).ok_or_else(wrong)?;
+            Ok((period, Some(Amount::from_usd(usd))))
+        }
+    }
+}
+
+fn members(env: &Environment) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    let members = team_place::ledger(&joined)?.members(&joined.team)?;
+    let columns = [Column::new("LOGIN", Align::Left, 0), Column::new("ROLE", Align::Left, 0)];
+    let rows: Vec<_> = members.into_iter().map(|(login, role)| (Style::Plain, vec![login, role])).collect();
+    env.print(&table(&columns, &rows, &query::page(env)));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn status(env: &Environment) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    let caps = team_place::ledger(&joined)?.status(&joined.team)?;
+    if caps.is_empty() {
+        env.print(&format!("team {} has no cap that binds you\n", joined.team));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let columns = [
+        Column::new("OF", Align::Left, 0),
+        Column::new("PERIOD", Align::Left, 0),
+        Column::new("SPENT", Align::Right, 0),
+        Column::new("CAP", Align::Right, 0),
+        Column::new("RESETS", Align::Left, 1),
+    ];
+    let row = |cap: &CapUse| {
+        let style = if cap.spent >= cap.cap { Style::Red } else { Style::Plain };
+        let (spent, of) = (cap.spent.to_string(), cap.cap.to_string());
+        (style, vec![cap.scope.clone(), cap.period.clone(), spent, of, cap.resets.clone()])
+    };
+    let rows: Vec<_> = caps.iter().map(row).collect();
+    env.print(&format!("team {}\n{}{NOT_ENFORCED}\n", joined.team, table(&columns, &rows, &query::page(env))));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(env: &Environment, by: Grouping, days: u32) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    let (by, head) = match by {
+        Grouping::User => (By::User, "USER"),
+        Grouping::Project => (By::Project, "PROJECT"),
+        Grouping::Model => (By::Model, "MODEL"),
+        Grouping::Day => (By::Day, "DAY"),
+    };
+    let spent = team_place::ledger(&joined)?.spent(&joined.team, by, days.min(36_500))?;
+    let columns = [
+        Column::new(head, Align::Left, 0),
+        Column::new("RESPONSES", Align::Right, 1),
+        Column::new("COST", Align::Right, 0),
+    ];
+    let total: Amount = spent.iter().map(|(_, _, cost)| *cost).sum();
+    let row = |(name, responses, cost): (String, u64, Amount)| {
+        let name = if name.is_empty() { "-".to_owned() } else { name };
+        (Style::Plain, vec![name, responses.to_string(), cost.to_string()])
+    };
+    let rows: Vec<_> = spent.into_iter().map(row).collect();
+    env.print(&format!(
+        "{}{total} in all, as far as machines have told it\n",
+        table(&columns, &rows, &query::page(env))
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cap_is_a_period_and_dollars_or_none() {
+        assert_eq!(cap_of("month=1000").unwrap(), ("month", Some(Amount::from_usd(1000.0))));
+        assert_eq!(cap_of("day=none").unwrap(), ("day", None));
+        for wrong in ["1000", "year=5", "day=", "day=-1", "day=NaN", "day=inf", "day=1e12"] {
+            assert!(cap_of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What this machine knows of its team: a file in the state folder that only its user reads.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
+use crate::platform::{atomic_file, file_info, files};
+use crate::store::team::address::Address;
+use crate::store::team::ledger::Ledger;
+use crate::team::machine::Machine;
+
+/// The variable that names the store, with the login and its password.
+pub const VARIABLE: &str = "FUSEBOX_TEAM_STORE";
+/// Who joined what, and what the machine has told.
+const JOINED: &str = "team.json";
+const MACHINE: &str = "team-machine.json";
+/// The most that is read of either, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// The team that this machine has joined.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Joined {
+    /// Its name.
+    pub team: String,
+    /// The store's address, with the login and its password.
+    pub store: String,
+    /// The id of this machine.
+    pub machine: String,
+    /// Since when it tells what it spends, in milliseconds since 1970.
+    pub since_ms: i64,
+}
+
+/// Where the files are.
+pub fn folder(env: &Environment) -> Result<PathBuf> {
+    env.state_dir()
+        .ok_or_else(|| Error::failed("there is no place for the state: neither FUSEBOX_HOME nor HOME is set"))
+}
+
+/// Loads what the machine has joined. The address in the environment comes before the one in the file.
+pub fn joined(env: &Environment) -> Result<Joined> {
+    let path = folder(env)?.join(JOINED);
+    let hint = "`fusebox team join NAME` joins one";
+    let text = secret(&path)?.ok_or_else(|| Error::failed("this machine has joined no team").hint(hint))?;
+    let mut joined: Joined =
+        serde_json::from_str(&text).map_err(|cause| Error::file("read", &path, cause).hint(hint))?;
+    joined.store = env.var(VARIABLE).unwrap_or(joined.store);
+    Ok(joined)
+}
+
+/// Connects to the store of what was joined.
+pub fn ledger(joined: &Joined) -> Result<Ledger> {
+    Ledger::open(&Address::parse(&joined.store)?)
+}
+
+/// Saves what the machine has joined.
+pub fn save(env: &Environment, joined: &Joined) -> Result<()> {
+    write(&folder(env)?.join(JOINED), &joined)
+}
+
+/// Loads what the machine has told.
+pub fn machine(env: &Environment) -> Result<Machine> {
+    let path = folder(env)?.join(MACHINE);
+    match secret(&path)? {
+        Some(text) => serde_json::from_str(&text).map_err(|cause| Error::file("read", &path, cause)),
+        None => Ok(Machine::default()),
+    }
+}
+
+/// Saves what the machine has told.
+pub fn save_machine(env: &Environment, machine: &Machine) -> Result<()> {
+    write(&folder(env)?.join(MACHINE), machine)
+}
+
+fn write(path: &Path, value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string(value).map_err(|cause| Error::file("write", path, cause))?;
+    atomic_file::replace(path, &text, 0o600).map_err(|cause| Error::file("write", path, cause))
+}
+
+/// Reads a file that nobody else may read; `None` where there is none.
+fn secret(path: &Path) -> Result<Option<String>> {
+    let Ok(info) = file_info::of(path) else { return Ok(None) };
+    if cfg!(unix) && info.mode & 0o077 != 0 {
+        let what = format!("`{}` can be read by others, and holds a password", path.display());
+        return Err(Error::failed(what).hint(format!("chmod 600 '{}'", path.display())));
+    }
+    files::text(path, LARGEST).map(Some).map_err(|cause| Error::file("read", path, cause))
+}

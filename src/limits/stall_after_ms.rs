@@ -1,0 +1,26 @@
+//! Time without a sign of life: the watchdog decides it, since an agent that hangs sends no event.
+
+use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::policy::{Action, Scope};
+
+/// The limit on time without a sign of life.
+pub const LIMIT: Limit = Limit {
+    key: "stall_after_ms",
+    label: "time without a sign of life",
+    unit: Unit::Millis,
+    range: (1_000, 31_536_000_000),
+    scopes: &[Scope::Run],
+    stop_reason: "stalled",
+    phrase: "no sign of life",
+    meter: Meter::Silence,
+    action: Some(Action::Warn),
+    shown_at_zero: false,
+    did: Some(|used| format!("gave no sign of life for {used}")),
+    advice: Some("`fusebox status` names the call that an agent is in."),
+    doc: "Milliseconds without a sign of life: no event, and no growth of the run's transcript or of its file of `checkpoints`. \
+          A shell command whose process lives, an open dialog and a subagent at work are signs of life. No hook decides it, since \
+          an agent that hangs sends none: `fusebox watch` does, and records it as a warning. With `watchdog.kill` it ends the \
+          client. The time that the machine sleeps does not count.",
+    example: "600000",
+    ..Limit::PLAIN
+};

@@ -1,0 +1,223 @@
+//! The functions of a team's store, typed: what a machine asks, and what people set and see.
+
+use serde_json::json;
+
+use crate::domain::amount::Amount;
+use crate::domain::event::Moment;
+use crate::error::{Error, Result};
+use crate::store::team::MIGRATIONS;
+use crate::store::team::address::Address;
+use crate::store::team::connection::{Connection, Failure, Row};
+use crate::team::messages::{Answer, Charge, Reply, Request};
+
+/// A team's store, as one login sees it.
+pub struct Ledger {
+    connection: Connection,
+    /// The address without its password.
+    shown: String,
+}
+
+/// Whose a cap is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// The team's as a whole.
+    Team,
+    /// Each user's that has none of their own.
+    EachUser,
+    /// One user's.
+    User(&'a str),
+}
+
+/// What spend is summed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The login.
+    User,
+    /// The project.
+    Project,
+    /// The model.
+    Model,
+    /// The day, in the team's time zone.
+    Day,
+}
+
+/// One cap, and what is used of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapUse {
+    /// `team` or `user`.
+    pub scope: String,
+    /// `day`, `week` or `month`.
+    pub period: String,
+    /// When the period ends, by the server.
+    pub resets: String,
+    /// The cap.
+    pub cap: Amount,
+    /// What is spent.
+    pub spent: Amount,
+    /// What is spent or leased.
+    pub committed: Amount,
+    /// Whom to ask; empty where nobody is named.
+    pub contact: String,
+}
+
+impl Ledger {
+    /// Connects to a store.
+    pub fn open(address: &Address) -> Result<Ledger> {
+        let shown = address.shown();
+        match Connection::open(address) {
+            Ok(connection) => Ok(Ledger { connection, shown }),
+            Err(failure) => Err(error(&shown, failure)),
+        }
+    }
+
+    /// Brings the schema up to date, and returns how many steps that took.
+    pub fn migrate(&mut self) -> Result<usize> {
+        let there =
+            "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'fusebox' AND tablename = 'migration'";
+        let is_there = self.ask(there, &[])?.first().is_some_and(|row| number(row, 0) > 0);
+        let last = match is_there {
+            true => self.ask("SELECT coalesce(max(number), 0) FROM fusebox.migration", &[])?,
+            false => Vec::new(),
+        };
+        let done = usize::try_from(last.first().map_or(0, |row| number(row, 0))).unwrap_or(usize::MAX);
+        for (at, step) in MIGRATIONS.iter().enumerate().skip(done) {
+            let note = format!("INSERT INTO fusebox.migration (number) VALUES ({})", at + 1);
+            let statements = format!("BEGIN;\n{step}\n;{note};\nCOMMIT;");
+            self.connection.run(&statements).map_err(|failure| error(&self.shown, failure))?;
+        }
+        Ok(MIGRATIONS.len().saturating_sub(done))
+    }
+
+    /// Sends a machine's request. `sent` is when, by the machine's clock.
+    pub fn send(&mut self, team: &str, machine: &str, request: &Request, sent: Moment) -> Result<Reply> {
+        let lease = request.number().to_string();
+        let (statement, rest) = match request {
+            Request::Lease { want, .. } => {
+                ("SELECT epoch, answer, amount_pico_usd FROM fusebox.lease($1, $2, $3, $4)", vec![want.0.to_string()])
+            }
+            Request::Renew { .. } => ("SELECT epoch, answer, lives_ms FROM fusebox.renew($1, $2, $3)", Vec::new()),
+            Request::Settle { sequence, charges, closes, .. } => {
+                let charges = charges.iter();
+                let charges = charges.map(|Charge { message, cost, model, project }| {
+                    json!({"message": message, "cost_pico_usd": cost.0, "model": model, "project": project})
+                });
+                let charges = serde_json::Value::from_iter(charges).to_string();
+                let statement = "SELECT epoch, answer, sequence, closed FROM fusebox.settle($1, $2, $3, $4, $5, $6)";
+                (statement, vec![sequence.to_string(), charges, closes.to_string()])
+            }
+        };
+        let values: Vec<Option<&str>> =
+            [team, machine, &lease].into_iter().chain(rest.iter().map(String::as_str)).map(Some).collect();
+        let rows = self.ask(statement, &values)?;
+        let row = rows.first().ok_or_else(|| Error::failed(format!("{}: no answer", self.shown)))?;
+        let answer = match word(row, 1) {
+            "reserved" => Answer::Reserved { amount: Amount(number(row, 2)) },
+            "refused" => Answer::Refused,
+            "usable" => Answer::Usable { lives_ms: number(row, 2) },
+            "pending" => Answer::Pending,
+            "over" => Answer::Over,
+            "settled" => Answer::Settled { sequence: number(row, 2), closed: word(row, 3) == "t" },
+            other => return Err(Error::failed(format!("{}: a later version's answer `{other}`", self.shown))),
+        };
+        Ok(Reply { epoch: number(row, 0), number: request.number(), sent, answer })
+    }
+
+    /// Returns the caps that bind this login, with what is used of each.
+    pub fn status(&mut self, team: &str) -> Result<Vec<CapUse>> {
+        let statement = "SELECT scope, period, resets_at, cap_pico_usd, spent_pico_usd, committed_pico_usd, contact \
+             FROM fusebox.status($1)";
+        let cap = |row: &Row| CapUse {
+            scope: word(row, 0).to_owned(),
+            period: word(row, 1).to_owned(),
+            resets: word(row, 2).to_owned(),
+            cap: Amount(number(row, 3)),
+            spent: Amount(number(row, 4)),
+            committed: Amount(number(row, 5)),
+            contact: word(row, 6).to_owned(),
+        };
+        Ok(self.ask(statement, &[Some(team)])?.iter().map(cap).collect())
+    }
+
+    /// Returns a new id for a machine, which nobody can guess.
+    pub fn new_id(&mut self) -> Result<String> {
+        let rows = self.ask("SELECT gen_random_uuid()::text", &[])?;
+        rows.first()
+            .map(|row| word(row, 0).to_owned())
+            .ok_or_else(|| Error::failed(format!("{}: no answer", self.shown)))
+    }
+
+    /// Makes a team, whose first admin is this login.
+    pub fn create_team(&mut self, team: &str, zone: &str) -> Result<()> {
+        self.ask("SELECT fusebox.create_team($1, $2)", &[Some(team), Some(zone)]).map(|_| ())
+    }
+
+    /// Lets a login take part, as `member` or `admin`; `None` lets it out.
+    pub fn set_member(&mut self, team: &str, login: &str, role: Option<&str>) -> Result<()> {
+        self.ask("SELECT fusebox.set_member($1, $2, $3)", &[Some(team), Some(login), role]).map(|_| ())
+    }
+
+    /// Sets a cap; `None` takes it away.
+    pub fn set_cap(&mut self, team: &str, whose: Whose<'_>, period: &str, cap: Option<Amount>) -> Result<()> {
+        let (scope, login) = match whose {
+            Whose::Team => ("team", ""),
+            Whose::EachUser => ("user", ""),
+            Whose::User(login) => ("user", login),
+        };
+        let cap = cap.map(|cap| cap.0.to_string());
+        let values = [Some(team), Some(scope), Some(login), Some(period), cap.as_deref()];
+        self.ask("SELECT fusebox.set_cap($1, $2, $3, $4, $5)", &values).map(|_| ())
+    }
+
+    /// Sets whom a member asks.
+    pub fn set_contact(&mut self, team: &str, contact: &str) -> Result<()> {
+        let set = "SELECT fusebox.set_team($1, $2, NULL, NULL, NULL)";
+        self.ask(set, &[Some(team), Some(contact)]).map(|_| ())
+    }
+
+    /// Returns the members of a team, each with its role.
+    pub fn members(&mut self, team: &str) -> Result<Vec<(String, String)>> {
+        let members = "SELECT m.login, m.role FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team WHERE t.name = $1 \
+             ORDER BY m.login";
+        let rows = self.ask(members, &[Some(team)])?;
+        Ok(rows.iter().map(|row| (word(row, 0).to_owned(), word(row, 1).to_owned())).collect())
+    }
+
+    /// Returns what was spent in the last days, by a column of the view `spend`: its value, responses, cost.
+    pub fn spent(&mut self, team: &str, by: By, days: u32) -> Result<Vec<(String, u64, Amount)>> {
+        let column = match by {
+            By::User => "login",
+            By::Project => "project",
+            By::Model => "model",
+            By::Day => "day",
+        };
+        let spent = format!(
+            "SELECT {column}::text, sum(responses)::bigint, sum(cost_pico_usd)::bigint FROM fusebox.spend \
+             WHERE team = $1 AND day > (SELECT (clock_timestamp() AT TIME ZONE time_zone)::date FROM fusebox.team \
+             WHERE name = $1) - $2::integer GROUP BY 1 ORDER BY 3 DESC, 1"
+        );
+        let days = days.to_string();
+        let rows = self.ask(&spent, &[Some(team), Some(&days)])?;
+        Ok(rows.iter().map(|row| (word(row, 0).to_owned(), number(row, 1), Amount(number(row, 2)))).collect())
+    }
+
+    fn ask(&mut self, statement: &str, values: &[Option<&str>]) -> Result<Vec<Row>> {
+        self.connection.query(statement, values).map_err(|failure| error(&self.shown, failure))
+    }
+}
+
+fn error(shown: &str, failure: Failure) -> Error {
+    match failure {
+        Failure::Lost(why) => Error::failed(format!("{shown} cannot be reached: {why}")),
+        Failure::Refused(why) => Error::failed(format!("{shown} refuses: {why}")),
+    }
+}
+
+/// Returns a column's text; that of NULL is empty.
+fn word(row: &Row, at: usize) -> &str {
+    row.get(at).and_then(Option::as_deref).unwrap_or_default()
+}
+
+/// Returns a column's number; that of NULL, and of one below zero, is 0.
+fn number(row: &Row, at: usize) -> u64 {
+    word(row, at).parse().unwrap_or(0)
+}

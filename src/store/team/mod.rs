@@ -1,0 +1,9 @@
+//! The store of a team's budget, in PostgreSQL: docs/team-store.md has its tables, and who may do what.
+
+pub mod address;
+pub mod connection;
+pub mod ledger;
+mod tls;
+
+/// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
+pub const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];

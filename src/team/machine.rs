@@ -1,0 +1,275 @@
+//! All that one machine knows of its leases. It is saved before each request is sent and after each reply is applied.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::amount::Amount;
+use crate::domain::event::Moment;
+use crate::team::lease::{Lease, Stage, UNLEASED};
+use crate::team::messages::{Answer, Charge, Reply, Request};
+
+/// The most charges in one batch.
+pub const BATCH: usize = 500;
+
+/// The machine's side of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// The server's epoch in the last reply.
+    pub epoch: u64,
+    /// The number of the last lease.
+    pub last_number: u64,
+    /// The leases, oldest first. Closed ones stay, because a failover may have forgotten what was settled.
+    pub leases: Vec<Lease>,
+    /// What each response has cost, as far as it was charged to a lease.
+    pub charged: BTreeMap<String, Amount>,
+}
+
+impl Machine {
+    /// Returns what the machine may spend now without asking.
+    pub fn balance(&self, now: Moment) -> Amount {
+        self.leases.iter().filter(|lease| lease.is_usable(now)).map(Lease::left).sum()
+    }
+
+    /// Charges a response to the oldest lease with something left. A cost that shrinks is ignored.
+    pub fn charge(&mut self, charge: &Charge, now: Moment) {
+        let before = self.charged.get(&charge.message).copied().unwrap_or_default();
+        if charge.cost <= before {
+            return;
+        }
+        self.charged.insert(charge.message.clone(), charge.cost);
+        let usable = |lease: &Lease| lease.is_usable(now);
+        let with_rest = self.leases.iter().position(|lease| usable(lease) && lease.left() > Amount::ZERO);
+        // An overshoot stays with the last lease: nothing else was reserved for it.
+        let at = with_rest.or_else(|| self.leases.iter().rposition(usable)).unwrap_or_else(|| self.unleased());
+        self.leases[at].charge(charge, charge.cost.minus(before));
+    }
+
+    /// Returns where the charges without a lease are.
+    fn unleased(&mut self) -> usize {
+        if let Some(at) = self.leases.iter().position(|lease| lease.number == UNLEASED) {
+            return at;
+        }
+        self.leases.insert(0, Lease { stage: Stage::Closed, ..Lease::new(UNLEASED, Amount::ZERO) });
+        0
+    }
+
+    /// Makes a lease to be asked for, unless one is under way.
+    pub fn ask(&mut self, want: Amount) {
+        let is_under_way = |lease: &Lease| matches!(lease.stage, Stage::Asked | Stage::Reserved);
+        if want > Amount::ZERO && !self.leases.iter().any(is_under_way) {
+            self.last_number += 1;
+            self.leases.push(Lease::new(self.last_number, want));
+        }
+    }
+
+    /// Makes batches of what was spent, and closes the leases that are used up.
+    pub fn settle(&mut self) {
+        for lease in &mut self.leases {
+            if lease.stage == Stage::Usable && lease.left() == Amount::ZERO {
+                lease.close();
+            }
+            while !lease.open.is_empty() || lease.stage == Stage::Closing {
+                let batches = lease.batches.len();
+                lease.make_batch(BATCH);
+                if lease.batches.len() == batches {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Gives back all that is left. The machine spends nothing more until it has asked anew.
+    pub fn give_back(&mut self) {
+        self.leases.iter_mut().for_each(Lease::close);
+        self.settle();
+    }
+
+    /// Forgets what can no longer be asked for: responses that are in no transcript's reach any more, and what was confirmed
+    /// beyond the last `keep` charges. A failover that forgets more than those is not told them again.
+    pub fn forget(&mut self, in_reach: &BTreeSet<String>, keep: usize) {
+        self.charged.retain(|message, _| in_reach.contains(message));
+        let mut kept = 0;
+        for lease in self.leases.iter_mut().rev() {
+            let confirmed = lease.confirmed;
+            for batch in lease.batches.iter_mut().rev() {
+                kept += batch.charges.len();
+                if kept > keep && batch.sequence <= confirmed {
+                    batch.charges = Vec::new();
+                }
+            }
+        }
+    }
+
+    /// Returns what is to be sent now: at most one request for each lease, what was spent first.
+    pub fn requests(&self, now: Moment) -> Vec<Request> {
+        let mut requests: Vec<Request> = self.leases.iter().filter_map(|lease| lease.request(now)).collect();
+        requests.sort_by_key(|request| !matches!(request, Request::Settle { .. }));
+        requests
+    }
+
+    /// Takes a reply in, which may be late, doubled, or of an earlier epoch.
+    pub fn apply(&mut self, reply: &Reply) {
+        if reply.epoch > self.epoch {
+            self.begin_epoch(reply.epoch);
+        }
+        let is_stale = reply.epoch < self.epoch;
+        let Some(at) = self.leases.iter().position(|lease| lease.number == reply.number) else { return };
+        let lease = &mut self.leases[at];
+        match (&reply.answer, lease.stage) {
+            (Answer::Reserved { amount }, Stage::Asked) if !is_stale => {
+                lease.amount = *amount;
+                lease.stage = Stage::Reserved;
+            }
+            (Answer::Refused, Stage::Asked) => {
+                self.leases.remove(at);
+            }
+            (Answer::Usable { lives_ms }, Stage::Reserved | Stage::Usable) => {
+                lease.stage = Stage::Usable;
+                if lease.since.boot != reply.sent.boot || reply.sent.mono_ms >= lease.since.mono_ms {
+                    (lease.since, lease.lives_ms) = (reply.sent, *lives_ms);
+                }
+            }
+            (Answer::Over, Stage::Asked | Stage::Reserved) => {
+                self.leases.remove(at);
+            }
+            (Answer::Over, Stage::Usable) => lease.close(),
+            (Answer::Settled { sequence, closed }, _) if !is_stale => {
+                lease.confirmed = lease.confirmed.max(*sequence);
+                if *closed && lease.stage == Stage::Closing {
+                    lease.stage = Stage::Closed;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends everything once more: the new server may have forgotten what the old one had confirmed.
+    fn begin_epoch(&mut self, epoch: u64) {
+        self.epoch = epoch;
+        for lease in &mut self.leases {
+            lease.confirmed = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(mono_ms: u64) -> Moment {
+        Moment { mono_ms, ..Moment::default() }
+    }
+
+    fn hear(machine: &mut Machine, number: u64, answer: Answer, sent: Moment) {
+        machine.apply(&Reply { epoch: machine.epoch, number, sent, answer });
+    }
+
+    /// A machine with one lease of 10, which it may spend for 100 milliseconds.
+    fn leased() -> Machine {
+        let mut machine = Machine::default();
+        machine.ask(Amount(10));
+        hear(&mut machine, 1, Answer::Reserved { amount: Amount(10) }, at(0));
+        assert_eq!(machine.balance(at(0)), Amount::ZERO);
+        hear(&mut machine, 1, Answer::Usable { lives_ms: 100 }, at(0));
+        machine
+    }
+
+    fn charge(machine: &mut Machine, message: &str, cost: u64) {
+        let charge = Charge { message: message.to_owned(), cost: Amount(cost), ..Charge::default() };
+        machine.charge(&charge, at(1));
+    }
+
+    fn settle(machine: &Machine, now: Moment) -> Option<Request> {
+        machine.requests(now).into_iter().find(|request| matches!(request, Request::Settle { .. }))
+    }
+
+    #[test]
+    fn a_lease_is_spent_until_its_time_is_over_or_the_machine_has_restarted() {
+        let machine = leased();
+        assert_eq!(machine.balance(at(99)), Amount(10));
+        assert_eq!(machine.balance(at(100)), Amount::ZERO);
+        assert_eq!(machine.balance(Moment { boot: 1, ..at(1) }), Amount::ZERO);
+        assert_eq!(machine.requests(at(49)), []);
+        assert_eq!(machine.requests(at(50)), [Request::Renew { number: 1 }]);
+    }
+
+    #[test]
+    fn a_late_reply_shortens_no_lease() {
+        let mut machine = leased();
+        hear(&mut machine, 1, Answer::Usable { lives_ms: 100 }, at(60));
+        hear(&mut machine, 1, Answer::Usable { lives_ms: 100 }, at(50));
+        assert_eq!(machine.balance(at(159)), Amount(10));
+    }
+
+    #[test]
+    fn only_what_a_response_has_grown_by_is_spent_again() {
+        let mut machine = leased();
+        for cost in [3, 5, 4] {
+            charge(&mut machine, "m", cost);
+        }
+        assert_eq!(machine.balance(at(1)), Amount(5));
+        machine.settle();
+        let charges = vec![Charge { message: "m".to_owned(), cost: Amount(5), ..Charge::default() }];
+        let batch = Request::Settle { number: 1, sequence: 1, charges, closes: false };
+        assert_eq!(settle(&machine, at(1)), Some(batch.clone()));
+        // What comes later is in a batch of its own: the first may have arrived.
+        charge(&mut machine, "n", 5);
+        machine.settle();
+        assert_eq!(settle(&machine, at(1)), Some(batch));
+        hear(&mut machine, 1, Answer::Settled { sequence: 1, closed: false }, at(1));
+        let Some(Request::Settle { sequence: 2, closes: true, .. }) = settle(&machine, at(1)) else {
+            panic!("{machine:?}")
+        };
+    }
+
+    #[test]
+    fn what_was_spent_without_a_lease_is_told_as_such() {
+        let mut machine = Machine::default();
+        charge(&mut machine, "m", 5);
+        machine.settle();
+        let Some(Request::Settle { number: UNLEASED, closes: false, .. }) = settle(&machine, at(1)) else {
+            panic!("{machine:?}")
+        };
+    }
+
+    #[test]
+    fn a_new_epoch_is_told_everything_again_and_replies_of_the_old_one_confirm_nothing() {
+        let mut machine = leased();
+        charge(&mut machine, "m", 5);
+        machine.give_back();
+        hear(&mut machine, 1, Answer::Settled { sequence: 1, closed: true }, at(1));
+        assert_eq!(settle(&machine, at(1)), None);
+        machine.apply(&Reply { epoch: 1, number: 7, sent: at(2), answer: Answer::Over });
+        assert!(settle(&machine, at(2)).is_some());
+        let answer = Answer::Settled { sequence: 1, closed: true };
+        machine.apply(&Reply { epoch: 0, number: 1, sent: at(1), answer });
+        assert!(settle(&machine, at(2)).is_some());
+    }
+
+    #[test]
+    fn many_charges_go_in_several_batches_of_which_the_last_closes() {
+        let mut machine = leased();
+        (0..=BATCH).for_each(|message| charge(&mut machine, &message.to_string(), 1));
+        machine.settle();
+        let closes: Vec<bool> = machine.leases[0].batches.iter().map(|batch| batch.closes).collect();
+        assert_eq!(closes, [false, true]);
+        let sizes: Vec<usize> = machine.leases[0].batches.iter().map(|batch| batch.charges.len()).collect();
+        assert_eq!(sizes, [BATCH, 1]);
+    }
+
+    #[test]
+    fn what_was_confirmed_long_ago_is_forgotten_and_batches_keep_their_numbers() {
+        let mut machine = Machine::default();
+        for message in ["m", "n", "o"] {
+            charge(&mut machine, message, 5);
+            machine.settle();
+        }
+        hear(&mut machine, UNLEASED, Answer::Settled { sequence: 2, closed: false }, at(1));
+        machine.forget(&BTreeSet::from(["o".to_owned()]), 1);
+        let sizes: Vec<usize> = machine.leases[0].batches.iter().map(|batch| batch.charges.len()).collect();
+        assert_eq!((sizes, machine.charged.len()), (vec![0, 0, 1], 1));
+        let Some(Request::Settle { sequence: 3, .. }) = settle(&machine, at(1)) else { panic!("{machine:?}") };
+    }
+}

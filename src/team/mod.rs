@@ -1,0 +1,5 @@
+//! One budget for a team on many machines: the machine's side of the lease protocol, which docs/teams.md writes down.
+
+pub mod lease;
+pub mod machine;
+pub mod messages;

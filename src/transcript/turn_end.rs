@@ -1,0 +1,101 @@
+//! Whether a turn is over by what a transcript says last: no hook tells that a person has left it with Esc.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::transcript::open;
+
+/// How much of a transcript's end is looked at, in bytes.
+const REACH: u64 = 64 * 1024;
+/// How the row begins that the client writes where a person has left a turn.
+const INTERRUPTED: &str = "[Request interrupted by user";
+/// How the prompts begin as which the client writes its own commands down.
+const COMMANDS: [&str; 2] = ["<command-", "<local-command-"];
+/// Reasons by which a response ends its turn.
+const LAST: [&str; 3] = ["end_turn", "stop_sequence", "refusal"];
+
+/// Whether the last message of a transcript ends its turn: a person has left it, the API has failed, or the model is done.
+pub fn is_over(path: &Path) -> bool {
+    let Ok((mut file, length)) = open(path) else { return false };
+    if file.seek(SeekFrom::Start(length.saturating_sub(REACH))).is_err() {
+        return false;
+    }
+    let mut bytes = Vec::new();
+    if file.take(REACH).read_to_end(&mut bytes).is_err() {
+        return false;
+    }
+    let rows = bytes.split(|byte| *byte == b'\n').rev().filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let mut rows = rows;
+    rows.find_map(|row| says_over(&row)).unwrap_or(false)
+}
+
+/// Says whether a row ends its turn; nothing where it is no message of the conversation.
+fn says_over(row: &Value) -> Option<bool> {
+    let message = row.get("message")?;
+    match row.get("type")?.as_str()? {
+        "assistant" => {
+            let failed = row.get("isApiErrorMessage").and_then(Value::as_bool).unwrap_or(false);
+            let reason = message.get("stop_reason").and_then(Value::as_str).unwrap_or_default();
+            Some(failed || LAST.contains(&reason))
+        }
+        "user" => {
+            let is_meta = row.get("isMeta").and_then(Value::as_bool).unwrap_or(false);
+            let text = text_of(message.get("content")?);
+            // Commands of the client are written as prompts in tags, and begin no turn.
+            let is_command = text.is_some_and(|text| COMMANDS.iter().any(|tag| text.starts_with(tag)));
+            (!is_meta && !is_command).then(|| text.is_some_and(|text| text.starts_with(INTERRUPTED)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the text of a message that begins with one.
+fn text_of(content: &Value) -> Option<&str> {
+    content.as_str().or_else(|| content.get(0)?.get("text")?.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn user(content: &Value) -> Value {
+        json!({"type": "user", "message": {"content": content}})
+    }
+
+    fn assistant(reason: &Value) -> Value {
+        json!({"type": "assistant", "message": {"stop_reason": reason, "content": []}})
+    }
+
+    #[test]
+    fn the_last_message_tells() {
+        let interrupted = user(&json!([{"type": "text", "text": "[Request interrupted by user for tool use]"}]));
+        let result = user(&json!([{"type": "tool_result", "content": "[Request interrupted by user"}]));
+        let command = user(&json!("<command-name>/model</command-name>"));
+        let failed = json!({"type": "assistant", "isApiErrorMessage": true, "message": {"content": []}});
+        let system = json!({"type": "system", "subtype": "turn_duration"});
+        for (rows, is_over) in [
+            (vec![user(&json!("go"))], false),
+            (vec![assistant(&json!("tool_use"))], false),
+            (vec![assistant(&json!(null))], false),
+            (vec![assistant(&json!("end_turn"))], true),
+            (vec![assistant(&json!("end_turn")), system], true),
+            (vec![assistant(&json!("end_turn")), user(&json!("more"))], false),
+            (vec![interrupted.clone()], true),
+            (vec![interrupted.clone(), command], true),
+            (vec![interrupted, user(&json!("more"))], false),
+            (vec![result], false),
+            (vec![failed], true),
+            (vec![], false),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("t.jsonl");
+            let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+            crate::platform::files::write_new(&path, 0o600, text).unwrap();
+            assert_eq!(super::is_over(&path), is_over, "{rows:?}");
+        }
+    }
+}

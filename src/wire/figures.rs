@@ -1,0 +1,68 @@
+//! The figures of a limit as people and agents read them: what is used, of how much, and what is to come.
+
+use crate::domain::limit::{Limit, Unit};
+use crate::ui::formats::counted;
+
+/// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.
+pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
+    let (used, cap) = (limit.show(used), limit.show(cap));
+    match (used.rsplit_once(' '), cap.rsplit_once(' ')) {
+        (Some((used, unit)), Some((cap, same))) if unit == same && names(limit, unit) => format!("{used}/{cap}"),
+        (Some((used, unit)), Some((cap, same))) if unit == same => format!("{used}/{cap} {unit}"),
+        _ => format!("{used}/{cap}"),
+    }
+}
+
+/// What is taken to come beyond what is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ahead {
+    /// How much, in the limit's base unit; 0 where nothing is.
+    pub amount: u64,
+    /// How many requests that is; 0 where it is not known.
+    pub requests: u64,
+}
+
+/// Returns `4.81/10.00 USD + 7.22 for 2 requests to come`: what is used, and where that alone does not nearly reach the cap what requests
+/// under way and the next ones are taken for, with which it does. Whoever tells of a trip tells these figures.
+pub fn figures_of_trip(limit: &Limit, used: u64, cap: u64, ahead: Ahead) -> String {
+    pair(limit, used, cap) + &ahead_of_trip(limit, used, cap, ahead)
+}
+
+/// Returns a value without the unit that the label says already.
+pub fn bare_of_label(limit: &Limit, value: u64) -> String {
+    match limit.show(value) {
+        shown if shown.rsplit_once(' ').is_some_and(|(_, unit)| names(limit, unit)) => bare(limit, value),
+        shown => shown,
+    }
+}
+
+/// From this per cent on the figures themselves show that too little is left.
+const NEARLY_ALL: u64 = 90;
+
+/// Returns ` + 7.22 for 2 requests to come`; nothing where the cap is nearly reached without.
+pub fn ahead_of_trip(limit: &Limit, used: u64, cap: u64, ahead: Ahead) -> String {
+    if ahead.amount == 0 || !limit.spent_by_requests() || used >= cap / 100 * NEARLY_ALL {
+        return String::new();
+    }
+    let requests = match (limit.unit, ahead.requests) {
+        // Its figures are requests, or how many are to come is not known.
+        (Unit::Count, _) | (_, 0) => String::new(),
+        (_, requests) => format!(" for {}", counted(requests, "request")),
+    };
+    format!(" + {}{requests} to come", bare(limit, ahead.amount))
+}
+
+/// Returns a value without its unit, which stands beside it.
+pub fn bare(limit: &Limit, value: u64) -> String {
+    let shown = limit.show(value);
+    if matches!(limit.unit, Unit::Usd | Unit::Tokens) {
+        shown.split(' ').next().unwrap_or_default().to_owned()
+    } else {
+        shown
+    }
+}
+
+/// Whether a limit's label says the unit already: `tokens`, `prompt tokens of one request`.
+fn names(limit: &Limit, unit: &str) -> bool {
+    limit.label.split(' ').any(|word| word == unit)
+}

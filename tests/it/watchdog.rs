@@ -1,0 +1,210 @@
+//! The watchdog: what is a stall and what is none, what is past a limit without a hook, and how a client is ended.
+
+use serde_json::{Value, json};
+
+use crate::alerts::{begin, call, event, look, rules, world, write_transcript};
+use crate::given::{BEGAN_MS, GivenTime, RunningClient};
+use crate::world::{TestWorld, with};
+
+/// A session whose main agent is in a call of Read, by a client that runs.
+struct Hanging<'a> {
+    world: &'a TestWorld,
+    time: GivenTime<'a>,
+    client: RunningClient,
+}
+
+impl<'a> Hanging<'a> {
+    fn begin(world: &'a TestWorld) -> Hanging<'a> {
+        let client = RunningClient::start(&[]);
+        let mut time = GivenTime::at(world, BEGAN_MS);
+        time.set("CLAUDE_PID", client.id().to_string());
+        begin(world, &time);
+        event(world, &time, "PreToolUse", &call("Read", "t1"));
+        time.set("CLAUDE_PID", "");
+        Hanging { world, time, client }
+    }
+
+    fn hook(&mut self, name: &str, rest: &Value) {
+        self.time.set("CLAUDE_PID", self.client.id().to_string());
+        event(self.world, &self.time, name, rest);
+        self.time.set("CLAUDE_PID", "");
+    }
+
+    fn run(&self) -> Value {
+        let status: Value = serde_json::from_str(&self.time.run(&["status", "--all", "--json"]).ok()).unwrap();
+        status["sessions"][0]["runs"][0].clone()
+    }
+}
+
+#[test]
+fn silence_is_told_once_and_a_transcript_that_grows_is_none() {
+    let world = world(&json!({}));
+    let mut hanging = Hanging::begin(&world);
+    hanging.time.pass_ms(9 * 60_000);
+    write_transcript(&world, &hanging.time);
+    hanging.time.pass_ms(9 * 60_000);
+    assert_eq!(rules(&look(&world, &hanging.time)), [""; 0], "the transcript has grown");
+    hanging.time.pass_ms(60_000);
+    let alerts = look(&world, &hanging.time);
+    assert_eq!(rules(&alerts), ["stalled"]);
+    assert_eq!(alerts[0]["text"], "the main agent in project gives no sign of life for 10 min: in a call of Read");
+    hanging.time.pass_ms(60 * 60_000);
+    assert_eq!(rules(&look(&world, &hanging.time)), [""; 0]);
+    hanging.hook("PostToolUse", &call("Read", "t1"));
+    hanging.time.pass_ms(10 * 60_000);
+    let alerts = look(&world, &hanging.time);
+    assert_eq!(
+        alerts[0]["text"],
+        "the main agent in project gives no sign of life for 10 min: the model does not answer"
+    );
+    assert!(hanging.client.is_at_work());
+}
+
+#[test]
+fn a_turn_that_a_person_has_left_is_no_stall_and_its_client_is_kept() {
+    let limits = json!({"stall_after_ms": "5m", "max_wall_ms": "6m", "timeout_action": "terminate"});
+    let world = world(&json!({"main": limits, "watchdog": {"kill": true}}));
+    let mut hanging = Hanging::begin(&world);
+    let row =
+        json!({"type": "user", "message": {"content": [{"type": "text", "text": "[Request interrupted by user]"}]}});
+    world.append("s1.jsonl", format!("{row}\n"));
+    hanging.time.pass_ms(60 * 60_000);
+    assert_eq!(rules(&look(&world, &hanging.time)), [""; 0]);
+    assert!(hanging.client.is_at_work());
+}
+
+#[test]
+fn the_limit_on_silence_warns_in_the_log_and_the_report() {
+    let world = world(&json!({"main": {"stall_after_ms": "5m"}}));
+    let mut hanging = Hanging::begin(&world);
+    hanging.time.pass_ms(299_999);
+    assert_eq!(rules(&look(&world, &hanging.time)), [""; 0]);
+    hanging.time.pass_ms(1);
+    assert_eq!(rules(&look(&world, &hanging.time)), ["stall_after_ms"]);
+    hanging.time.pass_ms(10 * 60_000);
+    assert_eq!(rules(&look(&world, &hanging.time)), [""; 0], "its own limit has told");
+    let log = hanging.time.run(&["log"]).ok();
+    assert!(log.contains("AGENT_WARNING main p1 stall_after_ms"), "{log}");
+    let trip = &hanging.run()["trips"][0];
+    assert_eq!(
+        (&trip["limit"], &trip["action"], &trip["used"]),
+        (&json!("stall_after_ms"), &json!("warn"), &json!(300_000)),
+        "{trip}"
+    );
+    let story = hanging.time.run(&["explain", "p1"]).ok();
+    assert!(story.contains("alert stall_after_ms"), "{story}");
+    assert_eq!(hanging.run()["status"], "running");
+    assert!(hanging.client.is_at_work());
+}
+
+#[test]
+fn with_kill_a_client_that_hangs_is_interrupted() {
+    let world = world(&json!({"main": {"stall_after_ms": "5m"}, "watchdog": {"kill": true}}));
+    let mut hanging = Hanging::begin(&world);
+    hanging.time.pass_ms(5 * 60_000);
+    let alerts = look(&world, &hanging.time);
+    assert_eq!(
+        alerts[0]["text"],
+        "the main agent in project gives no sign of life for 5 min: in a call of Read. Its client was interrupted (SIGINT)"
+    );
+    assert!(!hanging.client.is_at_work());
+    let run = hanging.run();
+    assert_eq!((&run["status"], &run["stop_reason"]), (&json!("failed"), &json!("stalled")), "{run}");
+    let story = hanging.time.run(&["explain", "p1"]).ok();
+    assert!(story.contains("AGENT_FAILED") && story.contains("SIGINT"), "{story}");
+}
+
+#[test]
+fn a_client_is_kept_whose_other_agents_live() {
+    let world = world(&json!({"agents": {"x": {"stall_after_ms": "5m"}}, "watchdog": {"kill": true}}));
+    let mut hanging = Hanging::begin(&world);
+    for agent in ["a1", "a2"] {
+        let who = json!({"agent_id": agent, "agent_type": "x"});
+        hanging.hook("SubagentStart", &who);
+        hanging.hook("PreToolUse", &with(call("WebFetch", agent), &who));
+    }
+    hanging.time.pass_ms(4 * 60_000);
+    hanging.hook("PostToolUse", &with(call("WebFetch", "a2"), &json!({"agent_id": "a2", "agent_type": "x"})));
+    hanging.time.pass_ms(60_000);
+    let alerts = look(&world, &hanging.time);
+    assert_eq!(alerts.len(), 1, "{alerts:?}");
+    let text = alerts[0]["text"].as_str().unwrap();
+    assert!(text.ends_with("Its client was not ended: other agents of it are at work"), "{text}");
+    assert!(hanging.client.is_at_work());
+    hanging.time.pass_ms(4 * 60_000);
+    let alerts = look(&world, &hanging.time);
+    assert!(alerts[0]["text"].as_str().unwrap().ends_with("(SIGINT)"), "{alerts:?}");
+    assert!(!hanging.client.is_at_work());
+}
+
+#[test]
+fn agents_that_wait_for_the_one_that_hangs_keep_no_client() {
+    let world = world(&json!({"agents": {"x": {"stall_after_ms": "5m"}}, "watchdog": {"kill": true}}));
+    let mut hanging = Hanging::begin(&world);
+    let who = |id: &str| json!({"agent_id": id, "agent_type": "x"});
+    for (by, id) in [(None, "a1"), (Some("a1"), "a2")] {
+        let input = json!({"subagent_type": "x", "prompt": id, "description": id});
+        let spawn = json!({"tool_name": "Agent", "tool_use_id": format!("s{id}"), "tool_input": input});
+        hanging.hook("PreToolUse", &by.map_or(spawn.clone(), |by| with(spawn, &who(by))));
+        world.write(
+            &format!("s1/subagents/agent-{id}.meta.json"),
+            json!({"agentType": "x", "toolUseId": format!("s{id}")}).to_string(),
+        );
+        hanging.hook("SubagentStart", &who(id));
+    }
+    hanging.hook("PreToolUse", &with(call("WebFetch", "t9"), &who("a2")));
+    hanging.time.pass_ms(5 * 60_000);
+    let alerts = look(&world, &hanging.time);
+    assert_eq!(alerts.len(), 1, "{alerts:?}");
+    assert!(alerts[0]["text"].as_str().unwrap().ends_with("(SIGINT)"), "{alerts:?}");
+    assert!(!hanging.client.is_at_work());
+}
+
+#[test]
+fn a_run_past_its_time_that_sends_no_event_is_told_and_ended() {
+    for (kill, action) in [(false, "terminate"), (true, "terminate"), (true, "warn")] {
+        let limits = json!({"max_wall_ms": "20m", "timeout_action": action, "max_duration_ms": null});
+        let world = world(&json!({"main": limits, "watchdog": {"kill": kill}, "alerts": {"rules": {"stalled": null}}}));
+        let mut hanging = Hanging::begin(&world);
+        hanging.time.pass_ms(20 * 60_000 - 1);
+        assert_eq!(rules(&look(&world, &hanging.time)), [""; 0]);
+        hanging.time.pass_ms(1);
+        let alerts = look(&world, &hanging.time);
+        assert_eq!(rules(&alerts), if action == "warn" { vec![] } else { vec!["overdue"] }, "{kill} {action}");
+        assert_eq!(hanging.client.is_at_work(), !kill || action == "warn", "{kill} {action}: {alerts:?}");
+        if kill && action == "terminate" {
+            let run = hanging.run();
+            assert_eq!((&run["status"], &run["stop_reason"]), (&json!("failed"), &json!("timeout")), "{run}");
+        }
+    }
+}
+
+#[test]
+fn what_sleeps_with_the_machine_is_no_stall() {
+    let world = world(&json!({}));
+    let mut hanging = Hanging::begin(&world);
+    hanging.time.sleep_ms(8 * 3_600_000);
+    assert_eq!(rules(&look(&world, &hanging.time)), [""; 0]);
+    hanging.time.pass_ms(10 * 60_000);
+    assert_eq!(rules(&look(&world, &hanging.time)), ["stalled"]);
+}
+
+#[test]
+fn the_service_runs_this_program_and_goes_again() {
+    let mut world = TestWorld::new();
+    world.set("XDG_CONFIG_HOME", world.path("home/.config"));
+    world.script("bin/systemctl", &format!("echo \"$@\" >> '{}'", world.path("managed").display()));
+    let installed = world.run(&["watch", "--install"]);
+    assert_eq!(installed.code, 0, "{installed}");
+    let unit = world.read("home/.config/systemd/user/fusebox-watch.service").unwrap();
+    let unit = world.normalized(&unit);
+    assert!(unit.contains("ExecStart=\"[FUSEBOX]\" watch\n"), "{unit}");
+    assert!(unit.contains("Environment=\"FUSEBOX_HOME=[ROOT]/state\"\n"), "{unit}");
+    assert!(world.read("managed").unwrap().contains("--user enable --now fusebox-watch.service"));
+    let removed = world.run(&["watch", "--uninstall"]).ok();
+    assert!(removed.contains("the service is gone"), "{removed}");
+    assert_eq!(world.read("home/.config/systemd/user/fusebox-watch.service"), None);
+    assert!(world.read("managed").unwrap().contains("--user disable --now fusebox-watch.service"));
+    let again = world.run(&["watch", "--uninstall"]).ok();
+    assert!(again.contains("no service is installed"), "{again}");
+}

@@ -1,0 +1,13 @@
+//! One budget for a team: the protocol of docs/teams.md, checked exhaustively, and its store in a real PostgreSQL.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
+mod commands;
+mod connection;
+mod model;
+mod network;
+mod postgres;
+mod protocol;
+mod rights;
+mod server;
+mod store;

@@ -1,0 +1,86 @@
+//! What a member's login cannot do, tried; and what an admin's leaves in the audit.
+
+use crate::postgres::Postgres;
+
+#[test]
+fn a_member_raises_no_cap_reads_no_other_team_and_deletes_no_audit() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'day', 5)").unwrap();
+    server.as_login("zoe", "SELECT fusebox.set_cap('other', 'team', '', 'day', 7)").unwrap();
+    let refused = [
+        "SELECT fusebox.set_cap('core', 'team', '', 'day', 500)",
+        "SELECT fusebox.set_cap('core', 'user', 'bob', 'day', 500)",
+        "SELECT fusebox.set_member('core', 'bob', 'admin')",
+        "SELECT fusebox.write_off('core', 'machine-1', 1)",
+        "SELECT fusebox.create_team('mine')",
+        "UPDATE fusebox.cap SET amount_pico_usd = 500",
+        "DELETE FROM fusebox.cap",
+        "DELETE FROM fusebox.audit",
+        "UPDATE fusebox.audit SET before = 'x'",
+        "TRUNCATE fusebox.audit",
+        "INSERT INTO fusebox.audit (team, what, subject) VALUES (1, 'cap', 'x')",
+        "UPDATE fusebox.used SET committed_pico_usd = 0",
+        "DELETE FROM fusebox.charge",
+        "ALTER TABLE fusebox.audit DISABLE ROW LEVEL SECURITY",
+        "DROP SCHEMA fusebox CASCADE",
+        "CREATE FUNCTION fusebox.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "SET ROLE fusebox_owner",
+        "SET ROLE fusebox_admin",
+        "SET SESSION AUTHORIZATION ann",
+        "SELECT * FROM fusebox.lease('other', 'machine-1', 1, 1)",
+        "SELECT * FROM fusebox.settle('other', 'machine-1', 1, 1, '[]', true)",
+        "SELECT * FROM fusebox.status('other')",
+        "SELECT fusebox.charge_all(NULL, '', 1, '2020-01-01', '[]')",
+        "SELECT fusebox.add_used(NULL, 'bob', '2020-01-01', -5, -5, 0)",
+        "SELECT fusebox.rest_of(NULL, 'bob', '2020-01-01')",
+        "SELECT * FROM fusebox.lease('core', 'machine-1', 1, -5)",
+        "SELECT * FROM fusebox.settle('core', 'machine-1', 1, 1, '[{\"message\": \"m\", \"cost_pico_usd\": -5}]', true)",
+    ];
+    for statement in refused {
+        assert!(server.as_login("bob", statement).is_err(), "{statement}");
+    }
+    assert_eq!(server.as_login("bob", "SELECT name FROM fusebox.team").unwrap(), "core");
+    assert_eq!(server.as_login("bob", "SELECT amount_pico_usd FROM fusebox.cap").unwrap(), "5");
+    assert_eq!(server.as_login("bob", "SELECT DISTINCT team FROM fusebox.audit").unwrap(), "1");
+    // An admin of one team is nothing in another.
+    assert!(server.as_login("zoe", "SELECT fusebox.set_cap('core', 'team', '', 'day', 500)").is_err());
+    assert_eq!(server.as_login("zoe", "SELECT amount_pico_usd FROM fusebox.cap").unwrap(), "7");
+}
+
+#[test]
+fn a_member_sees_what_is_theirs_and_uses_nobodys_machine() {
+    let Some(server) = Postgres::start() else { return };
+    let settle = |machine: &str, message: &str| {
+        let charges = format!(r#"[{{"message": "{message}", "cost_pico_usd": 5, "project": "p", "model": "opus"}}]"#);
+        format!("SELECT * FROM fusebox.settle('core', '{machine}', 0, 1, '{charges}', false)")
+    };
+    server.as_login("bob", &settle("machine-1", "m")).unwrap();
+    server.as_login("eve", &settle("machine-2", "n")).unwrap();
+    let refused = server.as_login("eve", &settle("machine-1", "o")).unwrap_err();
+    assert!(refused.contains("machine machine-1 is not of eve"), "{refused}");
+    let seen = "SELECT login, responses, cost_pico_usd FROM fusebox.spend ORDER BY login";
+    assert_eq!(server.as_login("eve", seen).unwrap(), "eve|1|5");
+    assert_eq!(server.as_login("ann", seen).unwrap(), "bob|1|5\neve|1|5");
+    assert_eq!(server.as_login("zoe", seen).unwrap(), "");
+    // Out of the team, nothing is left.
+    server.as_login("ann", "SELECT fusebox.set_member('core', 'eve', NULL)").unwrap();
+    assert!(server.as_login("eve", &settle("machine-2", "q")).is_err());
+    assert_eq!(server.as_login("eve", seen).unwrap(), "");
+}
+
+#[test]
+fn each_change_of_a_cap_is_kept_with_before_and_after() {
+    let Some(server) = Postgres::start() else { return };
+    for amount in ["5", "9", "NULL"] {
+        let set = format!("SELECT fusebox.set_cap('core', 'user', 'bob', 'day', {amount})");
+        server.as_login("ann", &set).unwrap();
+    }
+    let audit = "SELECT by_login, subject, before, after FROM fusebox.audit WHERE what = 'cap' ORDER BY id";
+    let expected = "ann|user bob day||5\nann|user bob day|5|9\nann|user bob day|9|";
+    assert_eq!(server.as_login("bob", audit).unwrap(), expected);
+    let last = server.as_login("ann", "SELECT fusebox.set_member('core', 'ann', 'member')").unwrap_err();
+    assert!(last.contains("core would be without an admin"), "{last}");
+    // Nor does the owner of a role lend rights: who logged in counts.
+    server.as_login("boss", "GRANT fusebox_admin TO bob").unwrap();
+    assert!(server.as_login("bob", "SELECT fusebox.set_cap('core', 'user', 'bob', 'day', 5)").is_err());
+}
