@@ -3,7 +3,6 @@
 use crate::domain::call::CallState;
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
-use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Phase, Reservation, Run, Status};
@@ -113,7 +112,7 @@ pub fn keep_back(state: &mut SessionState, id: &str, event: &Event, verdict: &Ve
 }
 
 /// Returns the source's error sentence.
-fn exceeded(limit: &FindingSource) -> String {
+pub fn exceeded(limit: impl std::fmt::Display) -> String {
     format!("Execution limit exceeded: [{limit}]")
 }
 

@@ -13,6 +13,7 @@ pub mod group_json;
 #[cfg(feature = "html")]
 pub mod html;
 pub mod kept_back;
+pub mod lifted;
 pub mod log_lines;
 #[cfg(feature = "metrics")]
 pub mod metrics;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::charge::{Charge, RecordKind};
+use crate::domain::charge::Charge;
 use crate::domain::event::Moment;
 use crate::domain::limits_off::LimitsOff;
 use crate::domain::meters::Spend;
@@ -15,8 +15,9 @@ use crate::domain::serde_default::is_default;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::report::dialogs::{self, Dialog};
 use crate::report::kept_back::{self, KeptBack};
+use crate::report::lifted;
 use crate::report::reading::{self, Budget, LimitReading};
-use crate::report::rows::{Logged, SessionRows, project};
+use crate::report::rows::{SessionRows, project};
 use crate::report::trip::{self, Trip};
 use crate::ui::formats::{Quantity, Timestamp, Usd};
 
@@ -187,15 +188,21 @@ impl RunReport {
 
     /// Whether nothing came of it, since its prompt was not sent.
     pub fn is_kept_back(&self) -> bool {
-        let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none();
+        let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none() && !self.may_go_on;
         self.agent_type == MAIN && self.status == Status::Failed && did_nothing
+    }
+
+    /// Whether it was stopped, a person has let it go on, and it has not gone on.
+    pub fn was_let_go_on(&self) -> bool {
+        let is_at_rest = matches!(self.status, Status::Completed | Status::Failed | Status::Stopped);
+        self.may_go_on && is_at_rest && self.order.is_none()
     }
 
     /// Says in a word where it stands.
     pub fn standing(&self) -> &'static str {
         match self.status {
             _ if self.is_kept_back() => "blocked",
-            Status::Completed if self.may_go_on => "may go on",
+            _ if self.was_let_go_on() => "may go on",
             status => status.word(),
         }
     }
@@ -284,14 +291,16 @@ impl RunReport {
         // Of a session that was pruned the counters are what is left.
         let spent = if rows.session.pruned.is_some() { run.counters.spent } else { known };
         let limits = reading::of_run(&rows.session, run, now);
+        let may_go_on = run.cut_off || lifted::may_go_on(run, &rows.records);
+        let lifted = lifted::stop(run, &rows.records).filter(|_| may_go_on);
         RunReport {
             run_id: run.id.clone(),
             agent_type: run.agent_type.clone(),
             parent_run_id: run.parent.clone(),
             depth: run.depth,
-            status: run.status,
-            stop_reason: run.stop_reason.clone(),
-            error: run.error.clone(),
+            status: lifted.as_ref().map_or(run.status, |stop| stop.status),
+            stop_reason: run.stop_reason.clone().or_else(|| Some(lifted.as_ref()?.stop_reason.clone())),
+            error: run.error.clone().or_else(|| Some(lifted.as_ref()?.error.clone())),
             partial: run.partial,
             missing: run.missing.clone(),
             started_at: Timestamp(run.started.wall_ms),
@@ -310,20 +319,9 @@ impl RunReport {
             dialogs: dialogs::of_run(&rows.records, &run.id),
             order: run.order.clone(),
             task: run.task.clone(),
-            may_go_on: run.cut_off || may_go_on(run, &rows.records),
+            may_go_on,
         }
     }
-}
-
-/// Whether the last that is known of a run is that a person has let it go on after a stop.
-fn may_go_on(run: &Run, records: &[Logged]) -> bool {
-    let lifts = |logged: &Logged| match logged.record.event {
-        Some(RecordKind::AgentFailed | RecordKind::AgentPaused | RecordKind::AgentStopped) => Some(false),
-        Some(RecordKind::LimitGranted | RecordKind::AgentResumed) => Some(logged.at_ms >= run.last.wall_ms),
-        _ => None,
-    };
-    let of_run = || records.iter().filter(|logged| logged.record.run == run.id).filter_map(lifts);
-    of_run().next() == Some(false) && of_run().next_back() == Some(true)
 }
 
 /// Sums what responses spent.

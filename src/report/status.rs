@@ -75,7 +75,9 @@ pub fn at_work(status: Status) -> bool {
 fn folded(session: &SessionReport, run: &RunReport) -> bool {
     match run.status {
         Status::Completed | Status::Orphaned => true,
-        Status::Failed | Status::Stopped => run.is_kept_back() || suggestion::is_over(session, run),
+        Status::Failed | Status::Stopped => {
+            run.is_kept_back() || run.was_let_go_on() || suggestion::is_over(session, run)
+        }
         Status::Running | Status::Paused => false,
     }
 }
@@ -203,7 +205,7 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
     let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
     // An order that stands is told below, with what lifts it.
-    let reason = run.stop_reason.as_deref().filter(|_| run.order.is_none());
+    let reason = run.stop_reason.as_deref().filter(|_| run.order.is_none() && !run.was_let_go_on());
     let reason = reason.map(|reason| format!("  {}", plain(reason).replace('_', " "))).unwrap_or_default();
     let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
