@@ -99,8 +99,8 @@ struct Outcome {
 
 /// What a limit or a person did to the main agent, in a sentence.
 enum Stopped {
-    /// Its prompt was not sent.
-    Blocked(String),
+    /// Its prompt was not sent: the sentence, and the session.
+    Blocked(String, String),
     /// It was stopped or paused.
     Ended(String),
 }
@@ -109,8 +109,10 @@ impl Stopped {
     /// Returns the sentence; of what the client has said itself only what it has not.
     fn sentence(self, command: &[OsString]) -> String {
         match self {
-            Stopped::Blocked(_) if prints_its_result(command) => to_people::run_blocked_said(),
-            Stopped::Blocked(sentence) | Stopped::Ended(sentence) => sentence,
+            Stopped::Blocked(_, id) if prints_its_result(command) => {
+                to_people::run_blocked_said(NextStep::Explain { id })
+            }
+            Stopped::Blocked(sentence, _) | Stopped::Ended(sentence) => sentence,
         }
     }
 }
@@ -172,11 +174,12 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let run = match (main.filter(|run| is_ended(run.status)), &session.kept_back) {
         // What was kept back opened a run that has done nothing.
         (run, Some(why)) if run.is_none_or(|run| run.order.is_none()) => {
+            let id = messages::short(&session.id).to_owned();
             let next = match main {
                 Some(main) => user_lines::unblocks(session, main, why),
-                None => NextStep::Status { id: messages::short(&session.id).to_owned() },
+                None => NextStep::Status { id: id.clone() },
             };
-            return Ok(Some(Stopped::Blocked(to_people::run_blocked(by_layer(why), next))));
+            return Ok(Some(Stopped::Blocked(to_people::run_blocked(by_layer(why), &id, next), id)));
         }
         (Some(run), _) => run,
         (None, _) => return Ok(None),
