@@ -1,4 +1,4 @@
-//! Stops that a person has lifted: they stay in reports until the run has gone on.
+//! Stops in reports: those that a person has lifted stay until the run has gone on, and what was stopped is partial.
 
 use crate::domain::charge::RecordKind;
 use crate::domain::session::{Run, Status};
@@ -42,4 +42,10 @@ pub fn stop(run: &Run, records: &[Logged]) -> Option<LiftedStop> {
         let error = if record.limit.is_empty() { record.error.clone() } else { enforce::exceeded(&record.limit) };
         Some(LiftedStop { status, stop_reason: record.stop_reason.clone(), error })
     })
+}
+
+/// Whether a run's work is partial: it says so, it lacked something at its end, or it was stopped.
+pub fn is_partial(run: &Run) -> bool {
+    let is_stopped = matches!(run.status, Status::Failed | Status::Stopped | Status::Paused);
+    run.partial || !run.missing.is_empty() || is_stopped
 }

@@ -18,6 +18,7 @@ pub mod log_lines;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 pub mod model;
+pub mod off_report;
 pub mod own_run;
 pub mod period;
 pub mod reading;

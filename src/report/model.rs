@@ -7,15 +7,15 @@ use serde::Serialize;
 use crate::domain::budget::SharedBudget;
 use crate::domain::charge::Charge;
 use crate::domain::event::Moment;
-use crate::domain::limits_off::LimitsOff;
 use crate::domain::meters::Spend;
 use crate::domain::policy::{Layer, Mode};
 use crate::domain::run::kind_of;
 use crate::domain::serde_default::is_default;
-use crate::domain::session::{MAIN, Order, Run, Session, Status};
+use crate::domain::session::{MAIN, Order, Run, Status};
 use crate::report::dialogs::{self, Dialog};
 use crate::report::kept_back::{self, KeptBack};
 use crate::report::lifted;
+use crate::report::off_report::OffReport;
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{SessionRows, project};
 use crate::report::trip::{self, Trip};
@@ -47,7 +47,11 @@ pub struct SessionReport {
     pub project: String,
     /// The session whose agent started this one's client: it is charged, and its limits bind.
     pub outer_session_id: Option<String>,
-    /// Where it stands.
+    /// Where it stands, as texts say it: with how its last prompt's work has ended.
+    #[serde(rename = "status")]
+    pub stands: Status,
+    /// Where the client's session stands.
+    #[serde(skip)]
     pub status: Status,
     /// Whether its limits block.
     pub mode: Mode,
@@ -95,29 +99,6 @@ pub struct SessionReport {
     pub kept_back: Vec<KeptBack>,
 }
 
-/// From when to when a person has switched limits off.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct OffReport {
-    /// From when on.
-    pub since: Timestamp,
-    /// Until when; `None` until a person switches them on again.
-    pub until: Option<Timestamp>,
-    /// Whether they are off now.
-    pub now: bool,
-}
-
-impl OffReport {
-    /// Says it of a session: one that has ended has no limits that could be off now.
-    fn of(off: &LimitsOff, session: &Session, now: Moment) -> OffReport {
-        let ended_ms = session.is_over.then_some(session.last.wall_ms);
-        OffReport {
-            since: Timestamp(off.since_ms),
-            until: off.until_ms.into_iter().chain(ended_ms).min().map(Timestamp),
-            now: off.holds(now.wall_ms) && !session.is_over,
-        }
-    }
-}
-
 /// One run.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
@@ -135,7 +116,7 @@ pub struct RunReport {
     pub stop_reason: Option<String>,
     /// The sentence of a stop.
     pub error: Option<String>,
-    /// Whether it says itself that its work is partial.
+    /// Whether its work is partial: it says so itself, something was missing at its end, or it was stopped before that.
     pub partial: bool,
     /// What was still missing when it ended.
     pub missing: Vec<String>,
@@ -172,6 +153,9 @@ pub struct RunReport {
     /// The order that ends or holds it.
     #[serde(skip)]
     pub order: Option<Order>,
+    /// Whether it says itself that its work is partial.
+    #[serde(skip)]
+    pub says_partial: bool,
     /// The task it works on.
     #[serde(skip)]
     pub task: Option<String>,
@@ -230,6 +214,7 @@ impl Report {
             session.kept_back.retain(|it| {
                 shared.iter().all(|budget| !kept_back::is_raised(&it.finding, budget.scope, &budget.reading))
             });
+            session.stands = session.standing().1;
         }
         sessions.sort_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
         Report { version: VERSION, sessions, budgets: shared, pruned_before: None }
@@ -252,6 +237,7 @@ impl SessionReport {
             session_id: session.id.clone(),
             project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
+            stands: session.status,
             status: session.status,
             mode: session.mode,
             observes: observed().next().is_some(),
@@ -273,6 +259,24 @@ impl SessionReport {
             runs,
             order: session.order.clone(),
         }
+    }
+
+    /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
+    /// how its main agent's work has ended.
+    pub fn standing(&self) -> (&'static str, Status) {
+        let last = self.runs.iter().rfind(|run| run.agent_type == MAIN);
+        let has_ended = self.status == Status::Completed;
+        match last {
+            _ if !self.kept_back.is_empty() => ("blocked", Status::Failed),
+            Some(last) if has_ended && last.is_kept_back() => ("blocked", Status::Failed),
+            Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
+            _ => (self.status.word(), self.status),
+        }
+    }
+
+    /// Returns how many runs it has, but for prompts that were not sent.
+    pub fn runs_begun(&self) -> usize {
+        self.runs.iter().filter(|run| !run.is_kept_back()).count()
     }
 
     /// Returns every trip of its runs, the oldest first, each with its run.
@@ -301,7 +305,7 @@ impl RunReport {
             status: lifted.as_ref().map_or(run.status, |stop| stop.status),
             stop_reason: run.stop_reason.clone().or_else(|| Some(lifted.as_ref()?.stop_reason.clone())),
             error: run.error.clone().or_else(|| Some(lifted.as_ref()?.error.clone())),
-            partial: run.partial,
+            partial: lifted::is_partial(run) || lifted.is_some(),
             missing: run.missing.clone(),
             started_at: Timestamp(run.started.wall_ms),
             turns: run.counters.turns.max(rows.calls.get(&run.id).copied().unwrap_or(0)),
@@ -318,6 +322,7 @@ impl RunReport {
             trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip::trip).collect(),
             dialogs: dialogs::of_run(&rows.records, &run.id),
             order: run.order.clone(),
+            says_partial: run.partial,
             task: run.task.clone(),
             may_go_on,
         }

@@ -73,6 +73,34 @@ fn a_script_takes_the_main_agent_of_the_folders_last_session_and_of_no_other() {
     assert!(said.contains("stopped -> resumed") && said.ends_with("[exit 0]"), "{said}");
 }
 
+/// A prompt that a budget blocks is a trip each time, whichever session sends it, and no run that has begun.
+#[test]
+fn each_blocked_prompt_leaves_a_trip_and_json_says_what_texts_say() {
+    let mut scene = Scene::new();
+    let policy = json!({"user": {"max_cost_usd_per_day": 0.02, "timeout_action": "terminate"}});
+    scene.world.write("home/.claude/fusebox.json", policy.to_string());
+    symlink(FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
+    scene.begin();
+    assert!((0..9).any(|_| !scene.step(Actor::Main)), "nothing stops it");
+    scene.stops();
+    for _ in 0..2 {
+        assert!(!scene.prompt());
+    }
+    scene.leaves();
+    let trips: Vec<usize> = runs(&scene).iter().map(|run| run["trips"].as_array().unwrap().len()).collect();
+    assert_eq!(trips, [1, 1, 1]);
+    let told = shell(&scene, "fusebox explain");
+    assert!(told.starts_with("The last is a prompt of session s-0000 that was not sent. It is trip #"), "{told}");
+    let report = shell(&scene, "fusebox report --since all");
+    assert!(report.lines().any(|line| line.contains("s-0000") && line.contains("  blocked ")), "{report}");
+    let csv = scene.world.run(&["report", "--since", "all", "--csv"]).ok();
+    let cells: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!((cells[2], cells[10..].join(",").as_str()), ("failed", "1,3"), "runs and trips");
+    let json: Value = serde_json::from_str(&scene.world.run(&["report", "--since", "all", "--json"]).ok()).unwrap();
+    assert_eq!(json["sessions"][0]["status"], "failed");
+    assert_eq!(json["sessions"][0]["runs"][0]["partial"], true);
+}
+
 #[test]
 fn a_stop_that_is_lifted_stays_in_the_record_until_the_agent_has_gone_on() {
     let mut scene = with_stopped_worker();
