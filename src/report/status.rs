@@ -134,10 +134,12 @@ pub fn unblocked(session: &SessionReport, terminal: &Terminal) -> Option<String>
     }
 }
 
+/// What is said where nothing of the repository's file holds.
+pub const REFUSED: &str = "the repository's limits are refused: nothing of them holds (`refuse_repositories`)";
+
 /// Says that nothing of the repository's file holds, where the machine's owner refuses it.
 pub fn refused(session: &SessionReport) -> Option<String> {
-    let words = "the repository's limits are refused: nothing of them holds (`refuse_repositories`)";
-    session.refuses_repository.then(|| words.to_owned())
+    session.refuses_repository.then(|| REFUSED.to_owned())
 }
 
 /// Says what of a session's cost was spent before Fusebox, and what is estimated.
