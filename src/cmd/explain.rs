@@ -9,6 +9,7 @@ use crate::domain::session::{Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::catch_up::catch_up;
 use crate::platform::environment::Environment;
+use crate::report::log_lines;
 use crate::report::rows::TimelineSource;
 use crate::report::story_json::{self, Told};
 use crate::report::timeline;
@@ -146,6 +147,12 @@ fn last(store: &Store) -> Result<Option<Found>> {
     }
     let Some((number, _, record)) = trip else { return Ok(None) };
     let words = match record.event {
+        _ if log_lines::keeps_back(&record) => {
+            format!(
+                "The last is a prompt of session {} that was not sent. It is trip #{number}.",
+                short(&record.session)
+            )
+        }
         Some(RecordKind::IncreaseDeclined) => format!("#{number} is the last one: a dialog that granted nothing."),
         _ => format!("Trip #{number} is the last one."),
     };

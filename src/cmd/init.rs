@@ -41,7 +41,7 @@ pub struct Args {
     /// Who it is for
     #[arg(long, value_enum, default_value = "local")]
     scope: InstallScope,
-    /// Decide and log everything, block nothing
+    /// Decide and log, block nothing; with --scope project only the limits in the repository's own file
     #[arg(long)]
     observe: bool,
     /// Have the client refuse calls when Fusebox itself breaks

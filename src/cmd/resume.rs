@@ -13,8 +13,10 @@ use crate::domain::charge::RecordKind;
 use crate::domain::session::{Run, Status};
 use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
+use crate::hook::prune_due::DAY_MS;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
+use crate::report::rows::project as project_of;
 use crate::report::suggestion;
 use crate::store::Store;
 use crate::ui::terminal::plain;
@@ -25,11 +27,12 @@ use crate::wire::messages::short;
 #[command(after_help = "\
 A limit that is still used up is raised by its `increase`, so that the work can go on; --no-grant leaves it.
 A main run goes on with the next prompt, a subagent with the next message to it. Without an id it takes all that is paused
-or stopped on this machine, once you have said yes to what it shows; where nothing is, the last that a limit has ended,
-once you have said yes to that.
+on this machine, or that a person has stopped: one at once, several once you have said yes. Where nothing is, it takes the
+last that a limit has stopped, once you have said yes to that. Where nobody is asked (a script, --yes) that has to be the
+main agent of the folder's last session.
 
 Examples:
-  fusebox resume             all that is paused or stopped
+  fusebox resume             all that is paused, or that a person has stopped
   fusebox resume a1b2c3d4    a run that was paused or stopped
   fusebox resume --task 7    the run that works on task 7
   fusebox resume 5f0c1d2e --grant max_cost_usd=+5")]
@@ -55,8 +58,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         // What a limit has ended is no pause: the last of them alone is meant.
         None if held.is_empty() => resume_last(env, args),
         None => {
-            let lever =
-                Lever { verb: "resume", takes: "paused or stopped", apart: "; what a limit has ended is not counted" };
+            let lever = Lever { verb: "resume", takes: "paused or stopped by a person", apart: NOT_TAKEN };
             everything::pull(env, lever, (held, args.lever.yes()), |target| {
                 session_edit::edit(env, target, |edit| resume(edit, (&args.grant, args.no_grant)))
             })
@@ -71,10 +73,17 @@ pub fn resume_one(env: &Environment, target: &Target) -> Result<Vec<String>> {
     session_edit::edit(env, target, |edit| resume(edit, (&[], false)))
 }
 
-/// Lets the last go on that a limit has ended. A person at a terminal may have typed it to look, and is asked.
+/// What is said of those that a limit has stopped, beside those that are taken.
+const NOT_TAKEN: &str = "; what a limit has stopped stays stopped until it is named";
+
+/// Lets the last go on that a limit has ended. A person at a terminal may have typed it to look, and is asked. Where nobody is
+/// asked, it takes only what waits in the session at hand.
 fn resume_last(env: &Environment, args: &Args) -> Result<ExitCode> {
-    if env.is_attended() && !args.lever.yes() {
-        let found = target::find(&Store::open(env)?, &TargetArgs::default(), Fits::Held)?;
+    let store = Store::open(env)?;
+    let found = target::find(&store, &TargetArgs::default(), Fits::Held)?;
+    if !env.is_attended() || args.lever.yes() {
+        waits_at_hand(env, &store, &found.target)?;
+    } else {
         let because = found.because.iter().map(|because| format!("nothing is paused; {}\n", plain(because)));
         env.print(&because.collect::<String>());
         if !env.confirms(&format!("Let {} go on?", short(found.target.id()))) {
@@ -82,9 +91,37 @@ fn resume_last(env: &Environment, args: &Args) -> Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     }
-    session_edit::edit_session(env, &TargetArgs::default(), Fits::Held, |edit| {
-        resume(edit, (&args.grant, args.no_grant))
-    })
+    // The session's lock is taken before the one for all.
+    drop(store);
+    let said = session_edit::edit(env, &found.target, |edit| resume(edit, (&args.grant, args.no_grant)))?;
+    session_edit::print(env, &found.because.into_iter().chain(said).collect::<Vec<_>>());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what nobody waits for: a stop of another session than the folder's last, or of a subagent, whose parent was told of
+/// it and has gone on.
+fn waits_at_hand(env: &Environment, store: &Store, target: &Target) -> Result<()> {
+    let folder = env.folder();
+    let project = env.project_of(&folder).to_string_lossy().into_owned();
+    let since_ms = env.now().wall_ms.saturating_sub(target::LATELY_DAYS * DAY_MS);
+    let mut sessions = store.sessions_since(since_ms)?;
+    sessions.retain(|session| project_of(&session.project) == project_of(&project));
+    let last = sessions.iter().max_by_key(|session| session.last.wall_ms);
+    let is_last = last.is_some_and(|last| last.id == target.session());
+    let is_main = match target {
+        Target::Session(_) => true,
+        Target::Run { session, run } => store.run(session, run)?.is_some_and(|run| run.is_main()),
+    };
+    if is_last && is_main {
+        return Ok(());
+    }
+    let id = short(target.id());
+    let (what, whose) = match is_main {
+        false => ("a subagent", "the agent above it was told and has gone on"),
+        true => ("another session's", "this folder's last session has nothing that waits"),
+    };
+    Err(Error::failed(format!("nothing is paused, and the last that a limit has stopped is {what} ({id}): {whose}"))
+        .hint(format!("`fusebox resume {id}` lets it go on all the same")))
 }
 
 fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> Result<Vec<String>> {

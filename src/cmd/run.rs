@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::config::load;
+use crate::domain::charge::Record;
 use crate::domain::policy::Mode;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::error::{Error, Result};
@@ -13,6 +14,8 @@ use crate::messages::next_step::NextStep;
 use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::platform::foreground;
+use crate::report::{log_lines, status};
+use crate::store::event::Numbered;
 use crate::store::{self, Store, health, trust};
 use crate::ui::terminal::plain;
 use crate::wire::messages;
@@ -23,6 +26,9 @@ const MARK: &str = "FUSEBOX_RUN";
 
 /// The exit code where a limit stopped the client's work.
 const STOPPED: u8 = 3;
+
+/// What a signal's number is added to in an exit code.
+const SIGNALS: u8 = 128;
 
 /// What a record says of calls that no hook was asked about.
 const UNASKED: &str = "without Fusebox being asked";
@@ -76,6 +82,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     for remark in &remarks {
         env.eprintln_safe(&plain(&format!("fusebox: {remark}")));
     }
+    if let Some(signal) = code.checked_sub(SIGNALS).filter(|signal| (1..=64).contains(signal)) {
+        env.eprintln_safe(&format!("fusebox: signal {signal} ended the client: exit code {code}"));
+    }
     let is_three = is_stopped || args.strict && !remarks.is_empty();
     Ok(ExitCode::from(if is_three { STOPPED } else { code }))
 }
@@ -99,8 +108,8 @@ struct Outcome {
 
 /// What a limit or a person did to the main agent, in a sentence.
 enum Stopped {
-    /// Its prompt was not sent.
-    Blocked(String),
+    /// Its prompt was not sent: the sentence, and the session.
+    Blocked(String, String),
     /// It was stopped or paused.
     Ended(String),
 }
@@ -109,8 +118,10 @@ impl Stopped {
     /// Returns the sentence; of what the client has said itself only what it has not.
     fn sentence(self, command: &[OsString]) -> String {
         match self {
-            Stopped::Blocked(_) if prints_its_result(command) => to_people::run_blocked_said(),
-            Stopped::Blocked(sentence) | Stopped::Ended(sentence) => sentence,
+            Stopped::Blocked(_, id) if prints_its_result(command) => {
+                to_people::run_blocked_said(NextStep::Explain { id })
+            }
+            Stopped::Blocked(sentence, _) | Stopped::Ended(sentence) => sentence,
         }
     }
 }
@@ -150,9 +161,24 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
         Mode::Observe => Some("limits were only observed: nothing was blocked"),
         Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then_some("some limits were only observed"),
     };
-    let observed = observed.map(str::to_owned);
+    let struck = would_have_struck(&records);
+    let observed =
+        observed.map(|words| if struck.is_empty() { words.to_owned() } else { format!("{words}: {struck}") });
+    let refused = session.refuses_repository.then(|| status::REFUSED.to_owned());
     let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
-    Ok(ended.map(of_run).chain(off).chain(observed).chain(unasked).collect())
+    Ok(ended.map(of_run).chain(off).chain(observed).chain(refused).chain(unasked).collect())
+}
+
+/// Names the limits that would have blocked, where they had not only been observed, each once.
+fn would_have_struck(records: &[Numbered]) -> String {
+    let is_observed = |record: &&Record| !record.mode.is_empty() && record.percent.is_none() && record.action != "warn";
+    let mut struck: Vec<String> = Vec::new();
+    for figures in records.iter().map(|row| &row.2).filter(is_observed).filter_map(log_lines::figures) {
+        if !struck.contains(&figures) {
+            struck.push(figures);
+        }
+    }
+    if struck.is_empty() { String::new() } else { format!("{} would have struck", struck.join(", ")) }
 }
 
 /// Whether a limit or a person has ended or held a run.
@@ -172,11 +198,12 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let run = match (main.filter(|run| is_ended(run.status)), &session.kept_back) {
         // What was kept back opened a run that has done nothing.
         (run, Some(why)) if run.is_none_or(|run| run.order.is_none()) => {
+            let id = messages::short(&session.id).to_owned();
             let next = match main {
                 Some(main) => user_lines::unblocks(session, main, why),
-                None => NextStep::Status { id: messages::short(&session.id).to_owned() },
+                None => NextStep::Status { id: id.clone() },
             };
-            return Ok(Some(Stopped::Blocked(to_people::run_blocked(by_layer(why), next))));
+            return Ok(Some(Stopped::Blocked(to_people::run_blocked(by_layer(why), &id, next), id)));
         }
         (Some(run), _) => run,
         (None, _) => return Ok(None),
@@ -188,7 +215,7 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let is_own = run.order.as_ref().is_some_and(|order| !order.finding.ends_session());
     let holder = if is_own { messages::short(&run.id).to_owned() } else { id.clone() };
     Ok(Some(Stopped::Ended(match run.status {
-        Status::Paused => to_people::run_paused(why, NextStep::Resume { id: holder }),
+        Status::Paused => to_people::run_paused(why, &holder, &session.id),
         _ => to_people::run_stopped(why, NextStep::Explain { id }),
     })))
 }

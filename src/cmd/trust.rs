@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
+use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::config::setting::{Document, Setting};
 use crate::config::{effective, keys, load};
-use crate::domain::policy::Layer;
+use crate::domain::policy::{Layer, Mode};
 use crate::error::Result;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
@@ -57,6 +58,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     for setting in &loosened {
         text += &format!("  {counts}: {setting}\n");
     }
+    if !args.revoke && load::load(env, &folder, Trust::Trusted).0.mode() == Mode::Observe {
+        text += "limits are only observed here now: nothing is blocked, of the built-in limits neither\n";
+    }
     text += "running sessions keep their limits until `fusebox reload`\n";
     env.print(&text);
     Ok(ExitCode::SUCCESS)
@@ -65,14 +69,24 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 /// Returns what the repository's files say that counts with trust alone: what holds with it, and does not stand without.
 fn loosened(env: &Environment, folder: &Path) -> Vec<String> {
     let (without, _) = load::load(env, folder, Trust::Untrusted);
-    let (with, _) = load::load(env, folder, Trust::Trusted);
+    let (with, problems) = load::load(env, folder, Trust::Trusted);
+    // What `config check` says to be ignored does not count, whatever drops it.
+    let is_dropped = |document: &Document, setting: &Setting| {
+        let names = |it: &&Problem| it.is_error() && it.path == document.path && it.key == setting.key;
+        problems.iter().any(|problem| names(&problem))
+    };
+    // Where nothing blocks any more, no limit counts more than it did.
+    let counts_at_all = |setting: &Setting| with.mode() == Mode::Enforce || setting.subject.path() == "mode";
     let stands_without = |document: &Document, setting: &Setting| {
         let same = without.read_from(document.layer).filter(|other| other.path == document.path);
         same.flat_map(|other| &other.settings).any(|other| other == setting)
     };
     let mut counts = Vec::new();
     for document in LAYERS_OF_REPOSITORY.into_iter().flat_map(|layer| with.read_from(layer)) {
-        let holds = |it: &&Setting| !stands_without(document, it) && effective::holds(&with, document, it);
+        let holds = |it: &&Setting| {
+            let is_new = !stands_without(document, it) && !is_dropped(document, it) && counts_at_all(it);
+            is_new && effective::holds(&with, document, it)
+        };
         let shown = |it: &Setting| format!("`{}` in `{}`", keys::shown(it), document.path);
         counts.extend(document.settings.iter().filter(holds).map(shown));
     }

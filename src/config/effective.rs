@@ -53,7 +53,7 @@ pub fn set(policy: &Policy, who: Who<'_>) -> Vec<Effective> {
     let limits = REGISTRY.iter().copied().filter_map(|limit| of_limit(&resolved, limit));
     let mut keys: Vec<String> = Vec::new();
     let mut all: Vec<Effective> = Vec::new();
-    for candidate in resolved.candidates() {
+    for candidate in resolved.counting() {
         let Setting { subject, value, .. } = candidate.setting;
         let key = subject.path();
         match (value, subject.limit) {
@@ -140,7 +140,7 @@ pub fn holds(policy: &Policy, document: &Document, setting: &Setting) -> bool {
             && candidate.document.layer == document.layer
             && candidate.setting == setting
     };
-    let mut of_key = resolved.candidates().iter().filter(|it| it.setting.subject == setting.subject);
+    let mut of_key = resolved.counting().filter(|it| it.setting.subject == setting.subject);
     match keys::row(&setting.subject).merge == Merge::All || matches!(setting.value, SettingValue::Windows(_)) {
         true => of_key.any(|it| is_it(&it)),
         false => of_key.next_back().is_some_and(|it| is_it(&it)),
@@ -177,8 +177,8 @@ fn of_limit(resolved: &ResolvedLayers<'_>, limit: &'static Limit) -> Option<Effe
 
 fn of_key(resolved: &ResolvedLayers<'_>, key: &str) -> Option<Effective> {
     let mut said =
-        resolved.candidates().iter().rev().filter(|candidate| candidate.setting.subject.path() == key).map(overridden);
-    let strongest = resolved.candidates().iter().rev().find(|candidate| candidate.setting.subject.path() == key)?;
+        resolved.counting().rev().filter(|candidate| candidate.setting.subject.path() == key).map(overridden);
+    let strongest = resolved.counting().rev().find(|candidate| candidate.setting.subject.path() == key)?;
     let Setting { subject, value, .. } = strongest.setting;
     let action = match (&subject.models, subject.limit, value) {
         (Some(_), Some(limit), SettingValue::Cap(Some(_))) => Some(resolved.action(limit, strongest.document.layer)),

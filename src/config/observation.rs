@@ -36,7 +36,7 @@ pub fn observing(documents: Vec<Document>, trust: Trust) -> (Vec<Document>, Vec<
 pub fn only_observed(document: &Document) -> Option<Problem> {
     let problem = Problem::of_setting(document, mode_of(document)?).warning();
     let problem = problem.says("has this file's limits observed: they are logged and block nothing");
-    Some(problem.hint("all others block; `fusebox trust` has it count for them, too"))
+    Some(problem.hint("all others block; after `fusebox trust` they are only observed, too, and nothing blocks"))
 }
 
 /// Returns what the repository binds, where a member's own `mode` observes and neither the repository nor the managed file says so.

@@ -65,7 +65,10 @@ impl Problem {
 
     /// Makes the problem of one setting that was understood but may not stand.
     pub fn of_setting(document: &Document, setting: &Setting) -> Problem {
-        Problem::of_key(document, &setting.key, &keys::written(setting))
+        match document.as_written(&setting.key) {
+            Some(value) => Problem::of_key(document, &setting.key, value),
+            None => Problem::of_key(document, &setting.key, &keys::written(setting)),
+        }
     }
 
     /// Says what is wrong.

@@ -2,6 +2,8 @@
 
 mod problems;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::config::jsonc::{self, JsonRead};
@@ -15,7 +17,7 @@ use crate::config::per_limit::Each;
 use crate::config::place::{Block, SettingPlace, belongs, blocks_of};
 use crate::config::problem::Problem;
 use crate::config::rate_windows;
-use crate::config::setting::{Document, Setting, Subject};
+use crate::config::setting::{Document, Setting, Subject, Written};
 use crate::config::setting_value::SettingValue;
 use crate::config::slips;
 use crate::domain::limit::Limit;
@@ -51,7 +53,15 @@ pub fn text(source: &LayerFile, path: &str, text: &str) -> Option<DocumentRead> 
         Ok(read) => read,
         Err(cause) => {
             let document = Document::empty(source.layer, path);
-            let problems = vec![Problem::of_document(&document, format!("is no JSON: {cause}; all of it is ignored"))];
+            let whole = if text.contains("\"binding\"") {
+                "all of it is ignored, `binding` too"
+            } else {
+                "all of it is ignored"
+            };
+            let problem = Problem::of_document(&document, format!("is no JSON: {cause}; {whole}"));
+            let is_comment = text.lines().any(|line| line.trim_start().starts_with('#'));
+            let hint = "comments are `// ...` or `/* ... */`, never `# ...`";
+            let problems = vec![if is_comment { problem.hint(hint) } else { problem }];
             return Some(DocumentRead { document, problems });
         }
     };
@@ -63,7 +73,11 @@ pub fn text(source: &LayerFile, path: &str, text: &str) -> Option<DocumentRead> 
         let Some(key) = again.key.strip_prefix(&prefix) else { continue };
         let problem = Problem::of_key(&reading.document, key, &again.value);
         let (first, this) = again.lines;
-        reading.report(problem.says(format!("is ignored: line {this} says it again, and line {first} counts")));
+        let which = match first == this {
+            true => format!("line {this} says it twice, and the first counts"),
+            false => format!("line {this} says it again, and line {first} counts"),
+        };
+        reading.report(problem.says(format!("is ignored: {which}")));
     }
     Some(reading)
 }
@@ -81,7 +95,10 @@ pub fn object(source: &LayerFile, text: &str) -> Option<Value> {
 pub fn file(layer: Layer, path: &str, json: &Value) -> DocumentRead {
     let mut reading = DocumentRead { document: Document::empty(layer, path), problems: Vec::new() };
     match json {
-        Value::Object(entries) => reading.top(entries),
+        Value::Object(entries) => {
+            reading.top(entries);
+            reading.document.written = Written(Some(Arc::new(json.clone())));
+        }
         _ => reading.problems.push(Problem::of_document(&reading.document, "is no JSON object; all of it is ignored")),
     }
     reading

@@ -107,9 +107,12 @@ impl<'a> ResolvedLayers<'a> {
         ResolvedLayers { candidates, top, who, locks, binding, values, trust }
     }
 
-    /// Returns all that applies, from the weakest to the strongest.
-    pub fn candidates(&self) -> &[Candidate<'a>] {
-        &self.candidates
+    /// Returns what applies and counts, from the weakest to the strongest. A bound limit may hold off what speaks of many.
+    pub fn counting(&self) -> impl DoubleEndedIterator<Item = &Candidate<'a>> {
+        self.candidates.iter().filter(|candidate| {
+            let (setting, layer) = (candidate.setting, candidate.document.layer);
+            self.loosens_binding(setting, layer).is_none() || self.held_off_for(setting, layer).is_some()
+        })
     }
 
     /// Returns the values in force, but for the limits.

@@ -1,8 +1,10 @@
 //! A setting: one typed value, where it stands and what it sets; and a document, which is a list of them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::config::place::SettingPlace;
 use crate::config::setting_value::SettingValue;
@@ -67,11 +69,38 @@ pub struct Document {
     /// Whether it declares `execution_limits`, which brings the defaults for what it leaves out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub declares: bool,
+    /// What was written, to quote it.
+    #[serde(skip)]
+    pub written: Written,
+}
+
+/// What a document was read from; `None` where it is not at hand. It is no part of what the document says.
+#[derive(Clone, Debug, Default)]
+pub struct Written(pub Option<Arc<Value>>);
+
+impl PartialEq for Written {
+    fn eq(&self, _other: &Written) -> bool {
+        true
+    }
 }
 
 impl Document {
+    /// Returns the value of a key as it was written; the names of agents may have points in them.
+    pub fn as_written(&self, key: &str) -> Option<&Value> {
+        value_at(self.written.0.as_deref()?, key)
+    }
+
     /// Makes a document that says nothing yet.
     pub fn empty(layer: Layer, path: &str) -> Document {
-        Document { layer, path: path.to_owned(), settings: Vec::new(), declares: false }
+        Document { layer, path: path.to_owned(), settings: Vec::new(), declares: false, written: Written::default() }
     }
+}
+
+/// Returns what stands at a path of keys.
+fn value_at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    let members = value.as_object()?;
+    if let Some(found) = members.get(path) {
+        return Some(found);
+    }
+    members.iter().find_map(|(key, inner)| value_at(inner, path.strip_prefix(key.as_str())?.strip_prefix('.')?))
 }

@@ -137,7 +137,7 @@ fn tightening_only(documents: &mut [Document]) -> Vec<Problem> {
     let standing = |who| ResolvedLayers::of(&owned, who, Trust::Untrusted).resolved();
     let [top, session, main, user, project, agent] =
         [Who::Top, Who::Session, Who::Main, Who::User, Who::Project, Who::Agent("*")].map(standing);
-    let hint = "`fusebox trust` lets this repository loosen what is the user's";
+    let hint = "`fusebox trust` lets this repository loosen what is the user's or built in";
     let mut problems = Vec::new();
     for document in documents.iter_mut().filter(|document| !layers::is_owner(document.layer)) {
         problems.extend(retain(document, |setting| {

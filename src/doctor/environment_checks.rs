@@ -21,11 +21,14 @@ pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
     let (_, problems) =
         load::checked_load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
     let worst = problems.iter().find(|problem| problem.is_error()).or(problems.first());
-    match (worst, problems.len()) {
+    // The same figure as `config check` and `config show` have.
+    let errors = problems.iter().filter(|problem| problem.is_error()).count() as u64;
+    match (worst, errors) {
         (None, _) => Diagnosis::ok("every key is understood"),
-        (Some(problem), count) if problem.is_error() => {
-            Diagnosis::fail(format!("{} ({count} in all)", problem), "`fusebox config check` shows all of them")
-        }
+        (Some(problem), count) if problem.is_error() => Diagnosis::fail(
+            format!("{problem} ({count} {} in all)", if count == 1 { "error" } else { "errors" }),
+            "`fusebox config check` shows all of them",
+        ),
         (Some(problem), _) => Diagnosis::warn(problem.to_string(), "`fusebox config check` shows all of them"),
     }
 }
@@ -52,9 +55,16 @@ pub fn mode(installation: &Installation<'_>) -> Diagnosis {
             "only what the repository binds blocks here; all else is only observed",
             "`fusebox config check` says which file sets `mode`",
         ),
+        (Mode::Enforce, true) if policy.refuses_repository => Diagnosis::warn(
+            "limits block, but none of the repository's: your own file refuses them",
+            "`refuse_repositories` in your fusebox.json",
+        ),
         (Mode::Enforce, true) => Diagnosis::ok("limits block"),
         (Mode::Enforce, false) => {
-            Diagnosis::ok(format!("limits block; those of {} are only observed", files.join(", ")))
+            // Its `mode` is one.
+            let has_none = policy.observed.iter().all(|document| document.settings.len() <= 1);
+            let yet = if has_none { ", and there are none yet" } else { "" };
+            Diagnosis::ok(format!("limits block; those of {} are only observed{yet}", files.join(", ")))
         }
     }
 }

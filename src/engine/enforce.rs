@@ -3,13 +3,13 @@
 use crate::domain::call::CallState;
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
-use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Phase, Reservation, Run, Status};
 use crate::domain::spawn::Spawn;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
+use crate::engine::blocked_prompts;
 use crate::engine::compactions;
 use crate::engine::count;
 use crate::engine::dialogs;
@@ -81,6 +81,7 @@ pub fn enforce(state: &mut SessionState, id: &str, event: &Event, verdict: &Verd
     for finding in &verdict.findings {
         remember(state, id, finding, verdict);
     }
+    blocked_prompts::note(state, id, event, verdict);
     unenforced::note(state, id, verdict);
     match verdict.decision {
         Decision::Ask => {
@@ -113,7 +114,7 @@ pub fn keep_back(state: &mut SessionState, id: &str, event: &Event, verdict: &Ve
 }
 
 /// Returns the source's error sentence.
-fn exceeded(limit: &FindingSource) -> String {
+pub fn exceeded(limit: impl std::fmt::Display) -> String {
     format!("Execution limit exceeded: [{limit}]")
 }
 
@@ -203,7 +204,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
         _ => false,
     };
     let warns = finding.action == Action::Warn || verdict.observed || blocks;
-    if is_order || !(warns || refuses) {
+    if is_order || blocked_prompts::is_noted(verdict, finding) || !(warns || refuses) {
         return;
     }
     // What passes by itself comes again: each run is told of it.

@@ -3,6 +3,7 @@
 pub mod agents_at_work;
 pub mod apply_event;
 pub mod background;
+pub mod blocked_prompts;
 pub mod charge_missing;
 pub mod charge_unlogged;
 pub mod checkpoints;

@@ -28,7 +28,8 @@ const INDENT: usize = 10;
 
 /// What a team does with what a project's registration has written.
 const SHARED: &str = ".claude/settings.json and .claude/fusebox.json; each member needs `fusebox` on the PATH, and no `init` \
-                      (docs/team-policy.md: `binding`, and how to only watch at first)";
+                      (`binding` there holds values against members' own files; `init --scope project --observe` \
+                      only watches at first)";
 
 /// How many agent types are named.
 const NAMED: usize = 8;
@@ -248,9 +249,11 @@ pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
     let policy = policy_of(env, plan);
     let file = env.short_path(&plan.place.folder.join(default_files::POLICY));
     let is_watched = plan.place.scope == InstallScope::Project && !policy.observed.is_empty();
+    let has_none = policy.observed.iter().all(|document| document.settings.len() <= 1);
+    let yet = if has_none { " (it has none yet: write some into it)" } else { "" };
     is_watched.then(|| {
         format!(
-            "the limits in {file} are only watched, for all who work here. Your own limits and the built-in ones still block; \
+            "the limits in {file}{yet} are only watched, for all who work here. Your own limits and the built-in ones still block; \
              `fusebox init --scope user --observe` has those watched, too"
         )
     })

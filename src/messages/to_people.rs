@@ -122,15 +122,15 @@ messages! {
         => "stopped: {why}; the work is partial. {next}";
 
     /// At the end of `fusebox run`: its main agent was paused.
-    run_paused(why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", next = NextStep::Resume { id: "5f0c1d2e".to_owned() })
-        => "paused: {why}; the work is kept, and the client's --resume goes on then. {next}";
+    run_paused(why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e", session = "5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55")
+        => "paused: {why}; the work is kept. A person's `fusebox resume {id}`, then `claude --resume {session}` go on";
 
     /// At the end of `fusebox run`: its prompt was not sent.
-    run_blocked(why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
-        => "the prompt was blocked: {why}; nothing was done for it. {next}";
+    run_blocked(why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
+        => "the prompt of session {id} was blocked: {why}; nothing was done for it. {next}";
 
     /// At the end of `fusebox run`: its prompt was not sent, and the client has printed why.
-    run_blocked_said() => "nothing was done for the prompt: exit code 3.";
+    run_blocked_said(next = next(explain, "5f0c1d2e")) => "nothing was done for the prompt: exit code 3. {next}";
 
     /// At the end of `fusebox run`: one of its subagents was stopped or paused, and the main agent went on.
     run_subagent(agent = "developer", status = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))

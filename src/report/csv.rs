@@ -37,7 +37,7 @@ fn session(session: &SessionReport) -> Vec<String> {
     vec![
         session.session_id.clone(),
         session.project.clone(),
-        session.status.as_str().to_owned(),
+        session.stands.as_str().to_owned(),
         session.started_at.text(),
         session.cost_usd.0.exact(),
         session.new_cost_usd.0.exact(),
@@ -45,7 +45,7 @@ fn session(session: &SessionReport) -> Vec<String> {
         session.turns.to_string(),
         session.requests.to_string(),
         session.tokens.to_string(),
-        session.runs.len().to_string(),
+        session.runs_begun().to_string(),
         session.trips().len().to_string(),
     ]
 }

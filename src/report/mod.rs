@@ -13,10 +13,12 @@ pub mod group_json;
 #[cfg(feature = "html")]
 pub mod html;
 pub mod kept_back;
+pub mod lifted;
 pub mod log_lines;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 pub mod model;
+pub mod off_report;
 pub mod own_run;
 pub mod period;
 pub mod reading;

@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::charge::{Charge, RecordKind};
+use crate::domain::charge::Charge;
 use crate::domain::event::Moment;
-use crate::domain::limits_off::LimitsOff;
 use crate::domain::meters::Spend;
 use crate::domain::policy::{Layer, Mode};
 use crate::domain::run::kind_of;
 use crate::domain::serde_default::is_default;
-use crate::domain::session::{MAIN, Order, Run, Session, Status};
+use crate::domain::session::{MAIN, Order, Run, Status};
 use crate::report::dialogs::{self, Dialog};
 use crate::report::kept_back::{self, KeptBack};
+use crate::report::lifted;
+use crate::report::off_report::OffReport;
 use crate::report::reading::{self, Budget, LimitReading};
-use crate::report::rows::{Logged, SessionRows, project};
+use crate::report::rows::{SessionRows, project};
 use crate::report::trip::{self, Trip};
 use crate::ui::formats::{Quantity, Timestamp, Usd};
 
@@ -46,7 +47,11 @@ pub struct SessionReport {
     pub project: String,
     /// The session whose agent started this one's client: it is charged, and its limits bind.
     pub outer_session_id: Option<String>,
-    /// Where it stands.
+    /// Where it stands, as texts say it: with how its last prompt's work has ended.
+    #[serde(rename = "status")]
+    pub stands: Status,
+    /// Where the client's session stands.
+    #[serde(skip)]
     pub status: Status,
     /// Whether its limits block.
     pub mode: Mode,
@@ -94,29 +99,6 @@ pub struct SessionReport {
     pub kept_back: Vec<KeptBack>,
 }
 
-/// From when to when a person has switched limits off.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct OffReport {
-    /// From when on.
-    pub since: Timestamp,
-    /// Until when; `None` until a person switches them on again.
-    pub until: Option<Timestamp>,
-    /// Whether they are off now.
-    pub now: bool,
-}
-
-impl OffReport {
-    /// Says it of a session: one that has ended has no limits that could be off now.
-    fn of(off: &LimitsOff, session: &Session, now: Moment) -> OffReport {
-        let ended_ms = session.is_over.then_some(session.last.wall_ms);
-        OffReport {
-            since: Timestamp(off.since_ms),
-            until: off.until_ms.into_iter().chain(ended_ms).min().map(Timestamp),
-            now: off.holds(now.wall_ms) && !session.is_over,
-        }
-    }
-}
-
 /// One run.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
@@ -134,7 +116,7 @@ pub struct RunReport {
     pub stop_reason: Option<String>,
     /// The sentence of a stop.
     pub error: Option<String>,
-    /// Whether it says itself that its work is partial.
+    /// Whether its work is partial: it says so itself, something was missing at its end, or it was stopped before that.
     pub partial: bool,
     /// What was still missing when it ended.
     pub missing: Vec<String>,
@@ -171,6 +153,9 @@ pub struct RunReport {
     /// The order that ends or holds it.
     #[serde(skip)]
     pub order: Option<Order>,
+    /// Whether it says itself that its work is partial.
+    #[serde(skip)]
+    pub says_partial: bool,
     /// The task it works on.
     #[serde(skip)]
     pub task: Option<String>,
@@ -187,15 +172,21 @@ impl RunReport {
 
     /// Whether nothing came of it, since its prompt was not sent.
     pub fn is_kept_back(&self) -> bool {
-        let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none();
+        let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none() && !self.may_go_on;
         self.agent_type == MAIN && self.status == Status::Failed && did_nothing
+    }
+
+    /// Whether it was stopped, a person has let it go on, and it has not gone on.
+    pub fn was_let_go_on(&self) -> bool {
+        let is_at_rest = matches!(self.status, Status::Completed | Status::Failed | Status::Stopped);
+        self.may_go_on && is_at_rest && self.order.is_none()
     }
 
     /// Says in a word where it stands.
     pub fn standing(&self) -> &'static str {
         match self.status {
             _ if self.is_kept_back() => "blocked",
-            Status::Completed if self.may_go_on => "may go on",
+            _ if self.was_let_go_on() => "may go on",
             status => status.word(),
         }
     }
@@ -223,6 +214,7 @@ impl Report {
             session.kept_back.retain(|it| {
                 shared.iter().all(|budget| !kept_back::is_raised(&it.finding, budget.scope, &budget.reading))
             });
+            session.stands = session.standing().1;
         }
         sessions.sort_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
         Report { version: VERSION, sessions, budgets: shared, pruned_before: None }
@@ -245,6 +237,7 @@ impl SessionReport {
             session_id: session.id.clone(),
             project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
+            stands: session.status,
             status: session.status,
             mode: session.mode,
             observes: observed().next().is_some(),
@@ -268,6 +261,24 @@ impl SessionReport {
         }
     }
 
+    /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
+    /// how its main agent's work has ended.
+    pub fn standing(&self) -> (&'static str, Status) {
+        let last = self.runs.iter().rfind(|run| run.agent_type == MAIN);
+        let has_ended = self.status == Status::Completed;
+        match last {
+            _ if !self.kept_back.is_empty() => ("blocked", Status::Failed),
+            Some(last) if has_ended && last.is_kept_back() => ("blocked", Status::Failed),
+            Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
+            _ => (self.status.word(), self.status),
+        }
+    }
+
+    /// Returns how many runs it has, but for prompts that were not sent.
+    pub fn runs_begun(&self) -> usize {
+        self.runs.iter().filter(|run| !run.is_kept_back()).count()
+    }
+
     /// Returns every trip of its runs, the oldest first, each with its run.
     pub fn trips(&self) -> Vec<(&RunReport, &Trip)> {
         let mut trips: Vec<_> =
@@ -284,15 +295,17 @@ impl RunReport {
         // Of a session that was pruned the counters are what is left.
         let spent = if rows.session.pruned.is_some() { run.counters.spent } else { known };
         let limits = reading::of_run(&rows.session, run, now);
+        let may_go_on = run.cut_off || lifted::may_go_on(run, &rows.records);
+        let lifted = lifted::stop(run, &rows.records).filter(|_| may_go_on);
         RunReport {
             run_id: run.id.clone(),
             agent_type: run.agent_type.clone(),
             parent_run_id: run.parent.clone(),
             depth: run.depth,
-            status: run.status,
-            stop_reason: run.stop_reason.clone(),
-            error: run.error.clone(),
-            partial: run.partial,
+            status: lifted.as_ref().map_or(run.status, |stop| stop.status),
+            stop_reason: run.stop_reason.clone().or_else(|| Some(lifted.as_ref()?.stop_reason.clone())),
+            error: run.error.clone().or_else(|| Some(lifted.as_ref()?.error.clone())),
+            partial: lifted::is_partial(run) || lifted.is_some(),
             missing: run.missing.clone(),
             started_at: Timestamp(run.started.wall_ms),
             turns: run.counters.turns.max(rows.calls.get(&run.id).copied().unwrap_or(0)),
@@ -309,21 +322,11 @@ impl RunReport {
             trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip::trip).collect(),
             dialogs: dialogs::of_run(&rows.records, &run.id),
             order: run.order.clone(),
+            says_partial: run.partial,
             task: run.task.clone(),
-            may_go_on: run.cut_off || may_go_on(run, &rows.records),
+            may_go_on,
         }
     }
-}
-
-/// Whether the last that is known of a run is that a person has let it go on after a stop.
-fn may_go_on(run: &Run, records: &[Logged]) -> bool {
-    let lifts = |logged: &Logged| match logged.record.event {
-        Some(RecordKind::AgentFailed | RecordKind::AgentPaused | RecordKind::AgentStopped) => Some(false),
-        Some(RecordKind::LimitGranted | RecordKind::AgentResumed) => Some(logged.at_ms >= run.last.wall_ms),
-        _ => None,
-    };
-    let of_run = || records.iter().filter(|logged| logged.record.run == run.id).filter_map(lifts);
-    of_run().next() == Some(false) && of_run().next_back() == Some(true)
 }
 
 /// Sums what responses spent.

@@ -2,10 +2,11 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::policy::{Mode, Scope};
-use crate::domain::session::{MAIN, Status};
+use crate::domain::session::Status;
 use crate::report::bars::bars;
 use crate::report::group::Group;
-use crate::report::model::{OffReport, Report, RunReport, SessionReport};
+use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::off_report::OffReport;
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
 use crate::ui::formats::{Timestamp, counted};
@@ -75,28 +76,18 @@ pub fn at_work(status: Status) -> bool {
 fn folded(session: &SessionReport, run: &RunReport) -> bool {
     match run.status {
         Status::Completed | Status::Orphaned => true,
-        Status::Failed | Status::Stopped => run.is_kept_back() || suggestion::is_over(session, run),
+        Status::Failed | Status::Stopped => {
+            run.is_kept_back() || run.was_let_go_on() || suggestion::is_over(session, run)
+        }
         Status::Running | Status::Paused => false,
     }
-}
-
-/// Returns how a session stands, in a word and as what it is painted: a prompt that was kept back is what counts, and after the
-/// client's end how its main agent's work has ended.
-pub fn standing(session: &SessionReport) -> (&'static str, Status) {
-    if !session.kept_back.is_empty() {
-        return ("blocked", Status::Failed);
-    }
-    let main = session.runs.iter().rfind(|run| run.agent_type == MAIN && run.order.is_some());
-    let ended = main.filter(|run| session.status == Status::Completed && !suggestion::is_over(session, run));
-    let status = ended.map_or(session.status, |run| run.status);
-    (status.word(), status)
 }
 
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
     let (spent, began) =
         (terminal.spent(session.tokens, session.cost_usd.0), terminal.zone.minute(session.started_at.0));
-    let (word, status) = standing(session);
+    let (word, status) = session.standing();
     let room = terminal.width.saturating_sub(length(&head) + length(word));
     let word = painted(word, status, terminal);
     let forms = [format!("  {spent}  since {began}"), format!("  {spent}  {began}")];
@@ -143,10 +134,12 @@ pub fn unblocked(session: &SessionReport, terminal: &Terminal) -> Option<String>
     }
 }
 
+/// What is said where nothing of the repository's file holds.
+pub const REFUSED: &str = "the repository's limits are refused: nothing of them holds (`refuse_repositories`)";
+
 /// Says that nothing of the repository's file holds, where the machine's owner refuses it.
 pub fn refused(session: &SessionReport) -> Option<String> {
-    let words = "the repository's limits are refused: nothing of them holds (`refuse_repositories`)";
-    session.refuses_repository.then(|| words.to_owned())
+    session.refuses_repository.then(|| REFUSED.to_owned())
 }
 
 /// Says what of a session's cost was spent before Fusebox, and what is estimated.
@@ -203,9 +196,9 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
     let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
     // An order that stands is told below, with what lifts it.
-    let reason = run.stop_reason.as_deref().filter(|_| run.order.is_none());
+    let reason = run.stop_reason.as_deref().filter(|_| run.order.is_none() && !run.was_let_go_on());
     let reason = reason.map(|reason| format!("  {}", plain(reason).replace('_', " "))).unwrap_or_default();
-    let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
+    let partial = if run.says_partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
     let calls = counted(run.turns, "tool call");
     let after =

@@ -136,8 +136,8 @@ fn session(session: &SessionReport, costs: Costs, terminal: &Terminal) -> Vec<St
         terminal.zone.minute(session.started_at.0),
         short(&session.session_id).to_owned(),
         session.project.clone(),
-        status::standing(session).0.to_owned(),
-        session.runs.len().to_string(),
+        session.standing().0.to_owned(),
+        session.runs_begun().to_string(),
         session.turns.to_string(),
         session.requests.to_string(),
         tokens(session.tokens),
@@ -172,7 +172,7 @@ fn notes(report: &Report, terminal: &Terminal) -> String {
 /// Sums the sessions; where costs differ only `NEW` has a sum, since the others would count copies too.
 fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
     let total = total_of(sessions);
-    let runs: usize = sessions.iter().map(|session| session.runs.len()).sum();
+    let runs: usize = sessions.iter().map(|session| session.runs_begun()).sum();
     let turns: u64 = sessions.iter().map(|session| session.turns).sum();
     let cost = total.cost_usd.0.to_string();
     vec![

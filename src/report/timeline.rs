@@ -139,7 +139,7 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
         let were = if run.held == 1 { "was" } else { "were" };
         text.push_str(&terminal.wrap("  ", &format!("{calls} {were} held for a rate, {time} in all")));
     }
-    if let Some(error) = &run.error {
+    if let Some(error) = run.error.as_ref().filter(|_| !run.was_let_go_on()) {
         text.push_str(&terminal.wrap("  ", &plain(error)));
     }
     text

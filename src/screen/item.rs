@@ -7,7 +7,6 @@ use crate::report::bars::percent;
 use crate::report::doing::Doing;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
-use crate::report::status;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 
@@ -70,7 +69,7 @@ impl Item {
 
     /// Makes the line of a session.
     pub fn of_session(session: &SessionReport, doing: String, billing: Billing) -> Item {
-        let (standing, status) = status::standing(session);
+        let (standing, status) = session.standing();
         let project = session.project.rsplit(['/', '\\']).next().unwrap_or_default();
         Item {
             id: ItemId { session: session.session_id.clone(), run: None },

@@ -12,6 +12,7 @@ mod manual;
 mod mistakes;
 mod promises;
 mod rights;
+mod said;
 
 use fusebox::config::frontmatter;
 use fusebox::config::layers::{Folder, LAYER_FILES, LayerFile};

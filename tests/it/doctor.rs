@@ -119,7 +119,7 @@ fn everything_wrong() {
                     for the same reason: blocking, latency
     ok    failing   where the program is missing, crashes or is late, calls and prompts go through (open); where its state is broken, calls and prompts are refused (closed); after a bug of its own, calls
                     and prompts go through (open, `on_error`)
-    FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
+    FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 errors in all)
                     -> `fusebox config check` shows all of them
     ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
@@ -277,17 +277,17 @@ fn with_blocked_client(program: &str) -> TestWorld {
 fn run_says_that_a_limit_kept_the_prompt_back_where_the_client_does_not() {
     insta::assert_snapshot!(with_blocked_client("client").run(&["run", "client"]), @r"
     [stderr]
-    fusebox: the prompt was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user); nothing was done for it. In a terminal: `fusebox grant one max_cost_usd=+0.03`
+    fusebox: the prompt of session one was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user); nothing was done for it. In a terminal: `fusebox grant one max_cost_usd=+0.03`
     [exit 3]
     ");
     // The client prints the reason as its result, but where it prints JSON.
     let ran = |args: &[&str]| with_blocked_client("claude").run(&[&["run", "claude"], args].concat()).to_string();
     insta::assert_snapshot!(ran(&[]), @r"
     [stderr]
-    fusebox: nothing was done for the prompt: exit code 3.
+    fusebox: nothing was done for the prompt: exit code 3. More: `fusebox explain one`
     [exit 3]
     ");
-    assert!(ran(&["--output-format", "json"]).contains("the prompt was blocked: cost of the session"));
+    assert!(ran(&["--output-format", "json"]).contains("the prompt of session one was blocked: cost of the session"));
 }
 
 /// A client that plays events one after another.
@@ -354,7 +354,9 @@ fn a_damaged_state_that_was_set_aside_is_told() {
 
 #[test]
 fn limits_that_are_off_or_of_a_file_that_observes_are_not_as_the_limits_have_it() {
-    for (is_off, says) in [(true, "limits were switched off"), (false, "some limits were only observed")] {
+    let observed = "some limits were only observed";
+    let refused = "the repository's limits are refused";
+    for (is_off, says) in [(true, "limits were switched off"), (false, observed), (false, refused)] {
         for (words, code) in [(vec!["run", "client"], 0), (vec!["run", "--strict", "client"], 3)] {
             let world = TestWorld::new();
             let folder = world.path("project");
@@ -365,6 +367,10 @@ fn limits_that_are_off_or_of_a_file_that_observes_are_not_as_the_limits_have_it(
                 world.run(&["off", "--for", "1h"]).ok();
             } else {
                 world.write("project/.claude/fusebox.json", r#"{"mode": "observe", "session": {"max_turns": 3}}"#);
+            }
+            if says == refused {
+                let own = json!({"refuse_repositories": [folder]});
+                world.write("home/.claude/fusebox.json", own.to_string());
             }
             let ran = world.run(&words);
             assert_eq!(ran.code, code, "{says}: {ran}");

@@ -69,12 +69,14 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
       watch   `fusebox status`
       undo    `fusebox uninstall --scope project`
       commit  .claude/settings.json and .claude/fusebox.json; each member needs
-              `fusebox` on the PATH, and no `init` (docs/team-policy.md: `binding`,
-              and how to only watch at first)
+              `fusebox` on the PATH, and no `init` (`binding` there holds values
+              against members' own files; `init --scope project --observe` only
+              watches at first)
 
-    note: the limits in .claude/fusebox.json are only watched, for all who work
-          here. Your own limits and the built-in ones still block; `fusebox init
-          --scope user --observe` has those watched, too
+    note: the limits in .claude/fusebox.json (it has none yet: write some into it)
+          are only watched, for all who work here. Your own limits and the built-in
+          ones still block; `fusebox init --scope user --observe` has those watched,
+          too
     [exit 0]
     ");
     insta::assert_snapshot!(world.read("project/.claude/fusebox.json").unwrap(), @r#"

@@ -7,6 +7,7 @@ mod grant;
 mod hidden;
 mod kept_back;
 mod law;
+mod left_stops;
 mod next_steps;
 mod off;
 mod one_line;

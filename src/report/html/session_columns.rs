@@ -53,7 +53,7 @@ pub fn sessions(report: &Report, zone: &Zone, words: &mut Words) -> (SessionColu
         columns.id.push(plain(&session.session_id));
         columns.started.push(zone.minute(session.started_at.0));
         columns.project.push(words.number(&session.project));
-        columns.status.push(words.number(session.status.as_str()));
+        columns.status.push(words.number(session.stands.as_str()));
         columns.first_run.push(runs.id.len());
         columns.runs.push(session.runs.len());
         columns.turns.push(session.turns);

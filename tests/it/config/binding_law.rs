@@ -1,5 +1,6 @@
 //! Two laws of `binding`: a member never loosens what it names, and what is said to be ignored changes nothing.
 
+use fusebox::config::effective::{self, Effective};
 use fusebox::config::place::Who;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::policy::{Action, Layer};
@@ -108,6 +109,11 @@ fn no_member_loosens_what_a_list_names() {
     assert!(failed.is_empty(), "{} are loosened:\n{}", failed.len(), failed.join("\n"));
 }
 
+/// Returns what `fusebox config show` shows.
+fn shown(files: &[(&str, &str)], who: Who<'_>) -> Vec<Effective> {
+    effective::set(&policy(files).0, who)
+}
+
 /// Returns a member's file without one key, which stands in a block or in an object of one.
 fn without(local: &Value, key: &str) -> Value {
     let mut rest = local.clone();
@@ -145,6 +151,12 @@ fn what_is_said_to_be_ignored_changes_nothing() {
                         continue;
                     }
                     ignored += 1;
+                    let is_shown = |it: &Effective| {
+                        it.layer == Layer::ProjectLocal && problem.key.ends_with(&format!(".{}", it.key))
+                    };
+                    if !problem.what.contains("is ignored for") && shown(&files, who).iter().any(is_shown) {
+                        failed.push(format!("{problem}\n   but is shown as what holds for {who:?}"));
+                    }
                     let rest = rules(binding, &without(&local, &problem.key), who);
                     let with = rules(binding, &local, who);
                     let named = problem.what.split(": the repository binds").next().unwrap_or_default();

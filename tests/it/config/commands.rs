@@ -224,8 +224,8 @@ fn trust_is_a_persons_to_give_and_to_take() {
     assert!(world.run(&["config", "check"]).stdout.contains(observed));
     insta::assert_snapshot!(world.run(&["trust"]), @r#"
     `[ROOT]/project` is trusted
-      counts now: `session.max_cost_usd: 50` in `[ROOT]/project/.claude/fusebox.json`
       counts now: `mode: "observe"` in `[ROOT]/project/.claude/fusebox.json`
+    limits are only observed here now: nothing is blocked, of the built-in limits neither
     running sessions keep their limits until `fusebox reload`
     [exit 0]
     "#);
@@ -238,7 +238,6 @@ fn trust_is_a_persons_to_give_and_to_take() {
     ");
     insta::assert_snapshot!(world.run(&["trust", "--revoke"]), @r#"
     `[ROOT]/project` is not trusted
-      no longer counts: `session.max_cost_usd: 50` in `[ROOT]/project/.claude/fusebox.json`
       no longer counts: `mode: "observe"` in `[ROOT]/project/.claude/fusebox.json`
     running sessions keep their limits until `fusebox reload`
     [exit 0]

@@ -34,7 +34,8 @@ fn trust_promises_only_what_holds() {
     );
     let repository = r#"{ "binding": ["session.max_cost_usd"], "session": { "max_cost_usd": 10, "max_turns": 20 } }"#;
     world.write("project/.claude/fusebox.json", repository);
-    let local = r#"{ "session": { "max_cost_usd": 100, "max_tokens": 900000, "max_turns": 30 } }"#;
+    let local = r#"{ "session": { "max_cost_usd": 100, "max_tokens": 900000, "max_turns": 30,
+                                  "actions": { "max_cost_usd": "warn" } } }"#;
     world.write("project/.claude/fusebox.local.json", local);
     let bound = "`session.max_cost_usd: 100` in `[ROOT]/project/.claude/fusebox.local.json` (project-local) is ignored: the \
                  repository binds `max_cost_usd: 10` (project); it may only be tightened\n";

@@ -79,7 +79,7 @@ fn a_repository_loosens_what_is_the_users_only_with_trust() {
     check_repository(r#"{"mode": "observe"}"#, "mode", "Enforce", "Observe");
     check_repository(r#"{"on_error": "allow"}"#, "on_error", "Deny", "Allow");
     // what it is told
-    let hint = "`fusebox trust` lets this repository loosen what is the user's";
+    let hint = "`fusebox trust` lets this repository loosen what is the user's or built in";
     check(
         &[(LOCAL, r#"{"session": {"max_cost_usd": 50}}"#)],
         "problems",
@@ -92,7 +92,7 @@ fn a_repository_loosens_what_is_the_users_only_with_trust() {
         &[(PROJECT, r#"{"mode": "observe"}"#)],
         "problems",
         "`mode: \"observe\"` in `fusebox.json` (project) has this file's limits observed: they are logged and block nothing; \
-         all others block; `fusebox trust` has it count for them, too",
+         all others block; after `fusebox trust` they are only observed, too, and nothing blocks",
     );
     check(&[(PROJECT, r#"{"mode": "observe", "main": {"max_turns": 3}}"#)], "main max_turns", "none");
     check(

@@ -95,8 +95,8 @@ impl Walk {
             // People read what has become of it, and programs why.
             let stands = run["status"].as_str().unwrap().replace("failed", "stopped");
             let says = |word: &str| explained.contains(&format!("last event; {word}"));
-            let is_said =
-                says(&stands) || stands == "stopped" && says("blocked") || stands == "completed" && says("may go on");
+            let is_lifted = ["completed", "stopped"].contains(&&*stands) && says("may go on");
+            let is_said = says(&stands) || stands == "stopped" && says("blocked") || is_lifted;
             self.expect(is_said, &format!("{when}: is {stands}"), &explained);
             told += &explained;
         }

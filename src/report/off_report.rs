@@ -1,0 +1,31 @@
+//! From when to when a person has switched limits off, as reports tell of it.
+
+use serde::Serialize;
+
+use crate::domain::event::Moment;
+use crate::domain::limits_off::LimitsOff;
+use crate::domain::session::Session;
+use crate::ui::formats::Timestamp;
+
+/// From when to when a person has switched limits off.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OffReport {
+    /// From when on.
+    pub since: Timestamp,
+    /// Until when; `None` until a person switches them on again.
+    pub until: Option<Timestamp>,
+    /// Whether they are off now.
+    pub now: bool,
+}
+
+impl OffReport {
+    /// Says it of a session: one that has ended has no limits that could be off now.
+    pub fn of(off: &LimitsOff, session: &Session, now: Moment) -> OffReport {
+        let ended_ms = session.is_over.then_some(session.last.wall_ms);
+        OffReport {
+            since: Timestamp(off.since_ms),
+            until: off.until_ms.into_iter().chain(ended_ms).min().map(Timestamp),
+            now: off.holds(now.wall_ms) && !session.is_over,
+        }
+    }
+}

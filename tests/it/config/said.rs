@@ -1,0 +1,66 @@
+//! What is said of a configuration agrees with what its author has written, and with what holds.
+
+use crate::world::TestWorld;
+
+fn check(policy: &str) -> String {
+    let world = TestWorld::new();
+    world.write("project/.claude/fusebox.json", policy);
+    world.run(&["config", "check"]).to_string()
+}
+
+#[test]
+fn a_comment_that_is_none_says_how_comments_begin_and_that_binding_is_ignored() {
+    let said = check("{\n  # comment\n  \"binding\": true, \"session\": {\"max_turns\": 3}\n}");
+    assert!(said.contains("all of it is ignored, `binding` too; comments are `// ...` or `/* ... */`"), "{said}");
+    let said = check("{\n  \"session\" 3\n}");
+    assert!(said.contains("all of it is ignored") && !said.contains("comments are"), "{said}");
+}
+
+#[test]
+fn a_key_that_one_line_has_twice_says_that_the_first_counts() {
+    let said = check("{\"session\": {\"max_cost_usd\": 5, \"max_cost_usd\": 100}}");
+    assert!(said.contains("line 1 says it twice, and the first counts"), "{said}");
+}
+
+#[test]
+fn values_are_quoted_as_they_were_written() {
+    let said = check("{\"agents\": {\"a.b\": {\"max_duration_ms\": \"2h\"}}, \"session\": {\"max_cost_usd\": 50.00}}");
+    assert!(said.contains("`agents.a.b.max_duration_ms: \"2h\"`"), "{said}");
+}
+
+#[test]
+fn trust_names_nothing_as_counting_that_the_repository_binds() {
+    let world = TestWorld::new();
+    world.write(
+        "project/.claude/fusebox.json",
+        "{\"binding\": true, \"session\": {\"max_cost_usd\": 20, \"timeout_action\": \"terminate\"}}",
+    );
+    let local = "{\"session\": {\"actions\": {\"max_cost_usd\": \"warn\"}, \"max_cost_usd\": 30}}";
+    world.write("project/.claude/fusebox.local.json", local);
+    let trusted = world.run(&["trust"]).to_string();
+    let checked = world.run(&["config", "check"]).to_string();
+    for key in ["session.actions.max_cost_usd", "session.max_cost_usd: 30"] {
+        let is_ignored = checked.lines().any(|line| line.contains(key) && line.contains("is ignored"));
+        assert!(!is_ignored || !trusted.contains(&format!("counts now: `{key}")), "{trusted}\n{checked}");
+    }
+    assert!(checked.contains("is ignored"), "{checked}");
+}
+
+#[test]
+fn trust_in_a_file_that_observes_says_that_nothing_blocks() {
+    let world = TestWorld::new();
+    world.write("project/.claude/fusebox.json", "{\"mode\": \"observe\", \"session\": {\"max_cost_usd\": 50}}");
+    let said = world.run(&["trust"]).to_string();
+    assert!(said.contains("nothing is blocked") && !said.contains("counts now: `session"), "{said}");
+}
+
+#[test]
+fn doctor_and_check_count_the_same_errors() {
+    let world = TestWorld::new();
+    let policy = "{\"mode\": \"observe\", \"sesion\": 1, \"agents\": {\"nobody\": {\"max_turns\": \"x\"}}}";
+    world.write("project/.claude/fusebox.json", policy);
+    let (checked, doctor) = (world.run(&["config", "check"]).to_string(), world.run(&["doctor"]).to_string());
+    let doctor = doctor.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(checked.contains("2 errors in the configuration"), "{checked}");
+    assert!(doctor.contains("(2 errors in all)"), "{doctor}");
+}
