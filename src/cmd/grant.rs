@@ -94,7 +94,12 @@ pub fn parse(text: &str) -> std::result::Result<More, String> {
         None => (false, value),
     };
     let base = base(&named, number).filter(|base| *base > 0);
-    let base = base.ok_or_else(|| format!("`{value}` is no amount of {}: it reads like +10", named.unit()))?;
+    let like = match named.limit.unit {
+        Unit::Millis => "+10m",
+        Unit::Tokens => "+10, +200k or +1.5M",
+        _ => "+10",
+    };
+    let base = base.ok_or_else(|| format!("`{value}` is no amount of {}: it reads like {like}", named.unit()))?;
     let rule = match models {
         Some((like, _)) => format!("models.{like}.{}", named.limit),
         None => named.limit.key.to_owned(),
@@ -104,7 +109,22 @@ pub fn parse(text: &str) -> std::result::Result<More, String> {
 
 fn base(named: &LimitName, number: &str) -> Option<u64> {
     let time = Some(number).filter(|_| named.limit.unit == Unit::Millis).and_then(duration::parse);
-    time.or_else(|| named.limit.base(number.parse::<f64>().ok()? * named.scale as f64))
+    let (number, times) = match named.limit.unit {
+        Unit::Tokens => of_thousands(number),
+        _ => (number, 1.0),
+    };
+    // Rounded: in floating point, 1.1 times a million is a little more than 1,100,000.
+    time.or_else(|| match number.parse::<f64>().ok()? * named.scale as f64 {
+        given if times > 1.0 => named.limit.base((given * times).round()),
+        given => named.limit.base(given),
+    })
+}
+
+/// Splits `1.5M`, as tokens are shown, into its number and what that is to be multiplied by.
+fn of_thousands(number: &str) -> (&str, f64) {
+    let units = [("k", 1e3), ("K", 1e3), ("M", 1e6)];
+    let split = units.into_iter().find_map(|(unit, times)| Some((number.strip_suffix(unit)?, times)));
+    split.unwrap_or((number, 1.0))
 }
 
 fn nothing_to_grant(edit: &SessionEdit) -> Error {
@@ -138,12 +158,13 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
         let ordered = clear_order::order(edit.state, &target).is_some_and(|order| order.finding.source == *more.rule);
         if ordered {
             clear_order::lift(edit.state, &target);
-            said.push(edit.goes_on(&target));
         }
         let still = clear_order::used_up(edit.state, &target, edit.now);
         if let Some(still) = still.iter().find(|it| it.finding.source == *more.rule) {
             let used = more.limit.show(still.finding.used);
             said.push(format!("it is not enough: {used} is used, and the next step would be stopped again"));
+        } else if ordered {
+            said.push(edit.goes_on(&target));
         }
     }
     Ok(said)
@@ -209,6 +230,9 @@ mod tests {
             ("max_wall_ms=1.5h", "max_wall_ms", To::Cap(90 * minute)),
             ("timeout=+90", "max_wall_ms", To::Added(90_000)),
             ("timeout=+90ms", "max_wall_ms", To::Added(90)),
+            ("max_tokens=+3M", "max_tokens", To::Added(3_000_000)),
+            ("max_tokens=1.1M", "max_tokens", To::Cap(1_100_000)),
+            ("max_tokens=+250k", "max_tokens", To::Added(250_000)),
             ("models.*opus-5.5*.max_turns=+1", "models.*opus-5.5*.max_turns", To::Added(1)),
         ] {
             let more = parse(text).unwrap();
@@ -226,6 +250,8 @@ mod tests {
             ("max_turns=+0", "`+0` is no amount of tool calls: it reads like +10"),
             ("max_turns=-3", "`-3` is no amount of tool calls: it reads like +10"),
             ("max_cost_usd=+nan", "`+nan` is no amount of US dollars: it reads like +10"),
+            ("max_turns=+3M", "`+3M` is no amount of tool calls: it reads like +10"),
+            ("max_tokens=+3X", "`+3X` is no amount of tokens: it reads like +10, +200k or +1.5M"),
             ("max_turns=+5m", "`+5m` is no amount of tool calls: it reads like +10"),
         ] {
             assert_eq!(parse(text).unwrap_err(), error, "{text}");

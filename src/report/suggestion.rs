@@ -53,7 +53,7 @@ pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Opt
 }
 
 /// Returns the smallest multiple of an increase that is as much as is lacking, at least one.
-fn sufficient(increase: u64, lacking: u64) -> u64 {
+pub fn sufficient(increase: u64, lacking: u64) -> u64 {
     increase.max(1).saturating_mul(lacking.div_ceil(increase.max(1)).max(1))
 }
 

@@ -7,6 +7,7 @@ use crate::report::bars::percent;
 use crate::report::doing::Doing;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
+use crate::report::suggestion;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 
@@ -116,12 +117,53 @@ fn gauges(limits: &[LimitReading], billing: Billing) -> Vec<Gauge> {
     .collect()
 }
 
-/// Proposes one increase of the limit that has given the order, else of the one that is nearest to its cap.
+/// Proposes a sufficient increase of the limit that has given the order, else of the one that is nearest to its cap.
 fn proposal(limits: &[LimitReading], order: Option<&Order>) -> String {
     let may_grow = || limits.iter().filter(|reading| reading.tells() && reading.increase > 0);
     let ordered = may_grow().find(|reading| order.is_some_and(|order| order.finding.source == *reading.limit));
     let proposed = ordered.or_else(|| may_grow().max_by_key(|reading| percent(reading)));
     proposed.map_or_else(String::new, |reading| {
-        format!("{}=+{}", reading.limit, typed(reading.cap.limit, reading.increase))
+        let given = order.filter(|order| order.finding.source == *reading.limit).map(|order| &order.finding);
+        let more = match given.map(|finding| suggestion::finding_of_now(finding, finding.scope, limits)) {
+            Some(finding) => finding.sufficient_increase(),
+            None => suggestion::sufficient(reading.increase, reading.used.value.saturating_sub(reading.cap.value)),
+        };
+        format!("{}=+{}", reading.limit, typed(reading.cap.limit, more))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::limit::Limit;
+    use crate::domain::limit_set::LimitRule;
+    use crate::domain::policy::{Action, Layer, Scope};
+    use crate::domain::session::Phase;
+    use crate::domain::verdict::Finding;
+    use crate::ui::formats::Quantity;
+
+    #[test]
+    fn as_much_is_proposed_as_lets_it_go_on() {
+        let limit = Limit::find("max_turns").unwrap();
+        let quantity = |value| Quantity { limit, value };
+        let (action, layer, cap) = (Action::Terminate, Layer::User, 10);
+        for (used, is_stopped, more) in [(10, true, 5), (14, true, 5), (17, true, 10), (3, false, 5), (17, false, 10)] {
+            let reading = LimitReading {
+                limit: limit.key.to_owned(),
+                used: quantity(used),
+                cap: quantity(cap),
+                action,
+                layer,
+                increase: 5,
+                per_ms: None,
+                frees_in_ms: None,
+            };
+            let billing = Billing::default();
+            let rule = LimitRule { limit, cap, action, layer, increase: 5, of: None, locked: false, billing };
+            let finding = Finding::of(&rule, Scope::Run, used);
+            let order = Order { finding, phase: Phase::Halted, grace_left: 0, reason: None };
+            let proposed = proposal(&[reading], Some(&order).filter(|_| is_stopped));
+            assert_eq!(proposed, format!("max_turns=+{more}"), "{used}, {is_stopped}");
+        }
+    }
 }

@@ -176,7 +176,12 @@ fn trips(source: &ViewSource) -> Vec<String> {
     trips.sort_by_key(|(_, trip)| std::cmp::Reverse(trip.number));
     let ago = |at_ms: i64| brief(u64::try_from(source.now.wall_ms - at_ms).unwrap_or(0));
     let line = |(run, trip): &(&RunReport, &crate::report::trip::Trip)| {
-        let words = [run.kind(), short(&run.run_id), &trip.limit, &trip.figures(), &trip.action].join(" ");
+        let (kind, id, limit) = (run.kind(), short(&run.run_id), trip.limit.as_str());
+        let repeats = trip.subject.as_ref().filter(|_| trip.cap.is_some_and(|cap| cap.limit.announced_first));
+        let words = match repeats {
+            Some(what) => [kind, id, limit, &trip.action, what].join(" "),
+            None => [kind, id, limit, &trip.figures(), &trip.action].join(" "),
+        };
         plain(&format!("#{} {:>3}  {words}", trip.number, ago(trip.at.0)))
     };
     trips.iter().take(TRIPS).map(line).collect()
