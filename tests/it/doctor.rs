@@ -208,7 +208,9 @@ fn run_hands_on_what_the_command_says() {
     [exit 7]
     ");
     world.script("bin/client", "kill -TERM $$");
-    assert_eq!(world.run(&["run", "client"]).code, 128 + 15);
+    let ended = world.run(&["run", "client"]);
+    assert_eq!(ended.code, 128 + 15);
+    assert!(ended.stderr.contains("signal 15 ended the client: exit code 143"), "{ended}");
     world.script("bin/client", "kill -TERM $PPID; sleep 5");
     assert_eq!(world.run(&["run", "client"]).code, 128 + 15, "what ends only us is handed on");
     world.script("bin/client", "kill -INT $PPID; exec sleep 5");
@@ -390,6 +392,7 @@ fn run_says_that_work_is_paused_and_how_it_goes_on() {
         paused.stderr.contains("paused: tool calls 1/1") && paused.stderr.contains("fusebox resume p1"),
         "{paused}"
     );
+    assert!(paused.stderr.contains("`claude --resume one`"), "{paused}");
     let resumed = world.run(&["resume", "p1"]);
     assert!(resumed.to_string().contains("resumed"), "{resumed}");
 }

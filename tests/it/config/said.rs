@@ -64,3 +64,20 @@ fn doctor_and_check_count_the_same_errors() {
     assert!(checked.contains("2 errors in the configuration"), "{checked}");
     assert!(doctor.contains("(2 errors in all)"), "{doctor}");
 }
+
+#[test]
+fn run_names_which_observed_limits_would_have_struck() {
+    let world = TestWorld::new();
+    let limits = r#"{"mode": "observe", "session": {"max_turns": 1, "timeout_action": "terminate", "warn_at": []}}"#;
+    world.write("home/.claude/fusebox.json", limits);
+    let call = |id: &str| {
+        let event = r#""hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}"#;
+        let input = format!(
+            r#"{{"session_id":"one","transcript_path":"","cwd":"/","prompt_id":"p1",{event},"tool_use_id":"{id}"}}"#
+        );
+        format!("echo '{input}' | {} hook >/dev/null", crate::world::FUSEBOX)
+    };
+    world.script("bin/client", &["t1", "t2", "t3"].map(call).join("\n"));
+    let ran = world.run(&["run", "client"]);
+    assert!(ran.stderr.contains("nothing was blocked: max_turns 1/1 would have struck"), "{ran}");
+}

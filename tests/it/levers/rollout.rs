@@ -85,7 +85,10 @@ fn doctor_and_status_say_whether_limits_block() {
     let world = TestWorld::with_git();
     assert_eq!(of(&world), "ok mode limits block");
     world.write("project/.claude/fusebox.json", r#"{"mode": "observe"}"#);
-    assert_eq!(of(&world), "ok mode limits block; those of .claude/fusebox.json are only observed");
+    assert_eq!(
+        of(&world),
+        "ok mode limits block; those of .claude/fusebox.json are only observed, and there are none yet"
+    );
     world.write("home/.claude/fusebox.json", r#"{"mode": "observe"}"#);
     assert_eq!(of(&world), "warn mode limits are only observed here: nothing is blocked");
     world.run(&["off"]).ok();
