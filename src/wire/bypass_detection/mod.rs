@@ -112,8 +112,6 @@ struct Walk<'g> {
     said: Vec<String>,
     /// The session's own files that the command at hand names for a pipe.
     listed: Vec<String>,
-    /// Whether the text names Fusebox, the state or the client.
-    is_named: bool,
     /// The clients that were started so far.
     starts: Vec<ClientStart>,
     /// How many of the files that were written each of them was compared with.
@@ -139,7 +137,6 @@ impl<'g> Walk<'g> {
             leads: Leads::of(text),
             said: Vec::new(),
             listed: Vec::new(),
-            is_named: guard.mentions(text),
             starts: Vec::new(),
             looked_at: Vec::new(),
             written: RefCell::default(),
@@ -159,6 +156,10 @@ impl<'g> Walk<'g> {
             match part {
                 Part::Open => outer.push(self.scope.clone()),
                 Part::Close => self.scope = outer.pop().unwrap_or_default(),
+                // Only what names Fusebox, the state or the client is read to its end.
+                Part::Command(simple) if simple.is_unread && self.guard.mentions(text) => {
+                    return Some(TOO_DEEP.to_owned());
+                }
                 Part::Command(simple) => {
                     let refused = self.simple(&simple, depth);
                     if refused.is_some() {
@@ -182,10 +183,6 @@ impl<'g> Walk<'g> {
                 self.note_variable(&assigned.text);
             }
             return None;
-        }
-        // Only what names Fusebox, the state or the client is read to its end.
-        if simple.is_unread && self.is_named {
-            return Some(TOO_DEEP.to_owned());
         }
         if let Some(filled) = said::filled_in(simple).filter(|_| depth < DEEPEST) {
             return self.simple(&filled, depth + 1);

@@ -162,6 +162,10 @@ fn no_form_hides_a_client_without_hooks() {
         }
     }
     assert!(guard.command(&format!("{loader} /usr/bin/claude --bare")).is_some());
+    // More words than are written out.
+    let many = "{a,b}".repeat(12);
+    assert!(guard.command(&format!("claude {many} -p X")).is_some());
+    assert_eq!(guard.command(&format!("rm -rf x/{many}")), None);
     assert!(missed.is_empty(), "{} of {} are missed:\n{missed:#?}", missed.len(), tried.len());
     assert!(in_long_form() || idle.is_empty(), "{idle:#?} start none");
 }
