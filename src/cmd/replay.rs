@@ -26,7 +26,8 @@ use crate::ui::terminal::plain;
 #[command(after_help = "\
 Nothing is stopped and no state is touched: recordings are played through the limits, as the hook would have met them.
 What a run did after its stop counts as not done, with everything below it. A transcript does not tell how long a
-dialog waited, so working time includes that.
+dialog waited, so working time includes that. Each session is played by itself: limits of `user` and `project`, over
+all sessions, are left out.
 
 Examples:
   fusebox replay                                           all past sessions, under the limits in force here
@@ -87,6 +88,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     if policy.mode() == Mode::Observe {
         env.eprintln_safe("note: this policy's mode is `observe`: it would have written this down and blocked nothing");
+    }
+    if !policy.user().is_empty() || !policy.project().is_empty() {
+        env.eprintln_safe(
+            "note: each session is played by itself: limits of `user` and `project` over all sessions are left out",
+        );
     }
     Ok(ExitCode::SUCCESS)
 }

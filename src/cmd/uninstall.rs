@@ -61,6 +61,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mut left: Vec<_> = places.iter().flat_map(|place| uninstall::left(env, place)).collect();
     left.sort_unstable();
     left.dedup();
+    let own = own_policy(env);
+    left.retain(|path| Some(path) != own.as_ref());
     said.extend(left.iter().map(|path| format!("left, yours to remove: {}\n", env.short_path(path))));
     said += &kept(env, &state);
     if let Some((path, _)) = status_line::shown(env).filter(|(_, command)| status_line::shows_both(command)) {
@@ -82,11 +84,16 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 
 /// Names what is the person's beside the places: limits of all repositories, and what was counted.
 fn kept(env: &Environment, state: &Path) -> String {
-    let own = env.claude_dir().map(|folder| folder.join(default_files::POLICY)).filter(|path| file_info::exists(path));
-    let own = own.map(|path| format!("left, and in force wherever hooks are registered: {}\n", env.short_path(&path)));
+    let own = own_policy(env)
+        .map(|path| format!("left, and in force wherever hooks are registered: {}\n", env.short_path(&path)));
     let counted =
         file_info::exists(state).then(|| format!("left, what was counted and the log: {}\n", env.short_path(state)));
     own.into_iter().chain(counted).collect()
+}
+
+/// Returns the file of the person's limits for all repositories, where there is one.
+fn own_policy(env: &Environment) -> Option<PathBuf> {
+    env.claude_dir().map(|folder| folder.join(default_files::POLICY)).filter(|path| file_info::exists(path))
 }
 
 /// Says what sessions that are running do, and the command that lets them go; nothing where none runs.

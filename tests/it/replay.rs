@@ -324,6 +324,20 @@ fn init_tells_what_the_limits_would_have_done() {
 }
 
 #[test]
+fn that_limits_over_all_sessions_are_not_played_is_said() {
+    let world = TestWorld::new();
+    let transcript = fixtures().join("cost-claude-opus-5-5/transcripts").display().to_string();
+    for (policy, is_said) in
+        [(r#"{"user": {"max_cost_usd_per_day": 1}}"#, true), (r#"{"session": {"max_turns": 9}}"#, false)]
+    {
+        world.write("limits.json", policy);
+        let limits = world.path("limits.json").display().to_string();
+        let outcome = world.run(&["replay", &transcript, "--config", &limits]);
+        assert_eq!(outcome.stderr.contains("limits of `user` and `project`"), is_said, "{outcome}");
+    }
+}
+
+#[test]
 fn what_cannot_be_replayed_is_named_with_what_to_do() {
     let world = TestWorld::new();
     world.write("project/empty/notes.txt", "");
