@@ -79,8 +79,8 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
         return Ok(unknown());
     };
     let now = env.now();
-    let zone =
-        Zone::named(session.policy.map(|id| policy::stored(&store, id)).transpose()?.unwrap_or_default().time_zone());
+    let policy = session.policy.map(|id| policy::stored(&store, id)).transpose()?.unwrap_or_default();
+    let zone = Zone::named(policy.time_zone());
     let plan = input.plan_windows(now.wall_ms, |at_ms| zone.stamp(at_ms));
     if sender::is_from_client(env, &session) {
         session = client_figures::take(&store, session, input.total(), &plan)?;
@@ -89,7 +89,7 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
     let rows = SessionRows { runs: at_work(&store, &session)?, session: *session, ..SessionRows::default() };
     store.leave();
     let colour = if env.var("NO_COLOR").is_some() { Colour::Off } else { Colour::On };
-    let page = Terminal { width: env.width(), colour, zone, billing: status_line::billing(&rows.session) };
+    let page = Terminal { width: env.width(), colour, zone, billing: policy.billing().unwrap_or_default() };
     let budgets = reading::budgets(std::slice::from_ref(&rows), &budgets, now);
     Ok(status_line::text(StatusLineSource { rows: &rows, budgets: &budgets, plan: &plan, now }, &page))
 }

@@ -57,12 +57,6 @@ pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
     parts.extend(agents(source));
     fitted(&parts, terminal)
 }
-
-/// Returns how the user of a session pays, as the limits know it.
-pub fn billing(session: &Session) -> Billing {
-    session.limits.limits.first().map_or(Billing::default(), |rule| rule.billing)
-}
-
 fn fitted(parts: &[Part], terminal: &Terminal) -> String {
     let mut line = String::new();
     let mut wide = 0;

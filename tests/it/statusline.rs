@@ -96,6 +96,21 @@ fn the_line_says_what_is_used_of_each_limit_and_who_is_at_work() {
 }
 
 #[test]
+fn the_line_shows_tokens_where_a_plan_pays() {
+    for (policy, used) in [
+        (json!({"billing": "plan"}), "session 1030/3.00M tokens"),
+        (json!({"billing": "plan", "session": {"max_tokens": 1_000_000}}), "session 1030/1.00M tokens"),
+        (json!({"billing": "plan", "session": {"max_tokens": null}}), "session 1030 tokens"),
+        (json!({}), "session 0.0058/25.00 USD"),
+    ] {
+        let client = Client::with(&policy);
+        client.batch("m1");
+        let line = client.line(0.0, &json!({}));
+        assert!(line.contains(used), "{policy}: {line}");
+    }
+}
+
+#[test]
 fn a_part_is_yellow_and_red_as_its_limit_is_used_up() {
     let client = Client::with(&json!({"user": {"max_five_hour_percent": 50}}));
     for (used, code) in [(39.0, ""), (40.0, "\u{1b}[33m"), (48.0, "\u{1b}[31m")] {
