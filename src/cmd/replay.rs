@@ -89,7 +89,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if policy.mode() == Mode::Observe {
         env.eprintln_safe("note: this policy's mode is `observe`: it would have written this down and blocked nothing");
     }
-    if !policy.user().is_empty() || !policy.project().is_empty() {
+    let is_shared = !policy.user().is_empty() || !policy.project().is_empty();
+    if is_shared && !args.json {
         env.eprintln_safe(
             "note: each session is played by itself: limits of `user` and `project` over all sessions are left out",
         );

@@ -325,7 +325,7 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     let _said = world.run(&["init", "--scope", "user"]).ok();
     world.write("home/.claude/fusebox.json", "{ \"session\": { \"max_turns\": 9 } }\n");
     let said = world.run(&["uninstall", "--scope", "user"]).ok();
-    assert_eq!(said.matches("home/.claude/fusebox.json").count(), 1, "{said}");
+    assert_eq!(said.matches(".claude/fusebox.json").count(), 1, "{said}");
     assert!(said.contains("left, and in force wherever hooks are registered: "), "{said}");
     std::fs::remove_file(world.path("home/.claude/fusebox.json")).unwrap();
     // Where another state folder has what was there before, what says nothing of a person's goes all the same.

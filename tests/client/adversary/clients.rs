@@ -65,12 +65,6 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_response_that_is_not_charged_yet_is_reckoned_with",
     },
     Attempt {
-        tries: "starts a client in another time zone (`TZ=…`), in which a new day has begun",
-        outcome: Outcome::NoEffect,
-        then: "its days begin in the zone that was pinned for the client above it",
-        scenario: "a_client_in_another_time_zone_gets_no_new_day",
-    },
-    Attempt {
         tries: "starts a client, to have agents deeper than `max_delegation_depth`",
         outcome: Outcome::NoEffect,
         then: "a client's main agent counts as one below the agent that started it",
@@ -386,21 +380,4 @@ fn a_call_of_the_api_is_told() {
     assert_eq!((run.text(), lab.ran().len(), lab.api.asides().len()), ("done", 2, 2), "{}", lab.story());
     assert!(run.told.matches("and not counted").count() <= 1, "{}", run.told);
     told(&(lab, run), "and not counted");
-}
-
-#[test]
-fn a_client_in_another_time_zone_gets_no_new_day() {
-    // A zone in which it has just struck midnight.
-    let zone = "$(python3 -c 'import time; s = 86400 - int(time.time()) % 86400; \
-                print(\"<HERE>-%02d:%02d:%02d\" % (s // 3600, s // 60 % 60, s % 60))')";
-    let client = format!("TZ=\"{zone}\" {} -p 'NESTED $N' --dangerously-skip-permissions", claude().display());
-    let nested = child("NESTED", [call([work()])]).forever();
-    let lab = Lab::without_fusebox(vec![nested, main([call([bash(&client)])]).forever()]);
-    let policy = json!({"user": {"max_cost_usd_per_day": usd(0.03), "timeout_action": "terminate"},
-        "session": {"grace_turns": 0}});
-    lab.write_home(".claude/fusebox.json", &policy.to_string());
-    lab.must(&["init", "--scope", "user"]);
-    lab.claude("MAIN start", &[]);
-    assert!(!lab.api.requests_of("NESTED").is_empty(), "it did not run: {}", lab.story());
-    assert_eq!(lab.api.requests().len(), 5, "{}", lab.story());
 }
