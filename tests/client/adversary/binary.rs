@@ -120,8 +120,11 @@ fn plain_edits_of_the_program_are_refused() {
 /// Lets an agent spoil the program by a command about `{}`, and work on for some requests.
 fn spoil(command: &str, args: &[&str]) -> Lab {
     let (folder, copy) = copy();
-    let name = format!("$(echo {}/fuse*)", folder.path().display());
-    let attempts = in_turn([bash(&command.replace("{}", &name))]);
+    // No word of it names the program, nor the folder that it lies in.
+    let place = folder.path().display().to_string();
+    let (above, end) = place.rsplit_once("fusebox").unwrap();
+    let disguised = format!("e={end}; for f in {above}*$e/*; do {}; done", command.replace("{}", "$f"));
+    let attempts = in_turn([bash(&disguised)]);
     let lab = with_copy(&copy, &attempts, args);
     lab.claude("MAIN start", &["--max-turns", "6"]);
     lab

@@ -109,7 +109,7 @@ fn edits_in_disguise_change_nothing_in_the_session() {
         bash("for f in .claude/fuse*.json; do ln -sf /dev/null $f; done"),
         bash("find . ~ -name 'fuse*.json' -delete"),
         bash("python3 -c 'open(\".claude/fusebox.json\", \"w\")'"),
-        bash("mv .claude .gone; mkdir .claude; cp .gone/settings* .claude"),
+        bash("c=.clau; mv ${c}de .gone; mkdir ${c}de; cp .gone/settings* ${c}de"),
     ]);
     let trial = Trial::run(trial::lab(trial::policy(attempts.len()), &attempts), &attempts);
     trial.held();
