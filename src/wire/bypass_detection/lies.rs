@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::byte_search;
 use crate::domain::pattern;
 
 /// Where a path lies.
@@ -15,9 +16,9 @@ pub(super) enum Lies {
     Above,
 }
 
-/// Whether a shell may take a text for a pattern.
+/// Whether a shell may take a text for a pattern. It is asked several times about each path of a command, however long.
 pub(super) fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?', '['])
+    b"*?[".iter().any(|sign| byte_search::first(*sign, text.as_bytes()).is_some())
 }
 
 /// Returns how a path lies to another; nothing where they have nothing to do with each other.
