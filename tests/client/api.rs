@@ -32,6 +32,8 @@ struct State {
     asked: usize,
     /// Agents' requests are answered once so many have arrived.
     together: usize,
+    /// Whether a request waits that is answered once a tool call's program says so.
+    holds: bool,
 }
 
 struct Playing {
@@ -46,7 +48,14 @@ struct Answer {
     rest: Duration,
     /// Which of the kept requests it answers.
     of: Option<usize>,
+    /// Whether it is sent only once a program has asked for [`GO_ON`].
+    held: bool,
 }
+
+/// Where a program of the agent's asks, and is answered once a request waits that is held.
+pub const IS_HELD: &str = "/held";
+/// Where it lets that request be answered.
+pub const GO_ON: &str = "/go-on";
 
 impl Api {
     /// Serves `scripts` until the process ends.
@@ -63,8 +72,9 @@ impl Api {
             times: Vec::new(),
             asked: 0,
             together: 0,
+            holds: false,
         }));
-        // Told whenever an agent's request has arrived.
+        // Told whenever an agent's request has arrived, and when one that is held may be answered.
         let shared = (Arc::clone(&state), Arc::new(Condvar::new()));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -147,7 +157,14 @@ fn serve(state: &Mutex<State>, arrived: &Condvar, stream: TcpStream) -> std::io:
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    let answer = if path.contains("count_tokens") {
+    let answer = if path.ends_with(IS_HELD) {
+        drop(arrived.wait_timeout_while(state.lock().unwrap(), PATIENCE, |state| !state.holds).unwrap());
+        document(&json!({}))
+    } else if path.ends_with(GO_ON) {
+        state.lock().unwrap().holds = false;
+        arrived.notify_all();
+        document(&json!({}))
+    } else if path.contains("count_tokens") {
         document(&json!({"input_tokens": 100}))
     } else if path.contains("/v1/messages") {
         state.lock().unwrap().answer(serde_json::from_slice(&body).unwrap_or_default())
@@ -156,7 +173,7 @@ fn serve(state: &Mutex<State>, arrived: &Condvar, stream: TcpStream) -> std::io:
     };
     if answer.of.is_some() {
         arrived.notify_all();
-        let alone = |state: &mut State| state.requests.len() < state.together;
+        let alone = |state: &mut State| state.requests.len() < state.together || answer.held && state.holds;
         drop(arrived.wait_timeout_while(state.lock().unwrap(), PATIENCE, alone).unwrap());
     }
     let sent = send(stream, &answer);
@@ -194,7 +211,8 @@ impl State {
             return document(&message);
         }
         let of = body["tools"].as_array().is_some_and(|tools| !tools.is_empty()).then(|| self.requests.len() - 1);
-        Answer { kind: "text/event-stream", parts: events(&message), rest: step.rest, of }
+        self.holds |= step.held;
+        Answer { kind: "text/event-stream", parts: events(&message), rest: step.rest, of, held: step.held }
     }
 
     fn aside(&mut self, body: &Value) -> Step {
@@ -272,7 +290,7 @@ fn last_agent(body: &Value) -> String {
 }
 
 fn document(value: &Value) -> Answer {
-    Answer { kind: "application/json", parts: vec![value.to_string()], rest: Duration::ZERO, of: None }
+    Answer { kind: "application/json", parts: vec![value.to_string()], rest: Duration::ZERO, of: None, held: false }
 }
 
 fn events(message: &Value) -> Vec<String> {

@@ -17,6 +17,8 @@ pub struct Step {
     pub cached: Option<u64>,
     /// The tokens of its prompt, where nothing is told of a cache.
     pub uncached: Option<u64>,
+    /// Whether a program of the agent's has to let it come ([`crate::api::GO_ON`]).
+    pub held: bool,
 }
 
 /// One tool call in a response. `$AGENT` in its input becomes the id of the agent that the conversation named last.
@@ -72,6 +74,11 @@ impl Step {
     /// Streams with a rest after every event, so that tools start before the response has ended.
     pub fn slowly(self, rest: Duration) -> Step {
         Step { rest, ..self }
+    }
+
+    /// Comes once a program of the agent's says so: all hooks of the call before are over, and none of its own has begun.
+    pub fn held(self) -> Step {
+        Step { held: true, ..self }
     }
 
     /// Has so many output tokens.

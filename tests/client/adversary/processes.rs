@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::adversary::siege::{ESCAPED, daemon, four_calls, told};
 use crate::adversary::{Attempt, Outcome};
+use crate::api::{GO_ON, IS_HELD};
 use crate::lab::Lab;
 use crate::script::{Tool, bash, call, main, say, work};
 use crate::version::lacks;
@@ -37,14 +38,27 @@ pub const ATTEMPTS: &[Attempt] = &[
     },
 ];
 
-/// Sends a signal to the hooks that come after the next `passed`, so many of them. It holds the lock that all wait for, so
-/// that none is gone before it is found.
-fn shoots(signal: &str, passed: usize, count: usize) -> Tool {
-    let hold = "lock = os.open(state + '/locks/all', os.O_RDWR)\nfcntl.flock(lock, fcntl.LOCK_EX)";
-    let next_hook = r"
+/// Sends a signal to so many hooks of the calls that come after its own, the first of which is to be a step that is held.
+fn shoots_later(signal: &str, count: usize) -> Tool {
+    let ask = |path: &str| format!("urllib.request.urlopen(os.environ['ANTHROPIC_BASE_URL'] + '{path}').read()");
+    let (is_held, go_on) = (ask(IS_HELD), ask(GO_ON));
+    daemon("import urllib.request", &format!("{is_held}\n{HOLD}\n{go_on}\n{}", shooter(signal, count)))
+}
+
+/// Does so with the hooks that come from now on.
+fn shoots(signal: &str, count: usize) -> Tool {
+    daemon(HOLD, &shooter(signal, count))
+}
+
+/// Holds the lock that all hooks wait for, so that none is gone before it is found.
+const HOLD: &str = "lock = os.open(state + '/locks/all', os.O_RDWR)\nfcntl.flock(lock, fcntl.LOCK_EX)";
+
+fn shooter(signal: &str, count: usize) -> String {
+    format!(
+        r"
 seen = set()
 def read(pid, name):
-    try: return open(f'/proc/{pid}/{name}').read()
+    try: return open(f'/proc/{{pid}}/{{name}}').read()
     except OSError: return ''
 def next_hook():
     while os.path.exists(client):
@@ -52,17 +66,9 @@ def next_hook():
             if pid not in seen and read(pid, 'cmdline').endswith('fusebox\0hook\0') and state in read(pid, 'environ'):
                 seen.add(pid)
                 return pid
-    sys.exit()";
-    let shoot = format!(
-        r"
-for _ in range({passed}):
-    pid = next_hook()
-    fcntl.flock(lock, fcntl.LOCK_UN)
-    while ') Z' not in (stat := read(pid, 'stat')) and stat: pass
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    sys.exit()
 for _ in range({count}): os.kill(int(next_hook()), signal.{signal})"
-    );
-    daemon(hold, &format!("{next_hook}{shoot}"))
+    )
 }
 
 #[test]
@@ -83,8 +89,7 @@ const EACH: usize = 3;
 #[test]
 fn calls_whose_hooks_are_killed_are_counted_and_told() {
     // Two calls go by unseen; with the shooter's own, one more may run.
-    let steps =
-        [call([shoots("SIGKILL", 0, REST + 2 * EACH)])].into_iter().chain(std::iter::repeat_n(call([work()]), 9));
+    let steps = [call([shoots("SIGKILL", REST + 2 * EACH)])].into_iter().chain(std::iter::repeat_n(call([work()]), 9));
     let lab = Lab::new(four_calls(), vec![main(steps.chain([say(ESCAPED)]))]);
     let run = lab.claude("MAIN start", &[]);
     // A hook that ends before it is hit leaves its bullet for a later one, the refusal's too.
@@ -102,7 +107,7 @@ fn calls_whose_hooks_are_killed_are_refused_where_that_fails_closed() {
     if lacks(Feature::OnFailure) {
         return;
     }
-    let steps = [call([shoots("SIGKILL", REST, 99)]), call([work()]), call([work()]), say("I give up")];
+    let steps = [call([shoots_later("SIGKILL", 99)]), call([work()]).held(), call([work()]), say("I give up")];
     let lab = Lab::new(four_calls(), vec![main(steps)]);
     lab.must(&["init", "--fail-closed"]);
     let run = lab.claude("MAIN start", &[]);
@@ -113,7 +118,8 @@ fn calls_whose_hooks_are_killed_are_refused_where_that_fails_closed() {
 #[test]
 fn a_call_whose_hook_is_stopped_is_counted_and_told() {
     let policy = json!({"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"}});
-    let steps = [call([shoots("SIGSTOP", REST, 1)])].into_iter().chain(std::iter::repeat_n(call([work()]), 4));
+    let steps = [call([shoots_later("SIGSTOP", 1)]), call([work()]).held()].into_iter();
+    let steps = steps.chain(std::iter::repeat_n(call([work()]), 3));
     let lab = Lab::new(policy, vec![main(steps.chain([say(ESCAPED)]))]);
     let run = lab.claude("MAIN start", &[]);
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (2, 3), "{}", lab.story());
