@@ -94,7 +94,7 @@ fn laid(store: &Store, known: &[LimitSet], whose: (Scope, &str), when: (Option<&
     }
     shared_budgets::recount(store, &mut session, zone, now.wall_ms)?;
     let mut state = SessionState::new(session);
-    shared_budgets::load(store, &mut state, now.wall_ms)?;
+    shared_budgets::load(store, &mut state, now)?;
     Ok(state)
 }
 

@@ -50,7 +50,13 @@ pub mod target;
 #[cfg(feature = "team")]
 pub mod team;
 #[cfg(feature = "team")]
+mod team_charges;
+#[cfg(feature = "team")]
+mod team_join;
+#[cfg(feature = "team")]
 mod team_place;
+#[cfg(feature = "team")]
+mod team_publish;
 #[cfg(feature = "team")]
 mod team_sync;
 pub mod trust;

@@ -79,7 +79,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     for run in store.runs_of(&state.session.id)? {
         state.insert_loaded_run(run);
     }
-    shared_budgets::load(store, &mut state, env.now().wall_ms)?;
+    shared_budgets::load(store, &mut state, env.now())?;
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
     let mut changes = of_session(&before, &state.session);
     changes.extend(with_granted(store, &before, &state.session)?);

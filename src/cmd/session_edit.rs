@@ -74,7 +74,7 @@ pub fn edit(
         session_state.insert_loaded_run(run);
     }
     let now = env.now();
-    shared_budgets::load(&store, &mut session_state, now.wall_ms)?;
+    shared_budgets::load(&store, &mut session_state, now)?;
     let said = change(&mut SessionEdit {
         state: &mut session_state,
         target: target.clone(),

@@ -1,17 +1,16 @@
-//! `fusebox team`: what many machines spend, in one place. The caps that it sets are shown and not enforced (docs/teams.md).
+//! `fusebox team`: what many machines spend, and the caps that bind them together (docs/teams.md).
 
 use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::cmd::team_place::{self, Joined};
-use crate::cmd::{query, require_human, team_sync};
+use crate::cmd::team_sync::{self, Caller};
+use crate::cmd::{query, require_human, team_join, team_place};
 use crate::domain::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::address::Address;
 use crate::store::team::ledger::{By, CapUse, Ledger, Whose};
-use crate::team::machine::Machine;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
@@ -20,19 +19,19 @@ const LONGEST: usize = 4096;
 /// The highest cap, in dollars: what the store's numbers hold.
 const HIGHEST: f64 = 9_000_000.0;
 /// What a person is to know of the caps.
-const NOT_ENFORCED: &str = "these caps are shown; no agent is stopped by them yet";
+const WHEN: &str = "each machine goes by them from its next sync on";
 
 /// Arguments of `fusebox team`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The store is a PostgreSQL of yours; docs/teams.md says how it is set up, and what is not there yet: no agent is stopped by a
-team's caps. Its address, with a login and its password, is in FUSEBOX_TEAM_STORE or comes on standard input, for init and join.
+The store is a PostgreSQL of yours; docs/teams.md says how it is set up, what holds, and what is not there yet.
+Its address, with a login and its password, is in FUSEBOX_TEAM_STORE or comes on standard input, for init and join.
 
 Examples:
   fusebox team init core             make the tables, and the team `core`, whose first admin you are
   fusebox team invite bob            let the database's login `bob` take part
-  fusebox team join core             have this machine tell `core` what it spends
-  fusebox team sync                  tell it what is new; run it by cron, or by hand
+  fusebox team join core             have the caps of `core` bind the sessions of this machine
+  fusebox team sync                  tell it what is new, and ask for more; hooks begin it by themselves
   fusebox team limit month=1000      set a cap, for the team, or with --user or --each-user
   fusebox team report --by project   what was spent in 30 days")]
 pub struct Args {
@@ -50,13 +49,19 @@ enum Command {
         #[arg(long, default_value = "UTC")]
         time_zone: String,
     },
-    /// Have this machine tell a team what it spends from now on
+    /// Have a team's caps bind the sessions of this machine, and tell it what they spend
     Join {
         /// The team's name
         team: String,
     },
-    /// Tell the team what this machine has spent since the last time
-    Sync,
+    /// Have this machine take part no longer
+    Leave,
+    /// Tell the team what this machine has spent since the last time, and ask for what it may spend
+    Sync {
+        /// For a hook
+        #[arg(long, hide = true)]
+        background: bool,
+    },
     /// Let a login of the database take part
     Invite {
         /// The login
@@ -106,16 +111,23 @@ enum Grouping {
 /// Runs `fusebox team`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     match &args.command {
-        Command::Sync => return team_sync::run(env),
+        Command::Sync { background } => {
+            return team_sync::run(env, if *background { Caller::Hook } else { Caller::Person });
+        }
         Command::Status => return status(env),
         Command::Report { by, days } => return report(env, *by, *days),
         Command::Members => return members(env),
-        Command::Init { .. } | Command::Join { .. } | Command::Invite { .. } | Command::Limit { .. } => {}
+        Command::Init { .. }
+        | Command::Join { .. }
+        | Command::Leave
+        | Command::Invite { .. }
+        | Command::Limit { .. } => {}
     }
     require_human::require(env, "team")?;
     match &args.command {
         Command::Init { team, time_zone } => init(env, team, time_zone),
         Command::Join { team } => join(env, team),
+        Command::Leave => team_join::leave(env),
         Command::Invite { login, admin, remove } => {
             let role = if *admin { "admin" } else { "member" };
             invite(env, login, Some(role).filter(|_| !remove))
@@ -149,7 +161,7 @@ fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     let mut ledger = Ledger::open(&Address::parse(&address)?)?;
     let steps = ledger.migrate()?;
     ledger.create_team(team, zone)?;
-    keep(env, team, ledger.new_id()?, address)?;
+    team_join::keep(env, team, ledger.new_id()?, address)?;
     let tables = if steps > 0 { "its tables are made" } else { "its tables were there" };
     env.print(&format!("team {team}: {tables}, and you are its first admin; this machine has joined it\n"));
     Ok(ExitCode::SUCCESS)
@@ -159,16 +171,11 @@ fn join(env: &Environment, team: &str) -> Result<ExitCode> {
     let address = address(env)?;
     let mut ledger = Ledger::open(&Address::parse(&address)?)?;
     ledger.status(team)?;
-    keep(env, team, ledger.new_id()?, address)?;
-    env.print(&format!("this machine tells team {team} what it spends from now on, when `fusebox team sync` runs\n"));
+    team_join::keep(env, team, ledger.new_id()?, address)?;
+    env.print(&format!(
+        "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n"
+    ));
     Ok(ExitCode::SUCCESS)
-}
-
-/// Notes what was joined, as a machine that the team has not seen before.
-fn keep(env: &Environment, team: &str, machine: String, store: String) -> Result<()> {
-    let joined = Joined { team: team.to_owned(), store, machine, since_ms: env.now().wall_ms };
-    team_place::save_machine(env, &Machine::default())?;
-    team_place::save(env, &joined)
 }
 
 fn invite(env: &Environment, login: &str, role: Option<&str>) -> Result<ExitCode> {
@@ -193,7 +200,7 @@ fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<ExitCod
         };
         env.print(&format!("cap of {of} for a {period}: {shown}\n"));
     }
-    env.print(&format!("{NOT_ENFORCED}\n"));
+    env.print(&format!("{WHEN}\n"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -242,7 +249,7 @@ fn status(env: &Environment) -> Result<ExitCode> {
         (style, vec![cap.scope.clone(), cap.period.clone(), spent, of, cap.resets.clone()])
     };
     let rows: Vec<_> = caps.iter().map(row).collect();
-    env.print(&format!("team {}\n{}{NOT_ENFORCED}\n", joined.team, table(&columns, &rows, &query::page(env))));
+    env.print(&format!("team {}\n{}{WHEN}\n", joined.team, table(&columns, &rows, &query::page(env))));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
-use crate::platform::{atomic_file, file_info, files};
+use crate::platform::{atomic_file, changes, file_info, files};
 use crate::store::team::address::Address;
 use crate::store::team::ledger::Ledger;
 use crate::team::machine::Machine;
@@ -40,13 +40,16 @@ pub fn folder(env: &Environment) -> Result<PathBuf> {
 
 /// Loads what the machine has joined. The address in the environment comes before the one in the file.
 pub fn joined(env: &Environment) -> Result<Joined> {
+    let joined = joined_as_kept(env)?;
+    Ok(Joined { store: env.var(VARIABLE).unwrap_or(joined.store.clone()), ..joined })
+}
+
+/// Loads what the machine has joined, with the address in the file: an agent may say what is in the environment.
+pub fn joined_as_kept(env: &Environment) -> Result<Joined> {
     let path = folder(env)?.join(JOINED);
     let hint = "`fusebox team join NAME` joins one";
     let text = secret(&path)?.ok_or_else(|| Error::failed("this machine has joined no team").hint(hint))?;
-    let mut joined: Joined =
-        serde_json::from_str(&text).map_err(|cause| Error::file("read", &path, cause).hint(hint))?;
-    joined.store = env.var(VARIABLE).unwrap_or(joined.store);
-    Ok(joined)
+    serde_json::from_str(&text).map_err(|cause| Error::file("read", &path, cause).hint(hint))
 }
 
 /// Connects to the store of what was joined.
@@ -71,6 +74,15 @@ pub fn machine(env: &Environment) -> Result<Machine> {
 /// Saves what the machine has told.
 pub fn save_machine(env: &Environment, machine: &Machine) -> Result<()> {
     write(&folder(env)?.join(MACHINE), machine)
+}
+
+/// Forgets what the machine has joined.
+pub fn forget(env: &Environment) -> Result<()> {
+    for name in [JOINED, MACHINE] {
+        let path = folder(env)?.join(name);
+        changes::remove_file(&path).map_err(|cause| Error::file("remove", &path, cause))?;
+    }
+    Ok(())
 }
 
 fn write(path: &Path, value: &impl Serialize) -> Result<()> {

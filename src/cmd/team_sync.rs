@@ -1,60 +1,126 @@
-//! `fusebox team sync`: tells the team's store what this machine has spent since it joined.
+//! `fusebox team sync`: tells the team's store what this machine has spent, asks for what it may spend, and writes that down for hooks.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::cmd::team_place::{self, Joined};
+use crate::cmd::team_publish::{self, Heard, Needs};
 use crate::domain::amount::Amount;
-use crate::domain::charge::Charge as Response;
-use crate::domain::stable_hash;
 use crate::error::{Error, Result};
-use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
-use crate::platform::{files, locks};
-use crate::store::Store;
-use crate::store::response::Whose;
+use crate::platform::{locks, processes};
+use crate::store::team::ledger::Ledger;
 use crate::team::machine::Machine;
-use crate::team::messages::{Answer, Charge, Request};
+use crate::team::messages::{Answer, Request};
 use crate::ui::formats::counted;
 
-/// Responses older than this are told no more; none grows for so long.
-const REACH_DAYS: i64 = 35;
-/// How many confirmed charges are kept, in case a server that takes over has forgotten them.
-const KEEP: usize = 20_000;
-/// How long a name may be in the store: of a response, a model, a project.
-const LONGEST: [usize; 3] = [200, 200, 400];
-/// The most that one response can cost, in pico-dollars: the store takes no more.
-const MOST: Amount = Amount(1_000_000_000_000_000_000);
-/// The most of git's configuration that is read, in bytes.
-const LARGEST_CONFIG: u64 = 1 << 20;
+/// How many slices are asked for at most in one sync.
+const SLICES: usize = 8;
+/// How long a reservation is waited for that may not be spent yet, and how often it is asked about.
+const PATIENCE: Duration = Duration::from_secs(6);
+const LOOK: Duration = Duration::from_millis(100);
 
-/// Tells the store what is new.
-pub fn run(env: &Environment) -> Result<ExitCode> {
-    let joined = team_place::joined(env)?;
+/// Who has the team told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A person, or their timer.
+    Person,
+    /// A hook, in the background. What is in the environment may be an agent's.
+    Hook,
+}
+
+/// What the store has taken and given.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    responses: u64,
+    is_refused: bool,
+}
+
+/// Tells the store what is new, and publishes what may be spent.
+pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
+    let joined = match caller {
+        Caller::Person => team_place::joined(env)?,
+        Caller::Hook => team_place::joined_as_kept(env)?,
+    };
     let folder = team_place::folder(env)?;
     let Some(_alone) = locks::for_team(&folder)? else {
         return Err(Error::failed("another process is telling the team what was spent"));
     };
-    let mut machine = team_place::machine(env)?;
-    let now = env.now();
-    let charges = charges(env, &joined)?;
-    for charge in &charges {
-        machine.charge(charge, now);
+    let told = sync(env, &joined)?;
+    if caller == Caller::Person {
+        env.print(&format!("told team {} of {}\n", joined.team, counted(told.responses, "response")));
     }
-    machine.settle();
-    machine.forget(&charges.iter().map(|charge| charge.message.clone()).collect(), KEEP);
-    // A batch is sent as it was saved: it may arrive although this process does not hear of it.
-    team_place::save_machine(env, &machine)?;
-    let told = tell(env, &joined, &mut machine)?;
-    env.print(&format!("told team {} of {}\n", joined.team, counted(told, "response")));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sends what the machine has to send, and returns how many responses the store has taken.
-fn tell(env: &Environment, joined: &Joined, machine: &mut Machine) -> Result<u64> {
+/// Settles what was spent, and gives back all that the machine holds.
+pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
+    let _alone = locks::for_team(&team_place::folder(env)?)?;
+    let mut machine = team_place::machine(env)?;
+    team_publish::publish(env, joined, &mut machine, None)?;
+    machine.give_back();
+    team_place::save_machine(env, &machine)?;
+    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine)).map(|_| ())
+}
+
+fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
+    let mut machine = team_place::machine(env)?;
+    // Where the store cannot be reached, what is left is known all the same.
+    let needs = team_publish::publish(env, joined, &mut machine, None)?;
+    let told = talk(env, joined, &mut machine, needs);
+    if told.is_err() {
+        team_publish::note_failure(env, joined)?;
+    }
+    told
+}
+
+fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {
     let mut ledger = team_place::ledger(joined)?;
-    let mut told = 0;
+    let mut told = tell(env, joined, (&mut ledger, &mut *machine))?;
+    lease(env, joined, (&mut ledger, &mut *machine), (needs, &mut told))?;
+    let at = env.now();
+    let held = ledger.held(&joined.team, &joined.machine)?;
+    let heard = Heard { at, caps: ledger.status(&joined.team)?, is_spent: told.is_refused, held };
+    team_publish::publish(env, joined, machine, Some(&heard))?;
+    Ok(told)
+}
+
+/// Asks for what is lacking, and waits until it may be spent.
+fn lease(
+    env: &Environment,
+    joined: &Joined,
+    (ledger, machine): (&mut Ledger, &mut Machine),
+    (needs, told): (Needs, &mut Told),
+) -> Result<()> {
+    for _ in 0..SLICES {
+        let held = held(env, machine);
+        // One slice where it runs low, and more only where the next requests would not fit.
+        if needs.want == Amount::ZERO || held >= needs.least && held.0 >= needs.want.0 / 2 {
+            break;
+        }
+        machine.ask_besides(needs.want.minus(held));
+        team_place::save_machine(env, machine)?;
+        let more = tell(env, joined, (&mut *ledger, &mut *machine))?;
+        told.responses += more.responses;
+        if more.is_refused {
+            told.is_refused = true;
+            break;
+        }
+        if self::held(env, machine) >= needs.least {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Returns what may be spent now of the leases.
+fn held(env: &Environment, machine: &Machine) -> Amount {
+    machine.balance(env.now())
+}
+
+/// Sends what the machine has to send, and waits for what may not be spent yet.
+fn tell(env: &Environment, joined: &Joined, (ledger, machine): (&mut Ledger, &mut Machine)) -> Result<Told> {
+    let (mut told, began) = (Told::default(), env.now());
     while let Some(request) = machine.requests(env.now()).into_iter().next() {
         let reply = ledger.send(&joined.team, &joined.machine, &request, env.now())?;
         let before = machine.clone();
@@ -63,111 +129,18 @@ fn tell(env: &Environment, joined: &Joined, machine: &mut Machine) -> Result<u64
         if let (Request::Settle { charges, sequence, .. }, Answer::Settled { sequence: last, .. }) =
             (&request, &reply.answer)
         {
-            told += if last >= sequence { charges.len() as u64 } else { 0 };
+            told.responses += if last >= sequence { charges.len() as u64 } else { 0 };
         }
-        if *machine == before {
+        told.is_refused |= reply.answer == Answer::Refused;
+        if reply.answer == Answer::Pending {
+            if env.now().since(began) > PATIENCE.as_millis() as u64 {
+                break;
+            }
+            processes::rest(LOOK);
+        } else if *machine == before {
             let what = format!("team {} has forgotten more of this machine than it keeps", joined.team);
             return Err(Error::failed(what).hint("`fusebox team join` gives it a new id"));
         }
     }
     Ok(told)
-}
-
-/// Returns what the machine has spent since it joined, as the store takes it.
-fn charges(env: &Environment, joined: &Joined) -> Result<Vec<Charge>> {
-    let store = Store::open(env)?;
-    let since_ms = joined.since_ms.max(env.now().wall_ms - REACH_DAYS * DAY_MS);
-    let mut responses = Vec::new();
-    store.each_charge_since(since_ms, Whose::All, |response| responses.push(response))?;
-    let sessions: BTreeSet<&String> = responses.iter().map(|response| &response.session).collect();
-    let mut projects = BTreeMap::new();
-    for id in sessions {
-        let project = store.session(id)?.map(|session| project_name(Path::new(&session.project)));
-        projects.insert(id.clone(), project.unwrap_or_default());
-    }
-    drop(store);
-    let charge = |response: &Response| Charge {
-        message: message_name(response),
-        cost: response.spend.cost.min(MOST),
-        model: label(&response.model, LONGEST[1]),
-        project: projects.get(&response.session).cloned().unwrap_or_default(),
-    };
-    Ok(responses.iter().map(charge).collect())
-}
-
-/// Returns the response's `message.id`, which is the same wherever its session goes; of an estimate, a name of this session's.
-fn message_name(response: &Response) -> String {
-    let Response { message, session, .. } = response;
-    let is_plain = |text: &str| text.len() <= LONGEST[0] && text.bytes().all(|byte| byte.is_ascii_graphic());
-    match (message.starts_with("msg_"), is_plain(message)) {
-        (true, true) => message.clone(),
-        _ => format!("{:016x}:{:016x}", stable_hash::of(session.as_bytes()), stable_hash::of(message.as_bytes())),
-    }
-}
-
-/// Returns the address of the repository's `origin`, without a login; empty where there is none. A path of this machine is never told.
-fn project_name(git_folder: &Path) -> String {
-    let config = files::text(&git_folder.join("config"), LARGEST_CONFIG).unwrap_or_default();
-    label(&origin(&config).unwrap_or_default(), LONGEST[2])
-}
-
-fn origin(config: &str) -> Option<String> {
-    let mut lines = config.lines().map(str::trim).skip_while(|line| *line != "[remote \"origin\"]").skip(1);
-    let setting = lines.by_ref().take_while(|line| !line.starts_with('[')).find_map(|line| line.strip_prefix("url"))?;
-    let url = setting.trim_start().strip_prefix('=')?.trim();
-    match url.split_once("://") {
-        Some(("file", _)) => None,
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-            Some(format!("{scheme}://{host}/{path}"))
-        }
-        // `git@host:path`, but not a path of this machine.
-        None => {
-            url.split_once(':').filter(|(host, _)| host.len() > 1 && !host.contains(['/', '\\'])).map(|(host, path)| {
-                let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-                format!("{host}:{path}")
-            })
-        }
-    }
-}
-
-/// Returns text that the store takes: nothing that controls, and not too long.
-fn label(text: &str, most: usize) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(most).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_project_is_named_by_its_origin_without_a_login_and_never_by_a_path() {
-        let cases = [
-            ("https://ann:token@git.example/core/app.git", Some("https://git.example/core/app.git")),
-            ("git@git.example:core/app.git", Some("git.example:core/app.git")),
-            ("ssh://git@git.example:22/core/app", Some("ssh://git.example:22/core/app")),
-            ("/home/you/app", None),
-            ("../app", None),
-            ("C:\\app", None),
-            ("file:///home/you/app", None),
-        ];
-        for (url, name) in cases {
-            let config =
-                format!("[core]\n\tbare = false\n[remote \"origin\"]\n\tfetch = x\n\turl = {url}\n[branch \"main\"]\n");
-            assert_eq!(origin(&config).as_deref(), name, "{url}");
-        }
-        assert_eq!(origin("[remote \"up\"]\n\turl = https://h/p\n"), None);
-    }
-
-    #[test]
-    fn a_response_keeps_its_id_and_an_estimate_is_of_its_session() {
-        let name = |message: &str, session: &str| {
-            message_name(&Response { message: message.to_owned(), session: session.to_owned(), ..Response::default() })
-        };
-        assert_eq!(name("msg_01", "s"), "msg_01");
-        assert_ne!(name("estimate", "s"), name("estimate", "t"));
-        assert!(name(&format!("msg_{}", "x".repeat(500)), "s").len() < LONGEST[0]);
-        assert!(!name("msg_\0", "s").contains('\0'));
-    }
 }

@@ -21,6 +21,7 @@ use crate::config::{discipline, layers, locks, observation, read, spawn, validat
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
+use crate::domain::team::TeamTerms;
 use crate::engine::limit_source::LimitSource;
 
 /// The built-in defaults.
@@ -121,6 +122,14 @@ impl Policy {
     #[cfg(feature = "watch")]
     pub fn watchdog(&self) -> WatchdogSettings {
         self.resolved(Who::Top).values().watchdog
+    }
+
+    /// Returns the team whose caps bind the sessions, and what they may do without its store.
+    pub fn team(&self) -> Option<TeamTerms> {
+        #[cfg(feature = "team")]
+        return self.resolved(Who::Top).values().team.clone();
+        #[cfg(not(feature = "team"))]
+        None
     }
 
     /// Whether calls beyond a rate are to be held.

@@ -8,6 +8,8 @@ use crate::domain::alert::WatchdogSettings;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Action, Billing, Layer, Mode, OnError};
+#[cfg(feature = "team")]
+use crate::domain::team::TeamTerms;
 
 /// How many days detail is kept.
 pub const RETENTION_DAYS: u64 = 90;
@@ -72,6 +74,9 @@ pub struct Resolved<'a> {
     pub binding: Vec<String>,
     /// The folders, or patterns of them, of repositories whose own configuration does not hold.
     pub refused_repositories: Vec<String>,
+    /// The team whose caps bind the sessions.
+    #[cfg(feature = "team")]
+    pub team: Option<TeamTerms>,
     /// What each layer says of alerts, the weakest first.
     #[cfg(feature = "watch")]
     pub alerts: Vec<&'a Setting>,
@@ -99,6 +104,8 @@ impl Default for Resolved<'_> {
             locked: Vec::new(),
             binding: Vec::new(),
             refused_repositories: Vec::new(),
+            #[cfg(feature = "team")]
+            team: None,
             #[cfg(feature = "watch")]
             alerts: Vec::new(),
             #[cfg(feature = "watch")]

@@ -15,6 +15,7 @@ use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
 use crate::domain::reservation::{self, Reservation};
 use crate::domain::serde_default::is_default;
+use crate::domain::team::{Standing, TeamShare};
 use crate::domain::verdict::Finding;
 
 /// Every span, in the order in which a shared budget keeps them.
@@ -37,10 +38,10 @@ pub struct Period {
 /// The shared state of one scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedBudget {
-    /// `user` or `project`. A column of its row.
+    /// `user`, `project` or `team`. A column of its row.
     #[serde(skip)]
     pub scope: Scope,
-    /// Whose it is: empty for the user, the project's path for a project. A column of its row.
+    /// Whose it is: empty for the user, the project's path for a project, a team's name. A column of its row.
     #[serde(skip)]
     pub id: String,
     /// The limits that the current session brings, grants included.
@@ -73,6 +74,15 @@ pub struct SharedBudget {
     /// The name for further models without a price of the current session.
     #[serde(skip)]
     pub own_others: String,
+    /// Of a team: what this machine may spend.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub team: Option<Box<TeamShare>>,
+    /// Of a team: how that stands at this event.
+    #[serde(skip)]
+    pub standing: Option<Standing>,
+    /// Of a team: how long a call may wait for what a sync brings, in milliseconds; 0 where that is known already.
+    #[serde(skip)]
+    pub wait_ms: u64,
     /// Whether it has to be saved.
     #[serde(skip)]
     pub changed: bool,
@@ -104,6 +114,9 @@ impl SharedBudget {
             windows: RateWindows::default(),
             unpriced: Unpriced::default(),
             own_others: String::new(),
+            team: None,
+            standing: None,
+            wait_ms: 0,
             changed: false,
             counted: false,
         }

@@ -51,11 +51,13 @@ pub const CLOSED: FactKind = noted("closed", "up to when detail was pruned");
 pub const ALTERED: FactKind = noted("altered:", "how often a session's rows were changed");
 /// That an earlier version has written rows, which have no seals.
 pub const EARLIER_ROWS: FactKind = noted("earlier-rows", "that an earlier version has written rows");
+/// When a hook last began to tell the team.
+pub const TEAM_SYNC: FactKind = noted("team-sync", "when a sync with the team began");
 /// The seals of those facts that are checked all at once, together.
 pub const SEALS: FactKind = noted("seals", "how many facts there are");
 
 /// Every kind.
-pub const FACTS: [FactKind; 14] = [
+pub const FACTS: [FactKind; 15] = [
     CLIENT,
     FIRST_REQUEST,
     LATEST,
@@ -69,6 +71,7 @@ pub const FACTS: [FactKind; 14] = [
     CLOSED,
     ALTERED,
     EARLIER_ROWS,
+    TEAM_SYNC,
     SEALS,
 ];
 

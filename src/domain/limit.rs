@@ -71,7 +71,7 @@ pub enum Role {
 }
 
 /// A period of the calendar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Span {
     /// From midnight to midnight.
     Day,

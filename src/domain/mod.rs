@@ -53,6 +53,8 @@ pub mod spawn;
 pub mod spend_before_install;
 pub mod spend_before_prompt;
 pub mod stable_hash;
+pub mod team;
+pub mod team_budget;
 pub mod transcript_position;
 pub mod unlogged_requests;
 pub mod usage;

@@ -70,6 +70,8 @@ pub enum Scope {
     Project,
     /// All sessions of the user on this machine.
     User,
+    /// All sessions on this machine of those that take part in a team.
+    Team,
 }
 
 impl Scope {
@@ -81,6 +83,7 @@ impl Scope {
             Scope::Outer => "outer session",
             Scope::Project => "project",
             Scope::User => "user",
+            Scope::Team => "team",
         }
     }
 
@@ -92,6 +95,7 @@ impl Scope {
             Scope::Outer => " of the session that started this one",
             Scope::Project => " of all sessions of this repository",
             Scope::User => " of all sessions of this user",
+            Scope::Team => " of the team on this machine",
         }
     }
 }
@@ -116,10 +120,12 @@ pub enum Layer {
     Managed,
     /// A person's `fusebox grant`, `resume` or answer in a dialog.
     Grant,
+    /// The caps of a team, which its store keeps.
+    Team,
 }
 
 /// Every layer with its name and how a sentence calls it.
-pub const LAYERS: [(Layer, &str, &str); 8] = [
+pub const LAYERS: [(Layer, &str, &str); 9] = [
     (Layer::BuiltIn, "built-in", "Fusebox's built-in defaults"),
     (Layer::User, "user", "the user's fusebox.json"),
     (Layer::Project, "project", "the project's .claude/fusebox.json"),
@@ -128,6 +134,7 @@ pub const LAYERS: [(Layer, &str, &str); 8] = [
     (Layer::Spawn, "spawn", "the call that started the agent"),
     (Layer::Managed, "managed", "the managed fusebox.json"),
     (Layer::Grant, "grant", "a person's grant"),
+    (Layer::Team, "team", "the team's store"),
 ];
 
 impl Layer {

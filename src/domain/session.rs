@@ -29,6 +29,7 @@ use crate::domain::serde_default::is_default;
 use crate::domain::settings_taken::SettingsTaken;
 use crate::domain::spawn::Spawn;
 use crate::domain::spend_before_install::SpendBeforeInstall;
+use crate::domain::team::TeamTerms;
 pub use crate::domain::transcript_position::TranscriptPosition;
 use crate::domain::transcript_position::{ForkOrigin, Unread};
 use crate::domain::verdict::Finding;
@@ -99,8 +100,10 @@ pub struct Session {
     /// The rules over all sessions of the project.
     #[serde(skip)]
     pub project_limits: LimitSet,
-    /// The session that this one's client comes from; where that one comes from another, the first of them. It is charged, and
-    /// its limits bind.
+    /// The team whose caps bind it, and what it may do without that team's store.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub team: Option<Box<TeamTerms>>,
+    /// The first of the sessions that this one's client comes from. It is charged, and its limits bind.
     #[serde(default, skip_serializing_if = "is_default")]
     pub outer: Option<String>,
     /// Those between the first and this one, the nearest first: they are charged and bind, too.
@@ -295,8 +298,7 @@ impl Session {
     pub fn says_first(&mut self, key: &str) -> bool {
         let kind = key.split_once(':').map(|(kind, _)| kind);
         let same = |said: &&String| kind.is_some() && said.split_once(':').map(|(kind, _)| kind) == kind;
-        let is_new =
-            self.notified.iter().all(|said| said != key) && self.notified.iter().filter(same).count() < NOTIFIED;
+        let is_new = self.notified.iter().all(|it| it != key) && self.notified.iter().filter(same).count() < NOTIFIED;
         if is_new {
             self.notified.push(key.to_owned());
         }
@@ -330,8 +332,7 @@ impl Session {
 
     /// Returns the bytes of transcripts that are not taken in yet, and at least one while anything is left.
     pub fn unread(&self) -> u64 {
-        let bytes = self.unread.values().map(|unread| unread.bytes).fold(0, u64::saturating_add);
-        bytes.max(u64::from(!self.origins.is_empty()))
+        self.unread.values().map(|it| it.bytes).fold(0, u64::saturating_add).max(u64::from(!self.origins.is_empty()))
     }
 }
 

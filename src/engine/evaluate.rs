@@ -7,6 +7,7 @@ use crate::domain::limit::{Ends, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Billing, OnLimit, Scope};
+use crate::domain::team::Standing;
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
 
@@ -38,9 +39,11 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let finding = |percent, used| Finding {
         action: if percent < 100 { Action::Warn } else { rule.action },
         percent,
+        subject: scope.shared_budget.map(|budget| budget.says_of_team(rule.limit)).unwrap_or_default(),
         frees: frees(rule, scope),
         above: scope.above.to_owned(),
         under_way: under_way(rule, meters),
+        wait_ms: scope.shared_budget.map_or(0, |budget| budget.wait_ms),
         ..Finding::of(rule, scope.scope, used)
     };
     let adds = match &rule.limit.meter {
@@ -147,6 +150,9 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
 
 /// Says when a rule's trip passes by itself, where it does.
 fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
+    if scope.shared_budget.is_some_and(|budget| budget.standing == Some(Standing::Closed)) {
+        return "once the store is heard".to_owned();
+    }
     let resets = scope.shared_budget.and_then(|budget| budget.resets(rule.limit));
     resets.map(|words| format!("at {words}")).unwrap_or_default()
 }

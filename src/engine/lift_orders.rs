@@ -125,7 +125,9 @@ fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
         Scope::Run => is_renewed && run.stopped_with.is_none() && is_outgrown(finding, &run.limits),
         Scope::User | Scope::Project if !by_person => false,
         Scope::Session if finding.declined => is_renewed && is_outgrown(finding, &state.session.limits),
-        Scope::User | Scope::Project => budget().is_some_and(|shared_budget| is_raised(order, &shared_budget.limits)),
+        Scope::User | Scope::Project | Scope::Team => {
+            budget().is_some_and(|shared_budget| is_raised(order, &shared_budget.limits))
+        }
         Scope::Session | Scope::Outer => false,
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::own_counts::OwnCounts;
 use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session};
+use crate::domain::team::Standing;
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
 use crate::engine::agents_at_work;
 use crate::engine::charge_unlogged;
@@ -204,7 +205,7 @@ impl<'a> Actor<'a> {
             unlogged: self.unlogged(of),
             unknown: self.unknown(&budget.reservations, of),
             next,
-            reserved: under_way + self.ahead(next, &budget.limits),
+            reserved: under_way + self.ahead(next, &budget.limits) + least(budget),
             under_way,
             unwritten: self.next(&budget.limits, of) * self.unwritten(),
             ..self.same
@@ -328,6 +329,12 @@ impl<'a> Actor<'a> {
         let spend = |held: &Reservation| if first(held) { self.next(rules, of) } else { held.spend };
         counted.map(spend).fold(Spend::default(), std::ops::Add::add)
     }
+}
+
+/// Returns what a request spends at least: where nothing may be spent, that is too much.
+fn least(budget: &SharedBudget) -> Spend {
+    let is_closed = budget.standing == Some(Standing::Closed);
+    Spend { cost: Amount(u64::from(is_closed)), ..Spend::default() }
 }
 
 fn spent(all: Spend, models: &BTreeMap<String, Spend>, of: Option<&Models>) -> Spend {

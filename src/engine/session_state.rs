@@ -191,7 +191,7 @@ impl SessionState {
             Scope::Run => ScopeMut::Run(self.run_mut(run)?),
             Scope::Session => ScopeMut::Session(&mut self.session),
             Scope::Outer => ScopeMut::Outer(self.above_mut(&finding.above)?),
-            Scope::Project | Scope::User => {
+            Scope::Project | Scope::User | Scope::Team => {
                 ScopeMut::Budget(self.shared_budgets.iter_mut().find(|budget| budget.scope == finding.scope)?)
             }
         };

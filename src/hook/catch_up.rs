@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::domain::event::{Event, EventKind};
+use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::session::{Reservation, Run, Session, TranscriptPosition};
 use crate::engine::count;
 use crate::engine::find_run;
@@ -49,7 +49,7 @@ pub fn catch_up_with_lost(
 }
 
 /// Does so with the other sessions whose requests hold room in what this one shares: those above it, and budgets.
-pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
+pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
     let above = state.above.iter().flat_map(|above| &above.reservations);
     let held = above.chain(state.shared_budgets.iter().flat_map(|budget| &budget.reservations));
     let lost = held.filter(|held| held.session != state.session.id && orphans::is_lost(held));
@@ -61,7 +61,7 @@ pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut Sessio
     shared_budgets::load_outer(store, state)?;
     match state.shared_budgets.is_empty() {
         true => Ok(()),
-        false => shared_budgets::load_budgets(store, state, now_ms),
+        false => shared_budgets::load_budgets(store, state, now),
     }
 }
 
@@ -73,7 +73,7 @@ fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()
     }
     let mut state = SessionState::new(session);
     runs.into_iter().for_each(|run| state.insert_loaded_run(run));
-    match shared_budgets::load(store, &mut state, env.now().wall_ms) {
+    match shared_budgets::load(store, &mut state, env.now()) {
         // Its own next event counts it again.
         Err(cause) if cause.kind == ErrorKind::Altered => return Ok(()),
         other => other?,

@@ -3,7 +3,7 @@
 use crate::engine::session_state::SessionState;
 use crate::hook::background_order::{self, BackgroundOrder};
 use crate::hook::save::Saved;
-use crate::hook::{background_tasks, prune_due};
+use crate::hook::{background_tasks, prune_due, team_sync};
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
@@ -23,7 +23,7 @@ pub enum FollowUp {
 /// Lets the state go; then has another process begin what takes longer, writes the log, ends shell commands that outlive their run, and has the
 /// state pruned.
 pub fn finish(env: &Environment, follow_up: FollowUp) {
-    let (Saved { store, state, folder, prunes }, order) = match follow_up {
+    let (Saved { store, state, folder, prunes, syncs }, order) = match follow_up {
         FollowUp::Leave(store) => return store.leave(),
         FollowUp::Finish(saved, order) => (*saved, order),
     };
@@ -50,6 +50,9 @@ pub fn finish(env: &Environment, follow_up: FollowUp) {
     }
     if !records.is_empty() {
         log_file::append(log_file::LogPlace { of_session: &state.session.log, state: &folder }, &records);
+    }
+    if syncs {
+        team_sync::begin(env, &folder);
     }
     if prunes {
         prune_due::begin(env, &folder);

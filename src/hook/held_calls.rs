@@ -3,14 +3,19 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::domain::policy::Action;
-use crate::domain::verdict::Refusal;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::verdict::{Finding, Refusal};
 use crate::hook::apply::Applied;
 use crate::hook::deadline::Deadline;
 use crate::hook::load::Loaded;
+use crate::hook::team_budget::LOOK_MS;
+use crate::hook::team_sync;
 use crate::install::handlers;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
+
+/// How long an event waits for what a sync with the team brings, in milliseconds: it is answered in time all the same.
+const LONGEST_WAIT_MS: u64 = 4_000;
 
 /// A hold that is due.
 struct Hold {
@@ -29,6 +34,8 @@ pub struct Held {
     pub ms: u64,
     /// Whether it is held no more.
     pub is_over: bool,
+    /// For how long it has waited for what a sync with the team brings, in milliseconds.
+    pub waited_ms: u64,
 }
 
 /// Holds a call that a rate refuses and that may wait; returns what is loaded where there is nothing to hold. Of a call that was
@@ -39,6 +46,13 @@ pub fn hold(
     (loaded, applied): (Loaded, &Applied),
     held: &mut Held,
 ) -> Option<Loaded> {
+    if waits_for_team(&loaded, applied, held) {
+        let folder = loaded.store.folder().to_path_buf();
+        // The transaction that was begun goes with it.
+        drop(loaded);
+        wait_for_team(env, &folder, held);
+        return None;
+    }
     let Some(hold) = due(env, deadline, &loaded, applied).filter(|_| !held.is_over) else { return Some(loaded) };
     drop(loaded);
     let began = env.now();
@@ -65,6 +79,32 @@ fn due(env: &Environment, deadline: &Deadline, loaded: &Loaded, applied: &Applie
     let time = Duration::from_millis(ms);
     let client = session.client.map(|client| client.pid);
     deadline.can_hold(timeout_s, time).then_some(Hold { time, timeout_s, client })
+}
+
+/// Whether an event waits for what a sync with the team brings: its lease is used up or over, and nothing else refuses.
+fn waits_for_team(loaded: &Loaded, applied: &Applied, held: &Held) -> bool {
+    let verdict = &applied.verdict;
+    let mut trips = verdict.findings.iter().filter(|it| it.is_trip() && it.action != Action::Warn).peekable();
+    let is_of_team = |it: &Finding| it.scope == Scope::Team && it.wait_ms > 0;
+    let is_refused = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Blocked | Refusal::Call));
+    is_refused
+        && !verdict.observed
+        && held.waited_ms < LONGEST_WAIT_MS
+        && loaded.state.session.team.is_some()
+        && trips.peek().is_some()
+        && trips.all(is_of_team)
+}
+
+/// Has a sync begun where none is under way, and waits a moment for what it brings.
+fn wait_for_team(env: &Environment, folder: &Path, held: &mut Held) {
+    if let Ok(true) = team_sync::claim_for_waiting(folder, env.now()) {
+        team_sync::begin(env, folder);
+    }
+    let time = Duration::from_millis(LOOK_MS);
+    if !env.lets_pass(time) {
+        processes::rest(time);
+    }
+    held.waited_ms += LOOK_MS;
 }
 
 /// Waits for a slot, or until the client has ended; returns whether it has.

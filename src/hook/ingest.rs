@@ -104,7 +104,7 @@ pub fn ingest_transcripts(
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     if (!ingested.charges.is_empty() || ingested.link.is_some()) && state.shared_budgets.is_empty() {
         // What was found is in the state already: a shared budget that is counted anew here has it.
-        shared_budgets::load_budgets(store, state, event.at.wall_ms)?;
+        shared_budgets::load_budgets(store, state, event.at)?;
     }
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
         state.first_request = first_requests::estimate(store, state, (agent_type, event.at.wall_ms), &table)?;

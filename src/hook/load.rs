@@ -71,7 +71,7 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
     let mut session = session(env, &store, known, (call.input, &call.event))?;
     sender::note(&mut session, call);
     let mut state = load_state(&store, session, &call.event)?;
-    catch_up::catch_up_with_others(env, &store, &mut state, call.event.at.wall_ms)?;
+    catch_up::catch_up_with_others(env, &store, &mut state, call.event.at)?;
     altered_facts::tell(&store, &mut state.session, &call.event)?;
     Ok((store, state))
 }
@@ -143,7 +143,7 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
     }
     shared_budgets::load_outer(store, &mut state)?;
     if shared_budgets::matters(&state, event) {
-        shared_budgets::load_budgets(store, &mut state, event.at.wall_ms)?;
+        shared_budgets::load_budgets(store, &mut state, event.at)?;
     }
     Ok(state)
 }

@@ -49,6 +49,8 @@ pub mod settings_watch;
 pub mod shared_budgets;
 pub mod spend_before_install;
 pub mod state_folder;
+pub mod team_budget;
+pub mod team_sync;
 pub mod unheard_messages;
 pub mod unwatched_clients;
 

@@ -8,7 +8,7 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::deadline::Deadline;
 use crate::hook::load::Loaded;
-use crate::hook::prune_due;
+use crate::hook::{prune_due, team_sync};
 use crate::store::Store;
 
 /// A state whose event is committed.
@@ -21,6 +21,8 @@ pub struct Saved {
     pub folder: PathBuf,
     /// Whether it is time to prune it.
     pub prunes: bool,
+    /// Whether it is time to tell the team.
+    pub syncs: bool,
 }
 
 /// Saves what is loaded and makes it durable; does not return where the call's time is up before that.
@@ -31,7 +33,8 @@ pub fn save(loaded: Loaded, deadline: &Deadline, event: &Event, folder: PathBuf)
     }
     store.save(&mut state)?;
     let prunes = prune_due::is_due(&store, event)?;
+    let syncs = team_sync::is_due(&store, &state, event)?;
     deadline.claim_commit();
     store.commit()?;
-    Ok(Saved { store, state, folder, prunes })
+    Ok(Saved { store, state, folder, prunes, syncs })
 }

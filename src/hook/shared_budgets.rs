@@ -11,17 +11,17 @@ use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::{estimate_unlogged, lost_charges, policy};
+use crate::hook::{estimate_unlogged, lost_charges, policy, team_budget};
 use crate::store::Store;
 use crate::store::response::Whose;
 use crate::wire::events::Touches;
 
-/// Loads into the state what its session shares with others, as of a wall time in milliseconds.
+/// Loads into the state what its session shares with others, as of a moment.
 ///
 /// A session that shares nothing pays nothing.
-pub fn load(store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
+pub fn load(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
     load_outer(store, state)?;
-    load_budgets(store, state, now_ms)?;
+    load_budgets(store, state, now)?;
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     Ok(())
 }
@@ -43,7 +43,7 @@ pub fn matters(state: &SessionState, event: &Event) -> bool {
     if estimate_unlogged::is_any(session, event) {
         return true;
     }
-    let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);
+    let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project | Scope::Team);
     if let Some(ending) = event.ending() {
         return ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
     }
@@ -59,8 +59,9 @@ pub fn matters(state: &SessionState, event: &Event) -> bool {
         || rates.any(|rate| rate.counts_tool(&call.tool))
 }
 
-/// Loads into the state the budgets and rates that its session shares, as of a wall time in milliseconds.
-pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
+/// Loads into the state the budgets and rates that its session shares, as of a moment.
+pub fn load_budgets(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
+    let now_ms = now.wall_ms;
     let session = &state.session;
     let (mut budgets, mut restored) = (Vec::new(), Vec::new());
     for (scope, id, rules) in shares(session) {
@@ -77,11 +78,12 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
         budgets.push(budget);
     }
     tell(&mut state.session, &restored);
+    budgets.extend(team_budget::load(store, &mut state.session, now)?);
     for budget in &mut budgets {
         take_pending_trips(budget, &mut state.session);
     }
     // What no rule stands for any more asks for nothing.
-    state.session.pending_trips.retain(|trip| !matches!(trip.scope, Scope::User | Scope::Project));
+    state.session.pending_trips.retain(|trip| !matches!(trip.scope, Scope::User | Scope::Project | Scope::Team));
     state.shared_budgets = budgets;
     Ok(())
 }

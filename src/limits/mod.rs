@@ -27,7 +27,7 @@ mod stall_after_ms;
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::domain::limit::Limit;
+use crate::domain::limit::{Limit, Span, Unit};
 
 /// Every limit, in the order in which findings are reported.
 pub const REGISTRY: &[&Limit] = &[
@@ -68,6 +68,11 @@ impl Limit {
     /// Finds a limit by its key, or by the name of a rule of it.
     pub fn find(name: &str) -> Option<&'static Limit> {
         find(name)
+    }
+
+    /// Finds the limit on the cost of a period.
+    pub fn on_cost_of(span: Span) -> Option<&'static Limit> {
+        REGISTRY.iter().copied().find(|limit| limit.period == Some(span) && limit.unit == Unit::Usd)
     }
 }
 

@@ -27,7 +27,7 @@ pub fn resume(id: &str) -> NextStep {
 pub fn grant(finding: &Finding, id: &str) -> NextStep {
     let (Some(limit), 1..) = (finding.facts(), finding.increase) else { return NextStep::Administrator };
     let whose = match finding.scope {
-        Scope::Project | Scope::User => finding.scope.as_str(),
+        Scope::Project | Scope::User | Scope::Team => finding.scope.as_str(),
         Scope::Run | Scope::Session | Scope::Outer => short(id),
     };
     let increase = finding.sufficient_increase();

@@ -37,6 +37,14 @@ messages! {
     limits_changed(next = NextStep::ShowConfiguration)
         => "the limits here have changed since the last session. {next}";
 
+    /// The team's store was not heard for as long as a lease lives, and what is left of the lease is spent.
+    team_outlived(team = "core")
+        => "the store of team {team} was not heard in time: what is left of this machine's lease is spent for a while, then work is refused.";
+
+    /// The team's store was not heard for as long as a lease lives, and work goes on.
+    team_unbound(team = "core")
+        => "the store of team {team} was not heard in time: work goes on without the team's cap, as `on_stale` says.";
+
     /// The time zone of budgets is not that of the client before.
     zone_changed(zone = "Europe/Berlin", before = "America/New_York")
         => "the days of budgets begin in the time zone `{zone}`; for the client before it was `{before}`.";

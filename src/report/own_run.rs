@@ -18,9 +18,11 @@ pub fn text(report: &Report, session: &SessionReport, run: &RunReport) -> String
         text.push_str(&format!("  no limit of its own; {} tool calls, {}\n", run.turns, run.cost_usd.0));
     }
     text.push_str(&section("the whole session", &lines(session.limits.iter())));
-    for (scope, name) in
-        [(Scope::Project, "all sessions of this repository"), (Scope::User, "all sessions of this user")]
-    {
+    for (scope, name) in [
+        (Scope::Project, "all sessions of this repository"),
+        (Scope::User, "all sessions of this user"),
+        (Scope::Team, "this machine's share of its team"),
+    ] {
         let shared = report.budgets.iter().filter(|budget| budget.scope == scope).map(|budget| &budget.reading);
         text.push_str(&section(name, &lines(shared)));
     }

@@ -103,9 +103,9 @@ pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<LimitReading> {
 /// What is used of a limit that sessions share.
 #[derive(Clone, Debug, Serialize)]
 pub struct Budget {
-    /// `user` or `project`.
+    /// `user`, `project` or `team`.
     pub scope: Scope,
-    /// Whose: nothing for the user, the folder for a project.
+    /// Whose: nothing for the user, the folder for a project, a team's name.
     pub id: String,
     /// The limit with what is used of it.
     #[serde(flatten)]
@@ -145,12 +145,30 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
         budget.set_limits(rules);
         budgets.extend(of_shared_budget(session, budget, now));
     }
+    budgets.extend(team(rows, shared_budgets, now));
     budgets
+}
+
+/// Reads what this machine may spend of the budget of the latest session's team.
+fn team(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Moment) -> Vec<Budget> {
+    let in_team = rows.iter().map(|rows| &rows.session).filter(|session| session.team.is_some());
+    let Some(session) = in_team.max_by_key(|session| session.last.wall_ms) else { return Vec::new() };
+    let Some(terms) = &session.team else { return Vec::new() };
+    let known = shared_budgets.iter().find(|budget| budget.scope == Scope::Team && budget.id == terms.name);
+    let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
+    let share = budget.team.clone().unwrap_or_default();
+    let standing = share.standing(terms, now);
+    (budget.limits, budget.standing) = (share.limits(standing), Some(standing));
+    of_shared_budget(session, budget, now)
 }
 
 fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<Budget> {
     let (scope, ends) = (shared_budget.scope, shared_budget.periods.each_ref().map(|period| period.to_ms));
-    let id = if scope == Scope::Project { project(&session.project).to_owned() } else { String::new() };
+    let id = match scope {
+        Scope::Project => project(&session.project).to_owned(),
+        Scope::Team => shared_budget.id.clone(),
+        _ => String::new(),
+    };
     let mut state = SessionState::new(session.clone());
     let plan = shared_budget.plan.clone();
     state.shared_budgets.push(shared_budget);
@@ -160,7 +178,7 @@ fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment)
             return plan.of(span).map(|window| Timestamp(window.resets_at_ms)).filter(|stamp| stamp.0 > now.wall_ms);
         }
         let at = SPANS.iter().position(|span| Some(*span) == reading.cap.limit.period)?;
-        Some(Timestamp(ends[at])).filter(|stamp| stamp.0 > 0)
+        Some(Timestamp(ends[at])).filter(|stamp| stamp.0 > 0 && stamp.0 < i64::MAX)
     };
     let budget = |reading: LimitReading| Budget {
         scope,

@@ -46,8 +46,14 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
     let mut text = String::new();
     for of_one in budgets.chunk_by(|one, next| (one.scope, &one.id) == (next.scope, &next.id)) {
         let Some(first) = of_one.first() else { continue };
-        let whose = if first.scope == Scope::User { "this user" } else { first.id.as_str() };
-        let head = terminal.wrap("", &format!("all sessions of {}", plain(whose)));
+        let of = match first.scope {
+            Scope::User => "all sessions of this user".to_owned(),
+            Scope::Team => {
+                format!("team {}: this machine's share since an hour before the last sync", plain(&first.id))
+            }
+            _ => format!("all sessions of {}", plain(&first.id)),
+        };
+        let head = terminal.wrap("", &of);
         let limits: Vec<LimitReading> = of_one.iter().map(|budget| budget.reading.clone()).collect();
         text.push_str(&format!(
             "\n{}\n{}",

@@ -113,10 +113,19 @@ fn shared(budget: &Budget) -> Option<Part> {
         (Some(Span::Month), Scope::User) => "month".to_owned(),
         // The client's own word about its plan is newer.
         _ if limit.plan_window.is_some() => return None,
+        (_, Scope::Team) => return Some(team(budget)),
         (_, scope) => format!("{} {}", scope.as_str(), limit.label),
     };
     let is_told = limit.period.is_some() && budget.scope == Scope::User || percent(&budget.reading) >= NEAR;
     is_told.then(|| Part::of(&name, &budget.reading))
+}
+
+/// What is left of this machine's share of the team's budget: `team core 1.70 USD left`.
+fn team(budget: &Budget) -> Part {
+    let reading = &budget.reading;
+    let left = reading.cap.limit.show(reading.cap.value.saturating_sub(reading.used.value));
+    let is_over = reading.used.value >= reading.cap.value;
+    Part { text: format!("team {} {left} left", plain(&budget.id)), percent: if is_over { 100 } else { 0 } }
 }
 
 /// The windows of the user's plan: `5h 42 %`, with the cap where one is set.

@@ -1,4 +1,4 @@
-//! The table `budget`: what the sessions of the user or of a project share.
+//! The table `budget`: what the sessions of the user, of a project or of a team share.
 
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
@@ -15,7 +15,7 @@ const COLUMNS: &str =
     "SELECT scope, owner, day_cost_pico_usd, week_cost_pico_usd, month_cost_pico_usd, engine FROM budget";
 /// Where its JSON stands among the columns.
 const ENGINE: usize = 5;
-const SCOPES: [Scope; 2] = [Scope::User, Scope::Project];
+const SCOPES: [Scope; 3] = [Scope::User, Scope::Project, Scope::Team];
 
 impl Store {
     /// Loads what the sessions of the user, or of a project, share.

@@ -12,6 +12,9 @@ use crate::team::messages::{Answer, Charge, Reply, Request};
 /// The most charges in one batch.
 pub const BATCH: usize = 500;
 
+/// How many closed leases stay although nothing was spent of them.
+const KEEP_CLOSED: u64 = 200;
+
 /// The machine's side of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -32,18 +35,52 @@ impl Machine {
         self.leases.iter().filter(|lease| lease.is_usable(now)).map(Lease::left).sum()
     }
 
-    /// Charges a response to the oldest lease with something left. A cost that shrinks is ignored.
+    /// Returns what is left of the leases that were confirmed since this boot, also of those whose life is over, and until when
+    /// all of them live. The store counts each whole until it is settled.
+    pub fn held(&self, now: Moment) -> (Amount, Option<Moment>) {
+        let is_held = |lease: &&Lease| lease.stage == Stage::Usable && lease.since.boot == now.boot;
+        let held = || self.leases.iter().filter(is_held).filter(|lease| lease.left() > Amount::ZERO);
+        let ends =
+            held().map(|lease| Moment { mono_ms: lease.since.mono_ms.saturating_add(lease.lives_ms), ..lease.since });
+        (held().map(Lease::left).sum(), ends.min_by_key(|end| end.mono_ms))
+    }
+
+    /// Whether a lease is reserved and may not be spent yet.
+    pub fn is_waiting(&self) -> bool {
+        self.leases.iter().any(|lease| lease.stage == Stage::Reserved)
+    }
+
+    /// Charges a response to the oldest leases with something left: those that live, then those whose life is over, which the store
+    /// counts whole all the same. What is more than one has left goes to the next: there it is a response that has grown. A cost that
+    /// shrinks is ignored.
     pub fn charge(&mut self, charge: &Charge, now: Moment) {
-        let before = self.charged.get(&charge.message).copied().unwrap_or_default();
-        if charge.cost <= before {
+        let mut told = self.charged.get(&charge.message).copied().unwrap_or_default();
+        if charge.cost <= told {
             return;
         }
         self.charged.insert(charge.message.clone(), charge.cost);
-        let usable = |lease: &Lease| lease.is_usable(now);
-        let with_rest = self.leases.iter().position(|lease| usable(lease) && lease.left() > Amount::ZERO);
-        // An overshoot stays with the last lease: nothing else was reserved for it.
-        let at = with_rest.or_else(|| self.leases.iter().rposition(usable)).unwrap_or_else(|| self.unleased());
-        self.leases[at].charge(charge, charge.cost.minus(before));
+        while told < charge.cost {
+            let more = charge.cost.minus(told);
+            let (at, fits) = match self.with_rest(now) {
+                Some(at) => (at, self.leases[at].left().min(more)),
+                // An overshoot stays with the last lease: nothing else was reserved for it.
+                None => (self.last_open().unwrap_or_else(|| self.unleased()), more),
+            };
+            told += fits;
+            self.leases[at].charge(&Charge { cost: told, ..charge.clone() }, fits);
+        }
+    }
+
+    /// Returns the oldest lease with something left, one that lives before one whose life is over.
+    fn with_rest(&self, now: Moment) -> Option<usize> {
+        let has_rest = |lease: &Lease| lease.stage == Stage::Usable && lease.left() > Amount::ZERO;
+        let living = self.leases.iter().position(|lease| has_rest(lease) && lease.is_usable(now));
+        living.or_else(|| self.leases.iter().position(has_rest))
+    }
+
+    /// Returns the last lease that was given, and is not closed.
+    fn last_open(&self) -> Option<usize> {
+        self.leases.iter().rposition(|lease| lease.stage == Stage::Usable)
     }
 
     /// Returns where the charges without a lease are.
@@ -57,8 +94,14 @@ impl Machine {
 
     /// Makes a lease to be asked for, unless one is under way.
     pub fn ask(&mut self, want: Amount) {
-        let is_under_way = |lease: &Lease| matches!(lease.stage, Stage::Asked | Stage::Reserved);
-        if want > Amount::ZERO && !self.leases.iter().any(is_under_way) {
+        if !self.is_waiting() {
+            self.ask_besides(want);
+        }
+    }
+
+    /// Makes a lease to be asked for, also where one is reserved that may not be spent yet.
+    pub fn ask_besides(&mut self, want: Amount) {
+        if want > Amount::ZERO && !self.leases.iter().any(|lease| lease.stage == Stage::Asked) {
             self.last_number += 1;
             self.leases.push(Lease::new(self.last_number, want));
         }
@@ -100,6 +143,12 @@ impl Machine {
                 }
             }
         }
+        let last = self.last_number;
+        let says_something = |lease: &Lease| lease.batches.iter().any(|batch| !batch.charges.is_empty());
+        self.leases.retain(|lease| {
+            let is_old = lease.stage == Stage::Closed && lease.number != UNLEASED && lease.number + KEEP_CLOSED < last;
+            !is_old || says_something(lease)
+        });
     }
 
     /// Returns what is to be sent now: at most one request for each lease, what was spent first.
@@ -222,6 +271,29 @@ mod tests {
         let Some(Request::Settle { sequence: 2, closes: true, .. }) = settle(&machine, at(1)) else {
             panic!("{machine:?}")
         };
+    }
+
+    #[test]
+    fn what_one_lease_has_no_room_for_is_charged_to_the_next() {
+        let mut machine = leased();
+        machine.ask(Amount(10));
+        hear(&mut machine, 2, Answer::Reserved { amount: Amount(10) }, at(0));
+        hear(&mut machine, 2, Answer::Usable { lives_ms: 100 }, at(0));
+        charge(&mut machine, "m", 8);
+        charge(&mut machine, "n", 5);
+        let spent: Vec<u64> = machine.leases.iter().map(|lease| lease.spent.0).collect();
+        assert_eq!((spent, machine.balance(at(1))), (vec![10, 3], Amount(7)));
+        let told: Vec<u64> =
+            machine.leases.iter().map(|lease| lease.open.last().map_or(0, |open| open.cost.0)).collect();
+        assert_eq!(told, [2, 5]);
+    }
+
+    #[test]
+    fn a_lease_whose_life_is_over_is_charged_before_nothing_is() {
+        let mut machine = leased();
+        let late = Charge { message: "m".to_owned(), cost: Amount(4), ..Charge::default() };
+        machine.charge(&late, at(500));
+        assert_eq!((machine.leases.len(), machine.held(at(500))), (1, (Amount(6), Some(at(100)))));
     }
 
     #[test]

@@ -41,6 +41,9 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
     let models = finding.source.models().map(|like| format!(" on models like `{like}`")).unwrap_or_default();
     match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
+        (_, subject) if finding.scope == Scope::Team => {
+            format!("{subject}, {} {by}", pair(limit, finding.by_now(), finding.cap))
+        }
         (_, "") => {
             // Decided before it is spent: what is left would not have been enough.
             let by_now = finding.by_now();
@@ -60,6 +63,8 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
 fn passes(finding: &Finding) -> String {
     match finding.frees.as_str() {
         "" => String::new(),
+        frees if finding.scope == Scope::Team && frees.starts_with("at ") => format!("; it resets {frees}"),
+        frees if finding.scope == Scope::Team => format!("; it goes on {frees}"),
         frees if finding.is_window() => format!("; the next slot opens {frees}"),
         frees => format!("; it begins anew {frees}"),
     }

@@ -41,6 +41,11 @@ fn reading(finding: &Finding, over: &str) -> String {
     let text = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
+        (_, subject) if finding.scope == Scope::Team => match finding.frees.as_str() {
+            "" => format!("{subject} {by}"),
+            frees if frees.starts_with("at ") => format!("{subject} {by}; it resets {frees}"),
+            frees => format!("{subject} {by}; it goes on {frees}"),
+        },
         (_, "") => {
             let ahead = Ahead { amount: finding.ahead, requests: finding.requests_ahead };
             let used = figures_of_trip(limit, finding.used, finding.cap, ahead);
@@ -95,6 +100,7 @@ fn over(scope: Scope) -> &'static str {
         Scope::Outer => " of the one above",
         Scope::Project => " of this repository",
         Scope::User => " of this user",
+        Scope::Team => " of the team",
     }
 }
 
@@ -237,9 +243,9 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&F
         );
     }
     let order = run.order.as_ref().or(session.order.as_ref());
-    // The phrase says what it is counted over, and the next step when a window opens.
-    let finding =
-        &Finding { frees: if finding.is_window() { String::new() } else { finding.frees.clone() }, ..finding.clone() };
+    // The phrase says what it is counted over, and the next step when it passes.
+    let says_when = finding.is_window() || finding.scope == Scope::Team && matches!(next, NextStep::Passes { .. });
+    let finding = &Finding { frees: if says_when { String::new() } else { finding.frees.clone() }, ..finding.clone() };
     let why = reading(finding, "") + &because(order.and_then(|order| order.reason.as_ref()));
     to_people::blocked_prompt(phrase_of_block(finding), why, next)
 }
@@ -289,5 +295,6 @@ fn phrase_of_block(finding: &Finding) -> &'static str {
         (Scope::Project, _) => "repository budget used up:",
         (Scope::User, _) if has_room => "user budget has no room:",
         (Scope::User, _) => "user budget used up:",
+        (Scope::Team, _) => "prompts wait for the team's budget:",
     }
 }

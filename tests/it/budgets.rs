@@ -249,7 +249,7 @@ fn laid(store: &Store, after_ms: i64) -> SessionState {
     let session =
         Session { last: Moment { wall_ms: TEN + after_ms, ..at(0) }, ..*store.session("mine").unwrap().unwrap() };
     let mut state = SessionState::new(session);
-    shared_budgets::load(store, &mut state, TEN + after_ms).unwrap();
+    shared_budgets::load(store, &mut state, Moment { wall_ms: TEN + after_ms, ..Moment::default() }).unwrap();
     store.save(&mut state).unwrap();
     state
 }

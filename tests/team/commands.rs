@@ -1,73 +1,11 @@
 //! `fusebox team` in the real program, against a real PostgreSQL: two machines tell one team what they spend.
 
+#[cfg(unix)]
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use fusebox::domain::amount::Amount;
-use fusebox::domain::charge::Charge;
-use fusebox::domain::meters::Spend;
-use fusebox::domain::session::Session;
-use fusebox::store::Store;
-use tempfile::TempDir;
-
+use crate::machine::Machine;
 use crate::postgres::Postgres;
-
-const USD: u64 = 1_000_000_000_000;
-/// Later than any join: the year 2100, in milliseconds.
-const LATER_MS: i64 = 4_102_444_800_000;
-
-struct Machine<'a> {
-    home: TempDir,
-    server: &'a Postgres,
-    login: &'a str,
-}
-
-impl<'a> Machine<'a> {
-    fn new(server: &'a Postgres, login: &'a str) -> Machine<'a> {
-        Machine { home: TempDir::new().unwrap(), server, login }
-    }
-
-    fn state(&self) -> std::path::PathBuf {
-        self.home.path().join("state")
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        let store = format!("postgres://{}@/postgres?host={}", self.login, self.server.folder().display());
-        let mut fusebox = Command::new(env!("CARGO_BIN_EXE_fusebox"));
-        fusebox.arg("team").args(arguments).env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path());
-        fusebox.env("FUSEBOX_TEAM_STORE", store).env_remove("CLAUDECODE").env_remove("CLAUDE_PID");
-        fusebox.current_dir(self.home.path()).output().unwrap()
-    }
-
-    /// Runs a command, and returns what it prints.
-    fn good(&self, arguments: &[&str]) -> String {
-        let Output { status, stdout, stderr } = self.run(arguments);
-        assert!(status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&stderr));
-        String::from_utf8(stdout).unwrap()
-    }
-
-    /// Runs a command that fails, and returns why.
-    fn bad(&self, arguments: &[&str]) -> String {
-        let Output { status, stdout, stderr } = self.run(arguments);
-        assert!(!status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&stdout));
-        String::from_utf8(stderr).unwrap()
-    }
-
-    /// Charges a response, as a hook does.
-    fn spend(&self, message: &str, usd: u64) {
-        let store = Store::open_for(&self.state(), None).unwrap();
-        let git = self.home.path().join(".git");
-        let project = git.display().to_string();
-        std::fs::create_dir_all(&git).unwrap();
-        std::fs::write(git.join("config"), "[remote \"origin\"]\n\turl = https://me:secret@git.example/app\n").unwrap();
-        store.begin().unwrap();
-        store.save_session(&Session { id: "s".to_owned(), project, ..Session::default() }).unwrap();
-        let spend = Spend { cost: Amount(usd * USD), requests: 1, ..Spend::default() };
-        let (message, session, model) = (message.to_owned(), "s".to_owned(), "opus".to_owned());
-        store.save_charge(&Charge { message, session, model, spend, at_ms: LATER_MS, ..Charge::default() }).unwrap();
-        store.commit().unwrap();
-    }
-}
 
 #[cfg(unix)]
 fn mode(path: &Path) -> u32 {
@@ -94,7 +32,7 @@ fn two_machines_tell_one_team_what_they_spend_and_each_response_once() {
     bob.good(&["join", "core"]);
     #[cfg(unix)]
     assert_eq!(mode(&bob.state().join("team.json")), 0o600);
-    assert!(boss.good(&["limit", "month=100"]).contains("no agent is stopped by them yet"));
+    assert!(boss.good(&["limit", "month=100"]).contains("from its next sync on"));
     assert!(bob.bad(&["limit", "month=500"]).contains("permission denied"));
 
     bob.spend("msg_1", 3);

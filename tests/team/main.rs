@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
+mod caps;
 mod commands;
 mod connection;
+mod machine;
 mod model;
 mod network;
 mod postgres;

@@ -5,6 +5,8 @@
 
 pub mod block;
 pub mod run;
+#[cfg(feature = "team")]
+pub mod team;
 pub mod top;
 #[cfg(feature = "watch")]
 pub mod watch;
@@ -19,6 +21,8 @@ use crate::domain::limit::Form;
 /// Every key, in the order of the documentation.
 const GROUPS: &[&[Key]] = &[
     top::KEYS,
+    #[cfg(feature = "team")]
+    team::KEYS,
     #[cfg(feature = "watch")]
     watch::KEYS,
     block::KEYS,
@@ -27,6 +31,7 @@ const GROUPS: &[&[Key]] = &[
 
 /// Keys that other versions enforce and this one does not: no error, but worth a warning.
 pub const FUTURE: &[&str] = &[
+    #[cfg(not(feature = "team"))]
     "team",
     "team_budget_usd",
     "user_budget_usd",

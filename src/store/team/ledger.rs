@@ -138,6 +138,16 @@ impl Ledger {
         Ok(self.ask(statement, &[Some(team)])?.iter().map(cap).collect())
     }
 
+    /// Returns what is left of a machine's leases as the store has them, and for how many milliseconds all of them live.
+    pub fn held(&mut self, team: &str, machine: &str) -> Result<(Amount, u64)> {
+        let held = "SELECT coalesce(sum(l.amount_pico_usd - l.spent_pico_usd), 0)::bigint, \
+             floor(extract(epoch FROM min(l.expires_at) - clock_timestamp()) * 1000)::bigint FROM fusebox.lease l \
+             JOIN fusebox.team t ON t.id = l.team WHERE t.name = $1 AND l.machine = $2 AND l.number > 0 \
+             AND l.state = 'open' AND l.confirmed_at IS NOT NULL AND l.amount_pico_usd > l.spent_pico_usd";
+        let rows = self.ask(held, &[Some(team), Some(machine)])?;
+        Ok(rows.first().map_or((Amount::ZERO, 0), |row| (Amount(number(row, 0)), number(row, 1))))
+    }
+
     /// Returns a new id for a machine, which nobody can guess.
     pub fn new_id(&mut self) -> Result<String> {
         let rows = self.ask("SELECT gen_random_uuid()::text", &[])?;

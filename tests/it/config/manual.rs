@@ -113,6 +113,7 @@ fn scopes(limit: &Limit) -> String {
         Scope::Session | Scope::Outer => "`session`",
         Scope::Project => "`project`",
         Scope::User => "`user`",
+        Scope::Team => "a team",
     });
     blocks.collect::<Vec<_>>().join(", ")
 }

@@ -101,6 +101,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ),
     ("team init", &["HOSTILE", "core --time-zone HOSTILE"]),
     ("team join", &["HOSTILE"]),
+    ("team leave", &["", "HOSTILE"]),
     ("team sync", &["", "HOSTILE"]),
     ("team invite", &["HOSTILE", "HOSTILE --remove"]),
     ("team members", &["", "HOSTILE"]),

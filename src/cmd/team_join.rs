@@ -1,0 +1,65 @@
+//! `fusebox team join` and `leave`: this machine takes part in a team, and the user's own policy says whose caps bind.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::cmd::team_place::{self, Joined};
+use crate::cmd::team_sync;
+use crate::domain::policy::Scope;
+use crate::error::{Error, Result};
+use crate::install::files::{self, Change};
+use crate::install::place::{Folders, InstallScope};
+use crate::install::{default_files, diff, policy_edit};
+use crate::platform::environment::Environment;
+use crate::store::Store;
+use crate::team::machine::Machine;
+
+/// Notes what was joined, as a machine that the team has not seen before, and has the team's caps bind the sessions to come.
+pub fn keep(env: &Environment, team: &str, machine: String, store: String) -> Result<()> {
+    let joined = Joined { team: team.to_owned(), store, machine, since_ms: env.now().wall_ms };
+    team_place::save_machine(env, &Machine::default())?;
+    team_place::save(env, &joined)?;
+    write_key(env, &json!(team))
+}
+
+/// Has the machine take part no longer: gives back what it holds, and takes the key out of force.
+pub fn leave(env: &Environment) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    write_key(env, &Value::Null)?;
+    let told = team_sync::give_back(env, &joined);
+    team_place::forget(env)?;
+    let store = Store::open(env)?;
+    store.begin()?;
+    if let Some(budget) = store.shared_budget(Scope::Team, &joined.team)? {
+        store.delete_shared_budget(&budget)?;
+    }
+    store.commit()?;
+    store.leave();
+    env.print(&format!("this machine has left team {}; sessions that run are bound until they end\n", joined.team));
+    told.map_err(|cause| {
+        Error::failed(format!("what this machine holds was not given back: {cause}"))
+            .hint("the team's admin can write it off once it has expired")
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the key `team` of the user's own policy file, and shows the change. An object with terms of its own keeps them.
+fn write_key(env: &Environment, value: &Value) -> Result<()> {
+    let path = Folders::of(env, &env.folder()).place(InstallScope::User)?.folder.join(default_files::POLICY);
+    let before = files::read(&path)?;
+    if before.is_none() && value.is_null() {
+        return Ok(());
+    }
+    let text = before.clone().unwrap_or_else(|| "{\n}\n".to_owned());
+    let own = crate::config::jsonc::read(&text).map(|read| read.value).unwrap_or_default();
+    let has_terms = own.get("team").is_some_and(Value::is_object) && value.is_string();
+    let at: &[&str] = if has_terms { &["team", "name"] } else { &["team"] };
+    let after = policy_edit::put(&text, at, value)?;
+    let change = Change { path: path.clone(), before, after: Some(after) };
+    if change.is_change() {
+        env.print(&diff::render(&env.short_path(&path), &change));
+        change.apply()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! What `fusebox team sync` writes down for hooks: what this machine may spend of its team's budget. Used and leases are taken from
+//! the same charges in one transaction, so that they never disagree.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+
+use crate::cmd::team_charges;
+use crate::cmd::team_place::{self, Joined};
+use crate::domain::amount::Amount;
+use crate::domain::budget::{Period, SPANS, SharedBudget};
+use crate::domain::event::Moment;
+use crate::domain::limit::Span;
+use crate::domain::policy::Scope;
+use crate::domain::session::Session;
+use crate::domain::team::TeamShare;
+use crate::error::Result;
+use crate::hook::prune_due::DAY_MS;
+use crate::platform::environment::Environment;
+use crate::store::Store;
+use crate::store::response::Whose;
+use crate::store::team::ledger::CapUse;
+use crate::team::machine::Machine;
+
+/// Responses older than this are told no more; none grows for so long.
+const REACH_DAYS: i64 = 35;
+/// How many confirmed charges are kept, in case a server that takes over has forgotten them.
+const KEEP: usize = 20_000;
+/// How long before a sync its period begins, in milliseconds: a response may be taken in that long after it was given.
+const PERIOD_MS: i64 = 3_600_000;
+/// For how long a session without an event counts as at work, in milliseconds.
+const AT_WORK_MS: i64 = 3_600_000;
+/// What a machine at work wants to hold, in requests of each run.
+const REQUESTS_HELD: u64 = 20;
+/// What it wants to hold at least.
+const LEAST_HELD: Amount = Amount(2_000_000_000_000);
+
+/// What the store has said.
+pub struct Heard {
+    /// When.
+    pub at: Moment,
+    /// The caps that bind this login.
+    pub caps: Vec<CapUse>,
+    /// Whether it had nothing to give.
+    pub is_spent: bool,
+    /// What is left of this machine's leases as the store has them, and for how many milliseconds they live.
+    pub held: (Amount, u64),
+}
+
+/// What the machine needs of the team's budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// What it has to hold for the next requests of all that is at work; nothing where nothing is.
+    pub least: Amount,
+    /// What it asks for.
+    pub want: Amount,
+}
+
+/// Charges what is new to the leases, and writes down what may be spent. Without a word of the store what it said last stands.
+pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard: Option<&Heard>) -> Result<Needs> {
+    let store = Store::open(env)?;
+    store.begin()?;
+    let now = env.now();
+    let since_ms = joined.since_ms.max(now.wall_ms - REACH_DAYS * DAY_MS);
+    let mut responses = Vec::new();
+    store.each_charge_since(since_ms, Whose::All, |response| responses.push(response))?;
+    let mut projects = BTreeMap::new();
+    for id in responses.iter().map(|response| &response.session).collect::<BTreeSet<_>>() {
+        let session = store.session(id)?;
+        let project = session.map(|session| team_charges::project_name(Path::new(&session.project)));
+        projects.insert(id.clone(), project.unwrap_or_default());
+    }
+    let charges = team_charges::charges(&responses, &projects);
+    for charge in &charges {
+        machine.charge(charge, now);
+    }
+    machine.settle();
+    machine.forget(&charges.iter().map(|charge| charge.message.clone()).collect(), KEEP);
+    let known = store.shared_budget(Scope::Team, &joined.team)?;
+    let mut budget = known.unwrap_or_else(|| SharedBudget::new(Scope::Team, &joined.team));
+    // The machine's own file may have been changed: nothing is spent that the store, or the sealed row, does not bear out.
+    let mut share = budget.team.clone().map(|share| *share).unwrap_or_default();
+    let (most, last) = match heard {
+        Some(heard) => (heard.held.0, at(heard, heard.held.1)),
+        None => (budget.left_of_team(), share.until),
+    };
+    let mut resets = budget.periods.iter().map(|period| period.resets.clone()).find(|it| !it.is_empty());
+    if let Some(heard) = heard {
+        resets = Some(hear(&mut share, heard));
+    }
+    count(&store, &mut budget, &share, (now, resets.unwrap_or_default()))?;
+    let needs = needs(&budget, &store.open_sessions()?, now);
+    if needs == Needs::default() {
+        // Written down as gone before it is given back.
+        machine.give_back();
+    }
+    let (left, until) = machine.held(now);
+    let left = left.min(most);
+    (share.left, share.cap) = (left, budget.spent_for_team() + left);
+    share.until = match (until, heard) {
+        (Some(until), _) if until.boot == last.boot => Moment { mono_ms: until.mono_ms.min(last.mono_ms), ..until },
+        // Nothing is leased, and the store has said so.
+        (None, Some(heard)) => at(heard, EMPTY_LIVES_MS),
+        _ => share.until,
+    };
+    budget.team = Some(Box::new(share));
+    store.save_shared_budget(&budget)?;
+    // A batch is sent as it was saved: it may arrive although this process does not hear of it.
+    team_place::save_machine(env, machine)?;
+    store.commit()?;
+    store.leave();
+    Ok(needs)
+}
+
+/// Writes down that the store could not be reached.
+pub fn note_failure(env: &Environment, joined: &Joined) -> Result<()> {
+    let store = Store::open(env)?;
+    store.begin()?;
+    if let Some(mut budget) = store.shared_budget(Scope::Team, &joined.team)? {
+        budget.team.get_or_insert_default().failed = env.now();
+        store.save_shared_budget(&budget)?;
+    }
+    store.commit()?;
+    store.leave();
+    Ok(())
+}
+
+/// For how long it stands that nothing is leased, in milliseconds.
+const EMPTY_LIVES_MS: u64 = 900_000;
+
+/// Returns the moment so many milliseconds after the store was heard.
+fn at(heard: &Heard, ms: u64) -> Moment {
+    Moment { mono_ms: heard.at.mono_ms.saturating_add(ms), ..heard.at }
+}
+
+/// Takes in what the store says of the tightest cap. Returns the words for when it resets.
+fn hear(share: &mut TeamShare, heard: &Heard) -> String {
+    (share.heard, share.failed, share.is_spent) = (heard.at, Moment::default(), heard.is_spent);
+    let tightest = heard.caps.iter().min_by_key(|cap| cap.cap.minus(cap.committed));
+    let Some(cap) = tightest else { return String::new() };
+    share.period = Some(match cap.period.as_str() {
+        "day" => Span::Day,
+        "week" => Span::Week,
+        _ => Span::Month,
+    });
+    share.contact.clone_from(&cap.contact);
+    let at = minute(&cap.resets);
+    if cap.contact.is_empty() { at } else { format!("{at}, ask {}", cap.contact) }
+}
+
+/// Writes the server's `2026-12-01 00:00:00+01` as messages do: `2026-12-01 00:00 +01:00`.
+fn minute(moment: &str) -> String {
+    match (moment.get(..16), moment.rfind(['+', '-']).filter(|at| *at >= 16).and_then(|at| moment.get(at..))) {
+        (Some(minute), Some(zone)) if zone.contains(':') => format!("{minute} {zone}"),
+        (Some(minute), Some(zone)) => format!("{minute} {zone}:00"),
+        _ => moment.to_owned(),
+    }
+}
+
+/// Sums what was spent since the beginning of a period that ends with the next sync.
+fn count(store: &Store, budget: &mut SharedBudget, share: &TeamShare, (now, resets): (Moment, String)) -> Result<()> {
+    let from_ms = now.wall_ms - PERIOD_MS;
+    let period = Period { from_ms, to_ms: i64::MAX, resets, ..Period::default() };
+    for (of, at) in SPANS.iter().zip(&mut budget.periods) {
+        *at = if *of == share.span() { period.clone() } else { Period::default() };
+    }
+    let mut seen = HashSet::new();
+    store.each_charge_since(from_ms, Whose::All, |charge| {
+        if seen.insert(charge.message) {
+            let is_priced = !charge.unknown_model;
+            let model = budget.name_of(&charge.session, &charge.model, is_priced).into_owned();
+            budget.charge((&model, is_priced), charge.at_ms, charge.spend);
+        }
+    })
+}
+
+/// Returns what the sessions at work need.
+fn needs(budget: &SharedBudget, open: &[Session], now: Moment) -> Needs {
+    let is_at_work = |session: &&Session| {
+        session.team.is_some() && !session.is_over && now.wall_ms - session.last.wall_ms < AT_WORK_MS
+    };
+    let runs: u64 = open.iter().filter(is_at_work).map(|session| 1 + session.open.len() as u64).sum();
+    if runs == 0 {
+        return Needs::default();
+    }
+    let mean = budget.mean(None).cost;
+    let held: Amount = budget.reservations.iter().map(|held| held.spend.cost).sum();
+    // The next request of each, the report after it, and what is in flight.
+    let least = mean * (2 * runs) + held * 2;
+    let least = least.max(Amount(1));
+    Needs { least, want: (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_of_the_server_is_written_to_the_minute() {
+        assert_eq!(minute("2026-12-01 00:00:00+01"), "2026-12-01 00:00 +01:00");
+        assert_eq!(minute("2026-12-01 00:00:00.5-03:30"), "2026-12-01 00:00 -03:30");
+        assert_eq!(minute("soon"), "soon");
+    }
+}

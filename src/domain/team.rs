@@ -1,0 +1,151 @@
+//! What a session shares with a team: the terms of its policy, and what the machine may spend of the team's budget.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::amount::Amount;
+use crate::domain::event::Moment;
+use crate::domain::limit::{Limit, Span};
+use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::policy::{Action, Billing, Layer};
+
+/// How long what is left of a lease may be spent beyond its life, where nobody says. In milliseconds.
+pub const MAX_STALENESS_MS: u64 = 900_000;
+/// How often a hook begins a sync, where nobody says. In milliseconds.
+pub const SYNC_INTERVAL_MS: u64 = 30_000;
+/// How soon a sync may follow another where little is left. In milliseconds.
+pub const SOONEST_SYNC_MS: u64 = 2_000;
+
+/// What happens where the team's store has not been heard for longer than a lease lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnStale {
+    /// Work goes on without the team's cap.
+    Allow,
+    /// What is left of the lease is spent for a while; then work is refused.
+    #[default]
+    Warn,
+    /// Work is refused.
+    Deny,
+}
+
+/// What the policy of a session says of its team.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamTerms {
+    /// The team's name.
+    pub name: String,
+    /// What happens where the store is silent.
+    pub on_stale: OnStale,
+    /// For how long a lease may be spent beyond its life under [`OnStale::Warn`], in milliseconds.
+    pub max_staleness_ms: u64,
+    /// How often a hook begins a sync, in milliseconds.
+    pub sync_interval_ms: u64,
+}
+
+/// What `fusebox team sync` has published last: what this machine may spend.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TeamShare {
+    /// What may be spent in the period: what was spent in it, and what is left of the leases.
+    pub cap: Amount,
+    /// What was left of the leases then.
+    pub left: Amount,
+    /// Until when the leases live, by the clock of this boot.
+    pub until: Moment,
+    /// When the store was heard last.
+    pub heard: Moment,
+    /// When a sync last failed to reach the store, where none has since.
+    pub failed: Moment,
+    /// Whether the store had nothing more to give then.
+    pub is_spent: bool,
+    /// The period of the tightest cap; a month where there is none.
+    pub period: Option<Span>,
+    /// Whom to ask for more; empty where nobody is named.
+    pub contact: String,
+}
+
+/// How a share stands at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Its leases live.
+    Alive,
+    /// Its leases are over, and what is left of them is spent for a while.
+    Outlived,
+    /// The store is silent, and the cap is not kept.
+    Unbound,
+    /// The store is silent, and nothing may be spent.
+    Closed,
+}
+
+impl TeamShare {
+    /// Returns how it stands under a session's terms.
+    pub fn standing(&self, terms: &TeamTerms, now: Moment) -> Standing {
+        let over_ms = now.mono_ms.saturating_sub(self.until.mono_ms);
+        // After a restart nobody knows how much time has passed.
+        let is_of_boot = self.until.boot == now.boot && self.until != Moment::default();
+        match terms.on_stale {
+            _ if is_of_boot && now.mono_ms < self.until.mono_ms => Standing::Alive,
+            OnStale::Allow => Standing::Unbound,
+            OnStale::Warn if is_of_boot && over_ms < terms.max_staleness_ms => Standing::Outlived,
+            OnStale::Warn | OnStale::Deny => Standing::Closed,
+        }
+    }
+
+    /// Returns the rule that it comes to; none where the cap is not kept.
+    pub fn limits(&self, standing: Standing) -> LimitSet {
+        let cap = match standing {
+            Standing::Alive | Standing::Outlived => self.cap,
+            Standing::Closed => Amount::ZERO,
+            Standing::Unbound => return LimitSet::default(),
+        };
+        let limit = Limit::on_cost_of(self.span());
+        let rule = |limit| LimitRule {
+            limit,
+            cap: cap.0,
+            action: Action::Terminate,
+            layer: Layer::Team,
+            increase: 0,
+            of: None,
+            // Only the store's admin raises it.
+            locked: true,
+            billing: Billing::default(),
+        };
+        LimitSet { limits: limit.map(rule).into_iter().collect(), warn_at: Vec::new(), ..LimitSet::default() }
+    }
+
+    /// Returns the period that is counted.
+    pub fn span(&self) -> Span {
+        self.period.unwrap_or(Span::Month)
+    }
+
+    /// Whether the store was heard so lately that asking again would bring nothing new.
+    pub fn is_fresh(&self, now: Moment) -> bool {
+        self.heard.boot == now.boot && now.mono_ms.saturating_sub(self.heard.mono_ms) < SOONEST_SYNC_MS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_stands_as_the_policy_says_once_its_leases_are_over() {
+        let at = |mono_ms| Moment { mono_ms, boot: 1, ..Moment::default() };
+        let share = TeamShare { until: at(100), ..TeamShare::default() };
+        let cases = [
+            (OnStale::Deny, at(99), Standing::Alive),
+            (OnStale::Deny, at(100), Standing::Closed),
+            (OnStale::Warn, at(149), Standing::Outlived),
+            (OnStale::Warn, at(150), Standing::Closed),
+            (OnStale::Allow, at(150), Standing::Unbound),
+            (OnStale::Warn, Moment { boot: 2, ..at(1) }, Standing::Closed),
+            (OnStale::Allow, Moment { boot: 2, ..at(1) }, Standing::Unbound),
+        ];
+        for (on_stale, now, standing) in cases {
+            let terms = TeamTerms { name: "core".to_owned(), on_stale, max_staleness_ms: 50, sync_interval_ms: 1 };
+            assert_eq!(share.standing(&terms, now), standing, "{on_stale:?} {now:?}");
+        }
+        let terms =
+            TeamTerms { name: "core".to_owned(), on_stale: OnStale::Warn, max_staleness_ms: 50, sync_interval_ms: 1 };
+        assert_eq!(TeamShare::default().standing(&terms, at(1)), Standing::Closed);
+    }
+}

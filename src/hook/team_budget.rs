@@ -1,0 +1,38 @@
+//! A team's budget on this machine: what the last sync has published of it. No hook asks the team's store.
+
+use crate::domain::bounds;
+use crate::domain::budget::SharedBudget;
+use crate::domain::event::Moment;
+use crate::domain::policy::Scope;
+use crate::domain::session::Session;
+use crate::domain::team::Standing;
+use crate::error::Result;
+use crate::messages::notices;
+use crate::store::Store;
+
+/// How long one look at what a sync has brought is put off, in milliseconds.
+pub const LOOK_MS: u64 = 250;
+
+/// Loads the budget of a session's team; nothing where it has none.
+pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<SharedBudget>> {
+    let Some(terms) = session.team.clone() else { return Ok(None) };
+    let known = store.shared_budget(Scope::Team, &terms.name)?;
+    let mut budget = known.unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
+    let share = budget.team.clone().unwrap_or_default();
+    let standing = share.standing(&terms, now);
+    budget.limits = share.limits(standing);
+    budget.limits.grace_turns = session.limits.grace_turns;
+    budget.own_others = bounds::others_of(&session.id);
+    budget.standing = Some(standing);
+    // The store has just said that there is nothing more.
+    let is_known = standing == Standing::Alive && share.is_spent && share.is_fresh(now);
+    budget.wait_ms = if is_known { 0 } else { LOOK_MS };
+    // An idle machine lets its leases run out: only a sync that brought nothing says that the store is silent.
+    match standing {
+        _ if share.failed == Moment::default() => {}
+        Standing::Outlived => session.notify_user_once("team-outlived", &notices::team_outlived(&terms.name)),
+        Standing::Unbound => session.notify_user_once("team-unbound", &notices::team_unbound(&terms.name)),
+        Standing::Alive | Standing::Closed => {}
+    }
+    Ok(Some(budget))
+}

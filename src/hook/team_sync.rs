@@ -1,0 +1,66 @@
+//! When a hook has the team's store told and asked, in a process of its own: nothing of it is on the hook's path.
+
+use std::path::Path;
+
+use crate::domain::amount::Amount;
+use crate::domain::budget::SharedBudget;
+use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::fact;
+use crate::domain::policy::Scope;
+use crate::domain::team::{SOONEST_SYNC_MS, Standing};
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::platform::environment::Environment;
+use crate::platform::run_command::Program;
+use crate::store::Store;
+
+/// Whether a sync is due after an event; notes that it has begun, so that no other hook begins one.
+pub fn is_due(store: &Store, state: &SessionState, event: &Event) -> Result<bool> {
+    let Some(terms) = &state.session.team else { return Ok(false) };
+    let budget = state.shared_budgets.iter().find(|budget| budget.scope == Scope::Team);
+    let interval_ms = match &event.kind {
+        // What is left of the leases goes back to the others.
+        EventKind::SessionEnded => 0,
+        EventKind::SessionStart { .. } => SOONEST_SYNC_MS,
+        _ => match budget {
+            Some(budget) if is_low(budget) => SOONEST_SYNC_MS,
+            Some(_) => terms.sync_interval_ms,
+            None => return Ok(false),
+        },
+    };
+    claim(store, event.at, interval_ms)
+}
+
+/// Claims a sync that a call waits for. Returns whether this process is to begin it.
+pub fn claim_for_waiting(folder: &Path, now: Moment) -> Result<bool> {
+    let store = Store::open_for(folder, None)?;
+    store.begin()?;
+    let is_due = claim(&store, now, SOONEST_SYNC_MS)?;
+    store.commit()?;
+    store.leave();
+    Ok(is_due)
+}
+
+fn claim(store: &Store, now: Moment, interval_ms: u64) -> Result<bool> {
+    let last = store.metadata(fact::TEAM_SYNC.stem)?;
+    let last: Moment = last.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let is_recent = last.boot == now.boot && now.mono_ms.saturating_sub(last.mono_ms) < interval_ms;
+    if is_recent && last != Moment::default() {
+        return Ok(false);
+    }
+    store.set_metadata(fact::TEAM_SYNC.stem, &serde_json::json!(now).to_string())?;
+    Ok(true)
+}
+
+/// Whether less is left than half of what was leased, or the leases are over.
+fn is_low(budget: &SharedBudget) -> bool {
+    let leased = budget.team.as_ref().map_or(Amount::ZERO, |share| share.left);
+    budget.standing != Some(Standing::Alive) || budget.left_of_team() <= Amount(leased.0 / 2)
+}
+
+/// Begins a sync in the background. Nothing waits for it: where it cannot be begun, a later event begins one.
+pub fn begin(env: &Environment, folder: &Path) {
+    let Some(binary) = env.binary() else { return };
+    let program = Program::new(binary).args(["team", "sync", "--background"]).folder(folder);
+    let _later = env.begin(program.env("FUSEBOX_HOME", folder), b"");
+}

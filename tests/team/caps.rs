@@ -1,0 +1,313 @@
+//! A team's caps stop agents: real hooks on several machines, and a real PostgreSQL.
+
+use std::cell::Cell;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use fusebox::domain::amount::Amount;
+use fusebox::domain::policy::Scope;
+use fusebox::domain::rfc3339;
+use fusebox::platform::environment::Environment;
+use fusebox::store::Store;
+use serde_json::{Value, json};
+
+use crate::machine::Machine;
+use crate::postgres::Postgres;
+
+/// What one response of these tests costs is 0.00584 USD.
+const USAGE: &str =
+    r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
+const RESPONSE: f64 = 0.00584;
+/// How long something is waited for that a process in the background does.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A client on a machine, with hooks as it runs them.
+struct Client<'a> {
+    machine: &'a Machine<'a>,
+    id: &'a str,
+    turns: Cell<usize>,
+    prompts: Cell<usize>,
+}
+
+impl<'a> Client<'a> {
+    fn start(machine: &'a Machine<'a>, id: &'a str) -> Client<'a> {
+        let client = Client { machine, id, turns: Cell::new(0), prompts: Cell::new(0) };
+        client.event("SessionStart", r#""source":"startup""#);
+        client
+    }
+
+    fn event(&self, name: &str, rest: &str) -> String {
+        let (home, id, prompt) = (self.machine.home.path().display(), self.id, self.prompts.get());
+        self.machine.hook(&format!(
+            r#"{{"session_id":"{id}","transcript_path":"{home}/{id}.jsonl","cwd":"{home}","prompt_id":"{id}-p{prompt}","hook_event_name":"{name}",{rest}}}"#
+        ))
+    }
+
+    /// Sends a prompt; returns the reason where it is kept back.
+    fn prompt(&self) -> Option<String> {
+        self.prompts.set(self.prompts.get() + 1);
+        let answer = self.event("UserPromptSubmit", r#""prompt":"go""#);
+        answer.contains(r#""decision":"block""#).then_some(answer)
+    }
+
+    /// Makes a response with a call, and ends its batch; returns the answer where the agent may not go on.
+    fn turn(&self) -> Option<String> {
+        let (id, number) = (self.id, self.turns.get());
+        self.turns.set(number + 1);
+        let time = rfc3339::format(Environment::real().now().wall_ms);
+        let path = self.machine.home.path().join(format!("{id}.jsonl"));
+        let mut rows = fs::read_to_string(&path).unwrap_or_default();
+        rows += &format!(
+            r#"{{"type":"assistant","timestamp":"{time}","message":{{"id":"msg_{id}_{number}","model":"claude-opus-5-5","usage":{USAGE}}}}}"#
+        );
+        rows.push('\n');
+        fs::write(&path, rows).unwrap();
+        let call =
+            format!(r#""tool_name":"Read","tool_input":{{"file_path":"/f{number}"}},"tool_use_id":"{id}-t{number}""#);
+        let asked = self.event("PreToolUse", &call);
+        if asked.contains(r#""permissionDecision":"deny""#) {
+            return Some(asked);
+        }
+        self.event("PostToolUse", &format!(r#"{call},"tool_response":{{"text":"{number}"}}"#));
+        let answer = self.event("PostToolBatch", &format!(r#""tool_calls":[{{{call}}}]"#));
+        answer.contains(r#""continue":false"#).then_some(answer)
+    }
+
+    fn end(&self) {
+        self.event("SessionEnd", r#""reason":"other""#);
+    }
+}
+
+/// Waits until something is so.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+    }
+}
+
+/// A machine that has joined the team, with the terms of its policy.
+fn joined<'a>(server: &'a Postgres, login: &'a str, terms: &str) -> Machine<'a> {
+    let machine = Machine::new(server, login);
+    machine.good(&["join", "core"]);
+    let policy = machine.home.path().join(".claude/fusebox.json");
+    assert!(fs::read_to_string(&policy).unwrap().contains(r#""team": "core""#));
+    if !terms.is_empty() {
+        fs::write(
+            &policy,
+            format!(r#"{{"team":{{"name":"core",{terms}}},"main":{{"grace_turns":0}},"session":{{"grace_turns":0}}}}"#),
+        )
+        .unwrap();
+    }
+    machine
+}
+
+/// Returns what the team has spent, and what it has spent or leased, in dollars.
+fn used(server: &Postgres) -> (f64, f64) {
+    let sums = "SELECT spent_pico_usd, committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'month'";
+    let row = server.as_login("ann", sums).unwrap();
+    let usd = |text: &str| text.parse::<f64>().unwrap() / 1e12;
+    row.split_once('|').map_or((0.0, 0.0), |(spent, committed)| (usd(spent), usd(committed)))
+}
+
+fn cap(server: &Postgres, usd: f64) {
+    let set = format!("SELECT fusebox.set_cap('core', 'team', '', 'month', {})", (usd * 1e12) as u64);
+    server.as_login("ann", &set).unwrap();
+}
+
+#[test]
+fn three_machines_share_one_cap_and_all_stop_and_go_on_once_it_is_raised() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_team('core', 'ann@core', NULL, 0, 20000000000)").unwrap();
+    cap(&server, 0.3);
+    let machines = ["ann", "bob", "eve"].map(|login| joined(&server, login, ""));
+    let clients: Vec<Client> =
+        machines.iter().zip(["s1", "s2", "s3"]).map(|(machine, id)| Client::start(machine, id)).collect();
+    let mut at_work: Vec<&Client> = clients.iter().collect();
+    for client in &clients {
+        assert_eq!(client.prompt(), None);
+    }
+    let (mut made, mut told) = (0, Vec::new());
+    while !at_work.is_empty() {
+        made += at_work.len();
+        assert!(made < 100, "{told:?}");
+        at_work.retain(|client| match client.turn() {
+            Some(answer) => {
+                told.push(answer);
+                false
+            }
+            None => true,
+        });
+        let (spent, committed) = used(&server);
+        assert!(spent <= 0.3 && committed <= 0.3, "{spent} {committed}");
+    }
+    // All that fits was made, but for what each machine keeps for a request and a report.
+    assert!(made as f64 * RESPONSE <= 0.3 && made > 25, "{made}");
+    for answer in &told {
+        assert!(answer.contains("team core: its month's budget is used up for this machine"), "{answer}");
+        assert!(answer.contains("it resets at ") && answer.contains("ask ann@core"), "{answer}");
+    }
+    for client in &clients {
+        let blocked = client.prompt().unwrap();
+        assert!(blocked.contains("team core") && blocked.contains("ask ann@core"), "{blocked}");
+    }
+    cap(&server, 3.0);
+    for client in &clients {
+        wait_until("work goes on", || client.prompt().is_none());
+        assert_eq!(client.turn(), None);
+    }
+    clients.iter().for_each(Client::end);
+    // What is left of the leases goes back.
+    wait_until("leases are given back", || {
+        let (spent, committed) = used(&server);
+        (committed - spent).abs() < 1e-9
+    });
+    let (spent, _) = used(&server);
+    assert!((spent - (made + 3) as f64 * RESPONSE).abs() < 1e-9, "{spent} {made}");
+}
+
+/// Starts a session that works, with leases of one second, and cuts the network.
+fn cut_off<'a>(server: &'a Postgres, machine: &'a Machine<'a>) -> Client<'a> {
+    let client = Client::start(machine, "s1");
+    assert_eq!(client.prompt(), None);
+    assert_eq!(client.turn(), None);
+    server.crash();
+    client
+}
+
+/// Works until the leases, which live a second, are over; returns the first answer that stops the agent.
+fn work_for(client: &Client, time: Duration) -> Option<String> {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        if let Some(answer) = client.turn() {
+            return Some(answer);
+        }
+    }
+    None
+}
+
+fn with_short_leases() -> Option<Postgres> {
+    let server = Postgres::start()?;
+    server.as_login("ann", "SELECT fusebox.set_team('core', NULL, 1000, 0, NULL)").unwrap();
+    cap(&server, 100.0);
+    Some(server)
+}
+
+#[test]
+fn with_the_network_cut_deny_refuses_once_the_lease_is_over() {
+    let Some(server) = with_short_leases() else { return };
+    let machine = joined(&server, "bob", r#""on_stale":"deny""#);
+    let client = cut_off(&server, &machine);
+    let answer = work_for(&client, PATIENCE).unwrap();
+    assert!(answer.contains("its store was not heard in time"), "{answer}");
+    assert!(client.prompt().unwrap().contains("once the store is heard"));
+    server.go_on();
+    assert_eq!(client.prompt(), None);
+    assert_eq!(client.turn(), None);
+}
+
+#[test]
+fn with_the_network_cut_warn_spends_the_lease_for_a_while_and_says_so_once() {
+    let Some(server) = with_short_leases() else { return };
+    let machine = joined(&server, "bob", r#""on_stale":"warn","max_staleness_ms":8000"#);
+    let client = cut_off(&server, &machine);
+    let began = Instant::now();
+    let answer = work_for(&client, PATIENCE).unwrap();
+    assert!(answer.contains("its store was not heard in time"), "{answer}");
+    assert!(began.elapsed() > Duration::from_secs(8), "{:?}", began.elapsed());
+    let log = fs::read_to_string(machine.state().join("execution-limits.log")).unwrap();
+    assert_eq!(log.matches("what is left of this machine's lease is spent for a while").count(), 1, "{log}");
+}
+
+#[test]
+fn with_the_network_cut_allow_goes_on_and_says_so_once() {
+    let Some(server) = with_short_leases() else { return };
+    let machine = joined(&server, "bob", r#""on_stale":"allow""#);
+    let client = cut_off(&server, &machine);
+    assert_eq!(work_for(&client, Duration::from_secs(8)), None);
+    let log = fs::read_to_string(machine.state().join("execution-limits.log")).unwrap();
+    assert_eq!(log.matches("work goes on without the team's cap").count(), 1, "{log}");
+    // What was spent meanwhile is told once the store is there again.
+    server.go_on();
+    machine.good(&["sync"]);
+    let (spent, _) = used(&server);
+    assert!((spent - client.turns.get() as f64 * RESPONSE).abs() < 1e-9, "{spent}");
+}
+
+#[test]
+fn an_agent_takes_its_session_out_of_no_team() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!(client.prompt(), None);
+    let commands = ["team leave", "team limit month=none", "team join other", "team sync --background"];
+    for (at, command) in commands.iter().enumerate() {
+        let call =
+            format!(r#""tool_name":"Bash","tool_input":{{"command":"fusebox {command}"}},"tool_use_id":"b{at}""#);
+        let answer = client.event("PreToolUse", &call);
+        assert!(answer.contains(r#""permissionDecision":"deny""#), "{command}: {answer}");
+    }
+    // The policy is pinned: a file without the key changes nothing for this session.
+    fs::write(machine.home.path().join(".claude/fusebox.json"), "{}").unwrap();
+    server.as_login("ann", "SELECT fusebox.set_team('core', NULL, 1000, 0, NULL)").unwrap();
+    machine.good(&["sync"]);
+    server.crash();
+    let path = machine.home.path().join(".claude/fusebox.json");
+    assert!(!fs::read_to_string(path).unwrap().contains("team"));
+    client.prompts.set(7);
+    let store = Store::open_for(&machine.state(), None).unwrap();
+    assert_eq!(store.session("s1").unwrap().unwrap().team.unwrap().name, "core");
+}
+
+#[test]
+fn a_lease_that_an_agent_writes_into_the_machines_file_is_not_spent() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 10.0);
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    let left = || {
+        let store = Store::open_for(&machine.state(), None).unwrap();
+        store.shared_budget(Scope::Team, "core").unwrap().unwrap().left_of_team()
+    };
+    machine.good(&["sync"]);
+    let before = left();
+    assert!(before > Amount::ZERO && before <= Amount::from_usd(2.5), "{before}");
+    let path = machine.state().join("team-machine.json");
+    let mut known: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    for lease in known["leases"].as_array_mut().unwrap().iter_mut().filter(|lease| lease["stage"] == "usable") {
+        lease["amount"] = json!(1_000_000_000_000_000_u64);
+        lease["lives_ms"] = json!(1_000_000_000_000_u64);
+    }
+    fs::write(&path, known.to_string()).unwrap();
+    machine.good(&["sync"]);
+    assert!(left() <= Amount::from_usd(2.5), "{}", left());
+    server.crash();
+    machine.bad(&["sync"]);
+    assert!(left() <= Amount::from_usd(2.5), "{}", left());
+}
+
+#[test]
+fn a_repository_names_no_team_and_status_shows_ones_own() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    let machine = Machine::new(&server, "bob");
+    let policy = machine.home.path().join("app/.claude");
+    fs::create_dir_all(&policy).unwrap();
+    fs::write(policy.join("fusebox.json"), r#"{"team":"other"}"#).unwrap();
+    let checked = machine.shown_in("app", &["config", "check"]);
+    assert!(checked.contains("team") && checked.contains("only the user's or the managed file"), "{checked}");
+    machine.good(&["join", "core"]);
+    let client = Client::start(&machine, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    let shown = machine.shown_in(".", &["status"]);
+    assert!(shown.contains("team core: this machine's share"), "{shown}");
+    let json: Value = serde_json::from_str(&machine.shown_in(".", &["status", "--json"])).unwrap();
+    assert_eq!(json["budgets"][0]["scope"], "team", "{json}");
+    client.end();
+    assert!(machine.good(&["leave"]).contains("has left team core"));
+    assert!(machine.bad(&["status"]).contains("has joined no team"));
+    let (spent, committed) = used(&server);
+    assert!((spent - RESPONSE).abs() < 1e-9 && (committed - spent).abs() < 1e-9, "{spent} {committed}");
+}
