@@ -13,7 +13,7 @@ use crate::config::policy::Policy;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::duration;
 use crate::domain::limits_off::LimitsOff;
-use crate::domain::policy::Layer;
+use crate::domain::policy::{Action, Layer};
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -248,7 +248,12 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
         let finding = &used_up.finding;
         let Some(limit) = finding.facts() else { continue };
         let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
-        said.push(format!("{limit} of {name} is used up by now ({used} of {cap}): its next step is stopped"));
+        let next = if finding.action == Action::RequestIncrease {
+            "you are asked at its next step"
+        } else {
+            "its next step is stopped"
+        };
+        said.push(format!("{limit} of {name} is used up by now ({used} of {cap}): {next}"));
     }
     said
 }

@@ -120,7 +120,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         said += &format!("session {name} was stopped by a limit that is higher now: it may go on\n");
     }
     for run in lifted.iter().filter(|_| !goes_on).filter_map(|id| state.run(id)) {
-        let how = if run.cut_off { "it goes on when a message is sent to it" } else { "it may go on" };
+        let how = if run.cut_off { "it goes on when the main agent sends it a message" } else { "it may go on" };
         said += &format!("{} {} was stopped by a limit that is higher now: {how}\n", run.agent_type, short(&run.id));
     }
     Ok(said)

@@ -198,21 +198,30 @@ impl SessionEdit<'_> {
         self.state.runs().any(|run| run.working && run.order.is_none())
     }
 
+    /// Says which subagents only a message wakes.
+    fn waiting_for_a_message(&self) -> String {
+        match &*self.state.session.let_go_on {
+            [] => String::new(),
+            [(id, kind)] => format!(", which tells it that {kind} {} waits for a message", short(id)),
+            several => format!(", which tells it that {} subagents wait for a message", several.len()),
+        }
+    }
+
     /// Says how the work goes on from here.
     pub fn goes_on(&self, target: &Target) -> String {
         let name = self.name(target);
         match target {
             Target::Session(_) if self.is_at_work() => format!("{name} is still at work and goes on"),
-            Target::Session(_) => format!("{name} goes on with its next prompt"),
+            Target::Session(_) => format!("{name} goes on with its next prompt{}", self.waiting_for_a_message()),
             Target::Run { run, .. } => match self.state.run(run) {
                 Some(run) if run.working => format!("{name} is still at work and goes on"),
                 Some(run) if run.resumed => format!("{name} goes on with the next prompt"),
                 Some(run) if run.is_main() => format!("{name} is over; a later prompt has a run of its own"),
                 _ if self.state.session.is_over => {
                     let session = &self.state.session.id;
-                    format!("{name} goes on when a message is sent to it, after `claude --resume {session}`")
+                    format!("{name} goes on when the main agent sends it a message, after `claude --resume {session}`")
                 }
-                _ => format!("{name} goes on when a message is sent to it"),
+                _ => format!("{name} goes on when the main agent sends it a message"),
             },
         }
     }

@@ -62,6 +62,20 @@ impl Spend {
         }
     }
 
+    /// Returns what so much money would have bought in its own proportions; at least one request.
+    pub fn worth(self, cost: Amount) -> Spend {
+        let part = |count: u64| {
+            let part = u128::from(count) * u128::from(cost.0) / u128::from(self.cost.0.max(1));
+            u64::try_from(part).unwrap_or(u64::MAX)
+        };
+        Spend {
+            requests: part(self.requests).max(1),
+            tokens: part(self.tokens),
+            cache_reads: part(self.cache_reads),
+            cost,
+        }
+    }
+
     /// Returns the average of its requests.
     pub fn mean(self) -> Spend {
         let count = self.requests.max(1);

@@ -17,6 +17,8 @@ pub struct EventOutcome<'a> {
     pub parent_notifications: &'a [ParentNotification],
     /// What the person is to be told of agents that were stopped, with those agents.
     pub stopped_agents: Vec<(&'a ParentNotification, &'a Run)>,
+    /// The subagents of which the main agent is to be told that they may go on, with their types.
+    pub let_go_on: &'a [(String, String)],
     /// What was taken of the caps that spawns asked for.
     pub clamped_caps: &'a [ClampedCap],
     /// What every scope has used; empty where the answer does not tell it.

@@ -196,6 +196,9 @@ pub struct Session {
     /// Spawns whose agents are not known yet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spawns: Vec<Spawn>,
+    /// Subagents, with their types, that may go on since a stop was lifted: the main agent is to be told of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub let_go_on: Vec<(String, String)>,
     /// Hashes of prompts that the client's schedule sends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub crons: Vec<u64>,

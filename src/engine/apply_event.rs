@@ -15,6 +15,7 @@ use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::find_run;
 use crate::engine::held_calls;
+use crate::engine::let_go_on;
 use crate::engine::lift_orders;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
@@ -79,6 +80,7 @@ pub fn apply_event(
         enforce::keep_back(state, &id, event, &verdict);
     }
     completion::close(state, &id, event, &verdict);
+    let_go_on::tell(state, &id, event, &verdict);
     end_client::judge(state, &id, event);
     note_kept_back(state, event, &verdict);
     (id, verdict)

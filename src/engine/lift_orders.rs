@@ -4,6 +4,7 @@ use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
+use crate::engine::let_go_on;
 use crate::engine::session_state::SessionState;
 
 /// Lifts the order of the state's session, and of every run that has taken it over; returns it.
@@ -93,6 +94,7 @@ fn go_on(state: &mut SessionState, id: &str) {
     let goes_on = (run.working || current) && !is_over;
     run.cut_off |= !goes_on && matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
     run.status = if goes_on { Status::Running } else { Status::Completed };
+    let_go_on::note(state, id);
 }
 
 /// Lifts the order of a session whose limit has been raised since; returns it. Its runs follow at their next events.

@@ -24,6 +24,7 @@ pub mod grants;
 pub mod held_calls;
 pub mod inherited_budget;
 pub mod ledger;
+pub mod let_go_on;
 pub mod lifecycle;
 pub mod lift_orders;
 pub mod limit_source;

@@ -19,6 +19,7 @@ pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict
         model: run.map_or("", |run| estimate::model_of(state, run)),
         parent_notifications: &state.parent_notifications,
         stopped_agents: state.stopped_agents.iter().filter_map(|news| Some((news, state.run(&news.run)?))).collect(),
+        let_go_on: &state.let_go_on,
         clamped_caps: &state.clamped_caps,
         used: run
             .filter(|run| tells_used(run, event, verdict))

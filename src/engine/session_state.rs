@@ -39,6 +39,8 @@ pub struct SessionState {
     pub parent_notifications: Vec<ParentNotification>,
     /// The subagents whose stop the person has to be told of.
     pub stopped_agents: Vec<ParentNotification>,
+    /// The subagents of which the main agent has to be told that they may go on, with their types.
+    pub let_go_on: Vec<(String, String)>,
     /// What spawns asked for and did not get in this event.
     pub clamped_caps: Vec<ClampedCap>,
     /// The run whose order was carried out in this event: those below it follow.
@@ -226,6 +228,7 @@ impl SessionState {
         self.waiting_mod = None;
         self.parent_notifications.clear();
         self.stopped_agents.clear();
+        self.let_go_on.clear();
         self.clamped_caps.clear();
         self.halted = None;
     }

@@ -6,7 +6,6 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::meters::Spend;
 use crate::domain::session::{Session, Status};
 use crate::engine::charge_unlogged;
 use crate::engine::credible;
@@ -29,11 +28,12 @@ pub fn charge(state: &mut SessionState, event: &Event) {
     if credible::counts_otherwise(&state.session) || state.session.unread() > 0 {
         return;
     }
-    let own = state.session.counters.spent.beyond(state.session.nested_spend).cost;
-    let (total_from, own_from) = from(&mut state.session, (total, own));
-    let missing = total.minus(total_from).minus(own.minus(own_from));
+    let own = state.session.counters.spent.beyond(state.session.nested_spend);
+    let (total_from, own_from) = from(&mut state.session, (total, own.cost));
+    let missing = total.minus(total_from).minus(own.cost.minus(own_from));
     if missing >= LEAST {
-        charge_unlogged::charge_told(state, &main, Spend { requests: 1, cost: missing, ..Spend::default() });
+        // The client tells dollars alone; most of what it asks for itself are its conversations once more.
+        charge_unlogged::charge_told(state, &main, own.worth(missing));
     }
 }
 

@@ -31,6 +31,10 @@ const SHARED: &str = ".claude/settings.json and .claude/fusebox.json; each membe
                       (`binding` there holds values against members' own files; `init --scope project --observe` \
                       only watches at first)";
 
+/// Whom a repository's registration is for.
+const COVERS: &str =
+    "clients that are started in this repository; `fusebox init --scope user` covers those in all of yours";
+
 /// How many agent types are named.
 const NAMED: usize = 8;
 
@@ -70,6 +74,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     };
     let wrote = wrote(env, plan).map(|files| ("wrote", files));
     let paid = payment::payment(env).map(|payment| ("paid", paid(payment, &policy)));
+    let covers = plan.place.is_inside().then(|| ("covers", COVERS.to_owned()));
     let lines = [
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
         ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
@@ -90,7 +95,15 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     });
     let mut text = format!(
         "{done}\n\n{}",
-        limits.chain(paid).chain(already).chain(wrote).chain(lines).chain(shared).map(line).collect::<String>()
+        limits
+            .chain(covers)
+            .chain(paid)
+            .chain(already)
+            .chain(wrote)
+            .chain(lines)
+            .chain(shared)
+            .map(line)
+            .collect::<String>()
     );
     if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(

@@ -68,6 +68,10 @@ messages! {
     child_ended(agent = "agent developer (run a1b2c3d4)", why = "the tool `Done` asked for its end (explicit_stop, set by the project's .claude/fusebox.json)")
         => "Fusebox: {agent} was ended: {why}.";
 
+    /// A person has let stopped subagents go on: the main agent reads it with the next prompt.
+    let_go_on(agents = "developer (run a1b2c3d4), Explore (run a5c6d7e8)")
+        => "Fusebox: these subagents were stopped before they were done, and may go on now: {agents}. Each goes on with a message to it.";
+
     /// A subagent has ended although something is missing.
     child_incomplete(agent = "agent developer (run a1b2c3d4)", why = "no checkpoint `tests` (checkpoints, set by the project's .claude/fusebox.json)")
         => "Fusebox: {agent} has ended, and its report is incomplete: {why}.";

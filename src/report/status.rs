@@ -81,10 +81,10 @@ pub fn at_work(status: Status) -> bool {
 /// Whether a run is folded away unless all are asked for.
 fn folded(session: &SessionReport, run: &RunReport) -> bool {
     match run.status {
+        // It waits for a message, or the next prompt.
+        _ if run.was_let_go_on() => !at_work(session.status),
         Status::Completed | Status::Orphaned => true,
-        Status::Failed | Status::Stopped => {
-            run.is_kept_back() || run.was_let_go_on() || suggestion::is_over(session, run)
-        }
+        Status::Failed | Status::Stopped => run.is_kept_back() || suggestion::is_over(session, run),
         Status::Running | Status::Paused => false,
     }
 }

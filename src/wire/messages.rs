@@ -202,6 +202,12 @@ pub fn parent_notification(news: &ParentNotification) -> String {
     to_agents::child_stopped(agent, format!("{what}{with}"), format!("{phrase}{why}"), then)
 }
 
+/// Tells the main agent which of its subagents may go on.
+pub fn let_go_on(agents: &[(String, String)]) -> String {
+    let agents: Vec<String> = agents.iter().map(|(run, kind)| format!("{kind} (run {run})")).collect();
+    to_agents::let_go_on(agents.join(", "))
+}
+
 /// Tells an agent that its spawn asked for more than was left to hand down.
 pub fn cut(cut: &ClampedCap) -> String {
     let Some(limit) = limits::find(&cut.limit) else { return String::new() };

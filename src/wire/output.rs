@@ -163,6 +163,9 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     for news in case.outcome.parent_notifications {
         answer.tell_model(name, &messages::parent_notification(news));
     }
+    if !case.outcome.let_go_on.is_empty() {
+        answer.tell_model(name, &messages::let_go_on(case.outcome.let_go_on));
+    }
     for (news, stopped) in &case.outcome.stopped_agents {
         answer.tell_person(&user_lines::stopped_agent(news, stopped));
     }

@@ -192,7 +192,7 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
         _ if is_of_end(finding) => to_people::ended_incomplete(who, reading),
         percent if percent < 100 && finding.is_switch() => to_people::repeats(who, reading),
         100 => to_people::warned(who, reading),
-        _ => to_people::part_used(finding.percent_used().min(100), who, reading),
+        _ => to_people::part_used(finding.percent_used(), who, reading),
     }
 }
 

@@ -8,6 +8,7 @@ mod hidden;
 mod kept_back;
 mod law;
 mod left_stops;
+mod let_go_on;
 mod next_steps;
 mod off;
 mod one_line;
@@ -212,7 +213,7 @@ fn a_paused_session_goes_on_with_its_limit_raised() {
     assert_snapshot!(world.run(&["resume", "5e55"]), @r"
     session 5e55: paused -> resumed
     max_cost_usd would stop it again at once (24.00 USD of 25.00 USD used): raised by its increase, 25.00 USD -> 37.50 USD
-    session 5e55 goes on with its next prompt
+    session 5e55 goes on with its next prompt, which tells it that developer d1 waits for a message
     [exit 0]
     ");
     assert_snapshot!(standing(&world, "5e55"), @r"
@@ -230,7 +231,7 @@ fn resuming_a_run_that_its_session_holds_resumes_the_session() {
     assert_snapshot!(world.run(&["resume", "p1", "--no-grant"]), @r"
     session 5e55: paused -> resumed
     max_cost_usd would stop it again at once (24.00 USD of 25.00 USD used): `fusebox grant 5e55 max_cost_usd=+12.50` gives more
-    session 5e55 goes on with its next prompt
+    session 5e55 goes on with its next prompt, which tells it that developer d1 waits for a message
     [exit 0]
     ");
     assert_snapshot!(standing(&world, "5e55"), @r"
@@ -276,7 +277,7 @@ fn a_reset_counts_from_zero_and_keeps_what_was_spent_in_the_report() {
     let spent = world.run(&["report", "--since", "all", "--by", "agent"]).ok();
     assert_snapshot!(world.run(&["reset", "a3fa"]), @r"
     developer a3fa11ed counts from zero again; it had 25 tool calls, 4 requests, 12000 tokens and 0.64 USD
-    developer a3fa11ed goes on when a message is sent to it
+    developer a3fa11ed goes on when the main agent sends it a message
     max_cost_usd would still stop it; `fusebox grant a3fa11ed max_cost_usd=+N` gives more
     [exit 0]
     ");
@@ -328,7 +329,7 @@ fn resuming_a_failed_run_raises_the_limit_that_stopped_it() {
     developer a3fa11ed: stopped -> resumed
     max_turns would stop it again at once (25 of 25 used): raised by its increase, 25 -> 37
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): raised by its increase, 1.00 USD -> 2.00 USD
-    developer a3fa11ed goes on when a message is sent to it
+    developer a3fa11ed goes on when the main agent sends it a message
     [exit 0]
     ");
     assert_snapshot!(world.run(&["status", "a3fa"]), @r"

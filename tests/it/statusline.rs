@@ -162,6 +162,7 @@ fn the_clients_total_is_charged_where_it_is_more_than_was_counted() {
     let cost = || client.session().counters.spent.cost;
     client.batch("m1");
     assert_eq!(cost(), ONE);
+    let one_tokens = client.session().counters.spent.tokens;
     // The title of the session: 0.1 USD that no row has.
     client.line(ONE.usd() + 0.1, &json!({}));
     assert_eq!((cost(), client.session().client_cost), (ONE, Some(105_840_000_000)));
@@ -170,6 +171,9 @@ fn the_clients_total_is_charged_where_it_is_more_than_was_counted() {
     client.batch("m3");
     let title = Amount::from_usd(0.1);
     assert_eq!(cost(), ONE + title, "what was counted since then may be in that total or not");
+    // Of tokens it tells nothing: each is taken to cost what it cost so far.
+    let spent = client.session().counters.spent;
+    assert_eq!(spent.tokens, one_tokens * spent.cost.0 / ONE.0, "{spent:?}");
     client.line(ONE.usd() * 3.0 + 0.1, &json!({}));
     client.turn();
     assert_eq!(cost(), ONE * 3 + title, "between two turns nothing is under way");

@@ -172,7 +172,7 @@ fn the_only_one_is_taken_and_said() {
     developer a3fa11ed: stopped -> resumed
     max_turns would stop it again at once (25 of 25 used): `fusebox grant a3fa11ed max_turns=+12` gives more
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+1.00` gives more
-    developer a3fa11ed goes on when a message is sent to it
+    developer a3fa11ed goes on when the main agent sends it a message
     [exit 0]
     ");
     assert_snapshot!(world.run(&["resume"]), @r"
@@ -188,7 +188,7 @@ fn the_only_one_is_taken_and_said() {
     assert_snapshot!(world.run(&["grant", "max_turns=+5"]), @r"
     trip #2 (max_turns) is the last that stands
     max_turns of developer a3fa11ed: 25 -> 30 (25 used)
-    developer a3fa11ed goes on when a message is sent to it
+    developer a3fa11ed goes on when the main agent sends it a message
     max_cost_usd would still stop it; `fusebox grant a3fa11ed max_cost_usd=+N` gives more
     [exit 0]
     ");

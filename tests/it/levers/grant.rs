@@ -13,7 +13,7 @@ fn a_grant_raises_the_cap_and_lifts_what_it_had_ordered() {
     let world = with_shop();
     assert_snapshot!(world.run(&["grant", "a3fa", "max_tool_calls=+10"]), @r"
     max_turns of developer a3fa11ed: 25 -> 35 (25 used)
-    developer a3fa11ed goes on when a message is sent to it
+    developer a3fa11ed goes on when the main agent sends it a message
     max_cost_usd would still stop it; `fusebox grant a3fa11ed max_cost_usd=+N` gives more
     [exit 0]
     ");

@@ -49,7 +49,8 @@ fn a_run_that_was_cut_off_is_not_taken_for_one_that_was_done() {
     scene.ends_worker();
     scene.world.write("home/.claude/fusebox.json", cap(20));
     let said = scene.world.run(&["reload", "--all"]).ok();
-    let goes_on = "worker a1-0000 was stopped by a limit that is higher now: it goes on when a message is sent to it";
+    let goes_on =
+        "worker a1-0000 was stopped by a limit that is higher now: it goes on when the main agent sends it a message";
     assert!(said.contains(goes_on), "{said}");
     let status = scene.world.run(&["status", "--all"]).ok();
     assert!(status.contains("worker a1-0000  may go on"), "{status}");

@@ -1,0 +1,43 @@
+//! Subagents that a pause has cut off: whoever resumes the session reads of them, and so does the main agent, which has to wake them.
+
+use std::os::unix::fs::symlink;
+
+use crate::levers::scene::{Actor, Scene};
+use crate::world::FUSEBOX;
+
+/// A session that is paused while its subagent works: the client ends the subagent, and nobody is told.
+fn paused_with_a_subagent() -> Scene {
+    let mut scene = Scene::new();
+    symlink(FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
+    scene.begin();
+    scene.spawn("");
+    assert!(scene.step(Actor::Worker));
+    scene.world.run(&["pause", "s-0000"]).ok();
+    assert!(!scene.step(Actor::Worker), "a paused agent takes no step");
+    scene.ends_worker();
+    assert!(!scene.is_notified(), "nor does the main agent");
+    scene
+}
+
+#[test]
+fn a_pauses_subagents_are_named_to_who_resumes_it_and_to_the_main_agent() {
+    let mut scene = paused_with_a_subagent();
+    let said = scene.world.run(&["resume", "s-0000"]).ok();
+    assert!(said.contains("which tells it that worker a1-0000 waits for a message"), "{said}");
+    let status = scene.world.run(&["status"]).ok();
+    assert!(status.contains("worker a1-0000  may go on"), "{status}");
+    assert!(scene.prompt());
+    let told = "these subagents were stopped before they were done, and may go on now: worker (run a1-0000)";
+    assert_eq!(scene.answers().matches(told).count(), 1, "{}", scene.answers());
+    assert!(scene.prompt());
+    assert_eq!(scene.answers().matches(told).count(), 1, "it is said once: {}", scene.answers());
+}
+
+#[test]
+fn one_that_has_gone_on_meanwhile_is_named_no_more() {
+    let mut scene = paused_with_a_subagent();
+    scene.world.run(&["resume", "s-0000"]).ok();
+    assert!(scene.step(Actor::Worker), "a message has woken it");
+    assert!(scene.prompt());
+    assert!(!scene.answers().contains("may go on now"), "{}", scene.answers());
+}
