@@ -57,9 +57,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         // Neither form of the command finds any.
         let none = args.all || store.open_sessions()?.is_empty();
         return Err(match none {
-            true => Error::failed("no session is running").hint("the next one takes the configuration as it is then"),
-            false => Error::failed("no session of this project is running")
-                .hint("the next one takes the configuration as it is then; `fusebox reload --all` takes every project"),
+            true => Error::failed("no client is at work in any session")
+                .hint("a session takes the configuration as it is when its client starts, or is resumed"),
+            false => Error::failed("no client is at work in a session of this project")
+                .hint("a session takes the configuration as it is when its client starts; `fusebox reload --all` takes every project"),
         });
     }
     env.print(&said.concat());

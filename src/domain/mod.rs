@@ -44,6 +44,7 @@ pub mod reservation;
 pub mod rfc3339;
 pub mod run;
 pub mod run_figure;
+pub mod said_once;
 pub mod serde_default;
 pub mod session;
 pub mod settings_taken;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::bounds::{MORE_POSITIONS, NOTIFIED, UNREAD};
+use crate::domain::bounds::{MORE_POSITIONS, UNREAD};
 use crate::domain::client_start::ClientStart;
 use crate::domain::clock;
 pub use crate::domain::counters::Counters;
@@ -19,7 +19,7 @@ use crate::domain::next_model::NamedModels;
 pub use crate::domain::order::{Order, Phase, Status};
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
-use crate::domain::policy::{Mode, OnError};
+use crate::domain::policy::{Billing, Mode, OnError};
 pub use crate::domain::process::Process;
 use crate::domain::pruned::Pruned;
 use crate::domain::rate::RateWindows;
@@ -100,6 +100,9 @@ pub struct Session {
     /// The rules over all sessions of the project.
     #[serde(skip)]
     pub project_limits: LimitSet,
+    /// How its person pays for what the client asks of models.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub billing: Billing,
     /// The team whose caps bind it, and what it may do without that team's store.
     #[serde(default, skip_serializing_if = "is_default")]
     pub team: Option<Box<TeamTerms>>,
@@ -285,35 +288,6 @@ impl Session {
         ListedSession { last_active_day: day_of(self.last.wall_ms), status: self.status }
     }
 
-    /// Tells the person something at the next event that can; it is written down, too.
-    pub fn notify_user(&mut self, what: &str) {
-        self.user_notifications.push(format!("Fusebox: {what}"));
-    }
-
-    /// Tells the person something once a session, under a key of its own.
-    pub fn notify_user_once(&mut self, key: &str, what: &str) {
-        if self.says_first(key) {
-            self.user_notifications.push(format!("Fusebox: {what}"));
-        }
-    }
-
-    /// Whether something is to be said: it was not yet. Of a kind that an agent can make up names for, only so many are.
-    pub fn says_first(&mut self, key: &str) -> bool {
-        let kind = key.split_once(':').map(|(kind, _)| kind);
-        let same = |said: &&String| kind.is_some() && said.split_once(':').map(|(kind, _)| kind) == kind;
-        let is_new = self.notified.iter().all(|it| it != key) && self.notified.iter().filter(same).count() < NOTIFIED;
-        if is_new {
-            self.notified.push(key.to_owned());
-        }
-        is_new
-    }
-
-    /// Whether a model that it has used has a price of its own, as far as that was said.
-    pub fn knows_price(&self, model: &str) -> bool {
-        let is_said = |said: &String| said.strip_prefix("model:").is_some_and(|name| name == model);
-        !self.notified.iter().any(is_said) && (self.by_model.is_empty() || self.by_model.contains_key(model))
-    }
-
     /// Has a transcript of the main agent in the background read from now on; returns whether it is, since there are not too many.
     pub fn reads_on(&mut self, path: &str) -> bool {
         let is_known = self.more_positions.iter().any(|known| known.path == path);
@@ -336,18 +310,5 @@ impl Session {
     /// Returns the bytes of transcripts that are not taken in yet, and at least one while anything is left.
     pub fn unread(&self) -> u64 {
         self.unread.values().map(|it| it.bytes).fold(0, u64::saturating_add).max(u64::from(!self.origins.is_empty()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_can_be_made_up_is_said_of_some_and_the_rest_always() {
-        let mut session = Session::default();
-        let said = (0..10 * NOTIFIED).filter(|at| session.says_first(&format!("model:m{at}"))).count();
-        assert_eq!(said, NOTIFIED);
-        assert!(session.says_first("unwritten") && session.says_first("event:e1") && !session.says_first("unwritten"));
     }
 }

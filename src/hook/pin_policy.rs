@@ -247,6 +247,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.pending_trips.retain(|trip| trip.scope != Scope::Session || stands(trip));
     session.user_limits = policy.user();
     session.project_limits = policy.project();
+    session.billing = policy.billing().unwrap_or_default();
     session.team = policy.team().map(Box::new);
     session.mode = policy.mode();
     session.on_error = policy.on_error();

@@ -52,6 +52,13 @@ const VERBS: [(Action, &str); 4] = [
     (Action::Warn, "warn at"),
 ];
 
+/// What is said where a block has no limits, and where that is the main agent's.
+const NONE: &str = "none";
+const OF_SESSION: &str = "those of its session";
+
+/// What an agent does that asks its person for more: also while nobody is there.
+const GO_NO_FURTHER: &str = ", and go no further without a Yes";
+
 /// Returns the summary after a plan was carried out.
 pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let settings = env.short_path(&plan.place.settings);
@@ -74,7 +81,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     };
     let wrote = wrote(env, plan).map(|files| ("wrote", files));
     let paid = payment::payment(env).map(|payment| ("paid", paid(payment, &policy)));
-    let covers = plan.place.is_inside().then(|| ("covers", COVERS.to_owned()));
+    let covers = (plan.place.scope == InstallScope::Local).then(|| ("covers", COVERS.to_owned()));
     let lines = [
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
         ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
@@ -93,7 +100,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         );
         ("team", team)
     });
-    let mut text = format!(
+    let text = format!(
         "{done}\n\n{}",
         limits
             .chain(covers)
@@ -105,6 +112,12 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
             .map(line)
             .collect::<String>()
     );
+    text + &notes(env, plan, &policy)
+}
+
+/// Says what a registration leaves out, and what the limits would have done.
+fn notes(env: &Environment, plan: &Plan, policy: &Policy) -> String {
+    let mut text = String::new();
     if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(
             "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
@@ -178,7 +191,8 @@ fn limits(policy: &Policy) -> Vec<String> {
         (own, 1..=NAMED) => format!("{own} agent types have their own, which stop {}", stopped.join(", ")),
         (own, stopped) => format!("{own} agent types have their own, which stop {stopped} of them"),
     };
-    let (session, main, agents) = (sentence(&policy.session()), sentence(&policy.main()), sentence(&agents));
+    let (session, agents) = (sentence(&policy.session()), sentence(&agents));
+    let main = Some(sentence(&policy.main())).filter(|said| said != NONE).unwrap_or_else(|| OF_SESSION.to_owned());
     let circles = circles(&policy.main()).map(|what| format!("each agent: {what}"));
     let blocks = [format!("session: {session}"), format!("main agent: {main}"), format!("subagents: {agents}")];
     let blocks = circles.into_iter().chain(blocks);
@@ -193,7 +207,9 @@ fn limits(policy: &Policy) -> Vec<String> {
 fn paid(payment: Payment, policy: &Policy) -> String {
     match (payment, policy.billing()) {
         (_, Some(Billing::Plan)) => {
-            "by a plan: dollars are list prices, and no bill (`billing` in ~/.claude/fusebox.json)".to_owned()
+            "by a plan: dollars are list prices, and no bill (`billing` in ~/.claude/fusebox.json). What the client asks for \
+             itself is counted with the status line alone: `fusebox init --statusline`"
+                .to_owned()
         }
         (Payment::Plan, Some(Billing::Tokens)) => "by the token (`billing`): dollars are list prices".to_owned(),
         (Payment::Plan, None) => {
@@ -220,17 +236,22 @@ fn sentence(rules: &LimitSet) -> String {
     let said = |verb: &str, same: Vec<String>| (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")));
     let part = |(action, verb): (Action, &str)| {
         let same = rules.limits.iter().filter(told).filter(|rule| rule.action == action && !refuses(rule));
-        said(verb, same.map(show).collect())
+        let said = said(verb, same.map(show).collect());
+        if action == Action::RequestIncrease { said.map(|said| said + GO_NO_FURTHER) } else { said }
     };
     let refused = said("refuse calls beyond", rules.limits.iter().filter(told).filter(refuses).map(show).collect());
     let parts: Vec<String> = VERBS.into_iter().filter_map(part).chain(refused).collect();
-    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { NONE.to_owned() } else { parts.join(", ") }
 }
 
 /// Says which limits with an action of their own end an agent: on repetition and refusals. They never meet ordinary work.
 fn circles(rules: &LimitSet) -> Option<String> {
     let ends = |rule: &&LimitRule| rule.limit.action.is_some() && rule.action == Action::Terminate;
-    let labels: Vec<_> = rules.limits.iter().filter(ends).map(label).collect();
+    let figures = |rule: &LimitRule| match rule.limit.unit {
+        Unit::Switch => label(rule).into_owned(),
+        _ => format!("{} {}", label(rule), rule.limit.show(rule.cap)),
+    };
+    let labels: Vec<_> = rules.limits.iter().filter(ends).map(figures).collect();
     (!labels.is_empty()).then(|| format!("stop at {}", labels.join(", ")))
 }
 

@@ -42,6 +42,10 @@ messages! {
     part_used(percent = 80, who = "the main agent", reading = "cost of the session 8.03/10.00 USD (max_cost_usd, user)")
         => "Fusebox: {percent} % is used: {who} is at {reading}.";
 
+    /// A limit is passed where a part of it would have been told: the last response cost more than was left.
+    passed(who = "the main agent", reading = "tokens of the session 3248000/3000000 (max_tokens, built-in)")
+        => "Fusebox: all of it is used, and more: {who} is at {reading}.";
+
     /// A limit that only warns is reached.
     warned(who = "agent developer (run a1b2c3d4)", reading = "tool calls 100/100 (max_turns, built-in)")
         => "Fusebox: {who} is at {reading}. The limit only warns; work goes on.";

@@ -75,6 +75,11 @@ fn shortened(label: &str, room: usize) -> String {
     cut(short, room)
 }
 
+/// Whether as much is used as may be.
+pub fn is_used_up(reading: &LimitReading) -> bool {
+    reading.tells() && reading.used.value >= reading.cap.value
+}
+
 /// Returns how much of a limit is used, in per cent.
 pub fn percent(reading: &LimitReading) -> u128 {
     u128::from(reading.used.value) * 100 / u128::from(reading.cap.value.max(1))

@@ -23,6 +23,7 @@ pub mod own_run;
 pub mod period;
 pub mod reading;
 pub mod rows;
+mod standing;
 pub mod status;
 pub mod status_line;
 pub mod story_json;

@@ -11,7 +11,7 @@ use crate::domain::meters::Spend;
 use crate::domain::policy::{Layer, Mode};
 use crate::domain::run::kind_of;
 use crate::domain::serde_default::is_default;
-use crate::domain::session::{MAIN, Order, Run, Status};
+use crate::domain::session::{Order, Run, Status};
 use crate::report::dialogs::{self, Dialog};
 use crate::report::kept_back::{self, KeptBack};
 use crate::report::lifted;
@@ -169,27 +169,6 @@ impl RunReport {
     pub fn kind(&self) -> &str {
         kind_of(&self.agent_type)
     }
-
-    /// Whether nothing came of it, since its prompt was not sent.
-    pub fn is_kept_back(&self) -> bool {
-        let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none() && !self.may_go_on;
-        self.agent_type == MAIN && self.status == Status::Failed && did_nothing
-    }
-
-    /// Whether it was stopped, a person has let it go on, and it has not gone on.
-    pub fn was_let_go_on(&self) -> bool {
-        let is_at_rest = matches!(self.status, Status::Completed | Status::Failed | Status::Stopped);
-        self.may_go_on && is_at_rest && self.order.is_none()
-    }
-
-    /// Says in a word where it stands.
-    pub fn standing(&self) -> &'static str {
-        match self.status {
-            _ if self.is_kept_back() => "blocked",
-            _ if self.was_let_go_on() => "may go on",
-            status => status.word(),
-        }
-    }
 }
 
 /// What one model's responses spent.
@@ -258,19 +237,6 @@ impl SessionReport {
             limits,
             runs,
             order: session.order.clone(),
-        }
-    }
-
-    /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
-    /// how its main agent's work has ended.
-    pub fn standing(&self) -> (&'static str, Status) {
-        let last = self.runs.iter().rfind(|run| run.agent_type == MAIN);
-        let has_ended = self.status == Status::Completed;
-        match last {
-            _ if !self.kept_back.is_empty() => ("blocked", Status::Failed),
-            Some(last) if has_ended && last.is_kept_back() => ("blocked", Status::Failed),
-            Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
-            _ => (self.status.word(), self.status),
         }
     }
 

@@ -70,9 +70,11 @@ pub fn remaining(limits: &[LimitReading]) -> BTreeMap<String, Quantity> {
     left
 }
 
-/// Returns a run as it stands at `now`: its clock runs while it is at work.
+/// Returns a run as it stands at `now`: its clock runs while it is at work, and rests while a dialog is open.
 pub fn at_now(run: &Run, now: Moment) -> Run {
-    let since = if run.working && run.status == Status::Running { now.since(run.last) } else { 0 };
+    let waits = run.dialog_at.is_some_and(|opened| opened.boot == run.last.boot && opened.mono_ms >= run.last.mono_ms);
+    let runs = run.working && run.status == Status::Running && !waits;
+    let since = if runs { now.since(run.last) } else { 0 };
     let counters = Counters { duration_ms: run.counters.duration_ms + since, ..run.counters };
     let last = if run.status == Status::Running { now } else { run.last };
     Run { counters, last, ..run.clone() }
@@ -228,5 +230,20 @@ fn of_rate(rate: &Rate, usage: &ScopeUsage, at: (&Session, Moment)) -> LimitRead
         increase: 0,
         per_ms: Some(rate.per_ms),
         frees_in_ms: Some(reading.frees_in_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_rests_while_a_dialog_is_open() {
+        let at = |mono_ms| Moment { mono_ms, boot: 1, ..Moment::default() };
+        let run = Run { working: true, status: Status::Running, last: at(1_000), ..Run::default() };
+        let worked = |dialog_at| at_now(&Run { dialog_at, ..run.clone() }, at(9_000)).counters.duration_ms;
+        assert_eq!(worked(None), 8_000);
+        assert_eq!(worked(Some(at(1_000))), 0, "its last event was the dialog");
+        assert_eq!(worked(Some(at(900))), 8_000, "it has gone on since");
     }
 }

@@ -3,7 +3,7 @@
 use crate::domain::amount::Amount;
 use crate::domain::policy::{Mode, Scope};
 use crate::domain::session::Status;
-use crate::report::bars::bars;
+use crate::report::bars::{self, bars};
 use crate::report::group::Group;
 use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::off_report::OffReport;
@@ -25,9 +25,13 @@ pub enum Show {
     All,
 }
 
-/// Writes every session of the report, and what they share.
+/// Writes every session of the report, and what they share: first where that is used up, since it holds all of them.
 pub fn text(report: &Report, show: Show, terminal: &Terminal) -> String {
-    sessions(report, show, terminal) + &shared(&report.budgets, terminal)
+    let (sessions, shared) = (sessions(report, show, terminal), shared(&report.budgets, terminal));
+    match report.budgets.iter().any(|budget| bars::is_used_up(&budget.reading)) {
+        true => format!("{}\n{sessions}", shared.trim_start()),
+        false => sessions + &shared,
+    }
 }
 
 /// Writes what was spent in the plan's block that it is now.

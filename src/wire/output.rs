@@ -167,7 +167,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
         answer.tell_model(name, &messages::let_go_on(case.outcome.let_go_on));
     }
     for (news, stopped) in &case.outcome.stopped_agents {
-        answer.tell_person(&user_lines::stopped_agent(news, stopped));
+        answer.tell_person(&user_lines::stopped_agent(news, (case.outcome.session, stopped)));
     }
     for cut in case.outcome.clamped_caps.iter().filter(|cut| cut.run == run.id) {
         answer.tell_model(name, &messages::cut(cut));

@@ -12,6 +12,7 @@ use crate::messages::advice::{self, Held};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 use crate::ui::formats::counted;
+use crate::ui::style::tokens;
 use crate::wire::messages::{Ahead, bare, because, figures_of_trip, orders, pair, short};
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
@@ -119,7 +120,7 @@ pub fn named(run: &Run) -> String {
 }
 
 /// Tells of a subagent that was stopped or paused: what ended it, what it had used, and what tells more.
-pub fn stopped_agent(news: &ParentNotification, run: &Run) -> String {
+pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)) -> String {
     let id = short(&news.run);
     let above = news.stopped_with.as_ref();
     let with = above.map(|above| format!(", with the agent above it ({})", short(above))).unwrap_or_default();
@@ -134,14 +135,18 @@ pub fn stopped_agent(news: &ParentNotification, run: &Run) -> String {
     // Of calls the reason tells.
     let counts_calls = news.finding.facts().is_some_and(|limit| limit.counts_attempt);
     let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
+    let spent = match session.billing {
+        Billing::Tokens => run.counters.spent.cost.to_string(),
+        Billing::Plan => format!("{} tokens", tokens(run.counters.spent.tokens)),
+    };
     // What has ended it was its own cost: one stop has one figure, and the report after it is told by `explain`.
     let tells_cost =
         news.finding.scope == Scope::Run && news.finding.facts().is_some_and(|limit| limit.unit == Unit::Usd);
     let used = match (tells_cost, counts_calls) {
         (true, true) => String::new(),
         (true, false) => format!("{}. ", self::calls(run)),
-        (false, _) if news.paused || news.finding.is_switch() => format!("{calls}{}. ", run.counters.spent.cost),
-        (false, _) => format!("{calls}{} so far. ", run.counters.spent.cost),
+        (false, _) if news.paused || news.finding.is_switch() => format!("{calls}{spent}. "),
+        (false, _) => format!("{calls}{spent} so far. "),
     };
     // Of what passes by itself it says when, and what was used is no matter.
     let used = if news.finding.passes() { String::new() } else { used };
@@ -192,6 +197,7 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
         _ if is_of_end(finding) => to_people::ended_incomplete(who, reading),
         percent if percent < 100 && finding.is_switch() => to_people::repeats(who, reading),
         100 => to_people::warned(who, reading),
+        _ if finding.percent_used() > 100 => to_people::passed(who, reading),
         _ => to_people::part_used(finding.percent_used(), who, reading),
     }
 }

@@ -147,7 +147,8 @@ fn texts(finding: &Finding) -> Vec<String> {
         paused: finding.action == Action::Pause,
         reason: None,
     };
-    let mut texts = vec![user_lines::stopped_agent(&news, &agent)];
+    let on_a_plan = Session { billing: Billing::Plan, ..session.clone() };
+    let mut texts = [&session, &on_a_plan].map(|session| user_lines::stopped_agent(&news, (session, &agent))).to_vec();
     for run in [&main, &agent] {
         texts.push(user_lines::warning(run, finding));
         texts.push(user_lines::question(run, finding));
@@ -199,11 +200,11 @@ fn the_page_of_messages_is_current() {
 }
 
 #[test]
-fn no_more_than_all_of_a_limit_is_said_to_be_used() {
+fn what_is_beyond_a_limit_is_said_to_be_more_than_all_of_it() {
     let main = Run { agent_type: MAIN.to_owned(), ..Run::default() };
     for finding in findings().into_iter().filter(|finding| finding.percent < 100 && !finding.is_switch()) {
         let beyond = Finding { used: finding.cap * 3, ..finding };
         let said = user_lines::warning(&main, &beyond);
-        assert!(said.contains("100 % is used"), "{said}");
+        assert!(said.contains("all of it is used, and more"), "{said}");
     }
 }

@@ -69,6 +69,6 @@ fn a_reload_without_sessions_names_no_command_that_fails_too() {
     let world = crate::world::TestWorld::new();
     for words in [&["reload"][..], &["reload", "--all"]] {
         let said = world.run(words).stderr;
-        assert!(said.contains("no session is running") && !said.contains("fusebox reload"), "{said}");
+        assert!(said.contains("no client is at work") && !said.contains("fusebox reload"), "{said}");
     }
 }

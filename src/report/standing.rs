@@ -1,0 +1,48 @@
+//! Where a session and a run stand, in the words of people.
+
+use crate::domain::session::{MAIN, Status};
+use crate::report::model::{RunReport, SessionReport};
+
+impl SessionReport {
+    /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
+    /// how its main agent's work has ended.
+    pub fn standing(&self) -> (&'static str, Status) {
+        let last = self.runs.iter().rfind(|run| run.agent_type == MAIN);
+        let has_ended = self.status == Status::Completed;
+        match last {
+            _ if !self.kept_back.is_empty() => ("blocked", Status::Failed),
+            Some(last) if has_ended && last.is_kept_back() => ("blocked", Status::Failed),
+            Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
+            Some(_) if self.status == Status::Running && !self.is_at_work() => ("idle", self.status),
+            _ => (self.status.word(), self.status),
+        }
+    }
+
+    /// Whether one of its agents is at work, or held.
+    fn is_at_work(&self) -> bool {
+        self.runs.iter().any(|run| matches!(run.status, Status::Running | Status::Paused))
+    }
+}
+
+impl RunReport {
+    /// Whether nothing came of it, since its prompt was not sent.
+    pub fn is_kept_back(&self) -> bool {
+        let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none() && !self.may_go_on;
+        self.agent_type == MAIN && self.status == Status::Failed && did_nothing
+    }
+
+    /// Whether it was stopped, a person has let it go on, and it has not gone on.
+    pub fn was_let_go_on(&self) -> bool {
+        let is_at_rest = matches!(self.status, Status::Completed | Status::Failed | Status::Stopped);
+        self.may_go_on && is_at_rest && self.order.is_none()
+    }
+
+    /// Says in a word where it stands.
+    pub fn standing(&self) -> &'static str {
+        match self.status {
+            _ if self.is_kept_back() => "blocked",
+            _ if self.was_let_go_on() => "may go on",
+            status => status.word(),
+        }
+    }
+}
