@@ -120,11 +120,8 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
 pub fn as_used(trip: &Finding, scopes: &[ScopeUsage]) -> Finding {
     let scope = scopes.iter().find(|used| used.is_of(trip));
     let rule = scope.and_then(|used| Some((used, used.limits.source(&trip.source)?)));
-    // Another agent's Yes may have raised the cap since it was asked for.
-    let (used, cap) = rule
-        .map(|(used, rule)| (rule.limit.used(used.meters_of(rule)), rule.cap.max(trip.cap)))
-        .unwrap_or((trip.used, trip.cap));
-    Finding { used, cap, ..trip.clone() }
+    let used = rule.map(|(used, rule)| rule.limit.used(used.meters_of(rule)));
+    Finding { used: used.unwrap_or(trip.used), ..trip.clone() }
 }
 
 /// Returns what responses that are given and not on disk yet are taken for.

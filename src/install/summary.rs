@@ -249,7 +249,7 @@ fn circles(rules: &LimitSet) -> Option<String> {
     let ends = |rule: &&LimitRule| rule.limit.action.is_some() && rule.action == Action::Terminate;
     let figures = |rule: &LimitRule| match rule.limit.unit {
         Unit::Switch => label(rule).into_owned(),
-        _ => format!("{} {}", label(rule), rule.limit.show(rule.cap)),
+        _ => format!("{} {}", rule.limit.show(rule.cap), label(rule)),
     };
     let labels: Vec<_> = rules.limits.iter().filter(ends).map(figures).collect();
     (!labels.is_empty()).then(|| format!("stop at {}", labels.join(", ")))

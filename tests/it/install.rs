@@ -13,13 +13,15 @@ fn init_says_what_happens_from_now_on() {
     insta::assert_snapshot!(TestWorld::with_git().run(&["init"]), @r"
     registered at [ALL] hooks in .claude/settings.local.json
 
-      limits  each agent: stop at repetition, batches with a refusal in a row
-              session: ask you at cost 25.00 USD
-              main agent: none
+      limits  each agent: stop at repetition, 5 batches with a refusal in a row
+              session: ask you at cost 25.00 USD, and go no further without a Yes
+              main agent: those of its session
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
               8 agent types have their own, which stop developer, devops, planner,
               qa, security-architect: `fusebox config show`
+      covers  clients that are started in this repository; `fusebox init --scope
+              user` covers those in all of yours
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json, .git/info/exclude:
               kept out of git, so that nobody commits them by accident
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
@@ -55,9 +57,9 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
 
       limits  those of .claude/fusebox.json are only watched, all others block; all
               of them:
-              each agent: stop at repetition, batches with a refusal in a row
-              session: ask you at cost 25.00 USD
-              main agent: none
+              each agent: stop at repetition, 5 batches with a refusal in a row
+              session: ask you at cost 25.00 USD, and go no further without a Yes
+              main agent: those of its session
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
               8 agent types have their own, which stop developer, devops, planner,
