@@ -181,7 +181,16 @@ fn recent<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a SessionRows, &'a L
     all.filter(move |(_, logged)| logged.at_ms > since_ms)
 }
 
-/// Finds the stops and pauses of limits within the last hour.
+/// Whether a person has let go on since what a record tells of.
+fn is_lifted(rows: &SessionRows, stop: &Logged) -> bool {
+    let since =
+        rows.records.iter().filter(|logged| logged.number > stop.number && logged.record.run == stop.record.run);
+    since
+        .map(|logged| logged.record.event)
+        .any(|event| matches!(event, Some(RecordKind::AgentResumed | RecordKind::LimitGranted)))
+}
+
+/// Finds the stops and pauses of limits within the last hour that nobody has lifted.
 fn stops(facts: &Facts, rule: &AlertRule) -> Vec<Alert> {
     let is_stop = |record: &Record| {
         let did = match record.event {
@@ -193,7 +202,7 @@ fn stops(facts: &Facts, rule: &AlertRule) -> Vec<Alert> {
         (is_limit && !log_lines::keeps_back(record) && !log_lines::refuses_call(record)).then_some(did)
     };
     let found = recent(facts).filter_map(|(rows, logged)| {
-        let (did, record) = (is_stop(&logged.record)?, &logged.record);
+        let (did, record) = (is_stop(&logged.record).filter(|_| !is_lifted(rows, logged))?, &logged.record);
         let run = rows.runs.iter().find(|run| run.id == record.run)?;
         let figures = log_lines::figures(record).unwrap_or_else(|| record.limit.clone());
         let why = format!("{figures} ({})", record.layer);

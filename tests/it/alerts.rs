@@ -156,6 +156,20 @@ fn stops_are_told_each_and_many_of_them_once_in_the_quiet_time() {
 }
 
 #[test]
+fn a_stop_that_was_lifted_is_not_told() {
+    let world = world(&json!({"main": {"max_turns": 1, "timeout_action": "pause"}}));
+    let mut time = GivenTime::at(&world, BEGAN_MS);
+    begin(&world, &time);
+    for number in 0..2 {
+        event(&world, &time, "PreToolUse", &call("Read", &format!("t{number}")));
+    }
+    time.pass_ms(1_000);
+    time.run(&["resume", "p1"]).ok();
+    event(&world, &time, "SessionEnd", &json!({"reason": "exit"}));
+    assert_eq!(rules(&look(&world, &time)), [""; 0]);
+}
+
+#[test]
 fn what_is_spent_in_an_hour_is_told() {
     let world = world(&json!({"alerts": {"rules": {"spend": {"usd_per_hour": 0.01}}}}));
     let time = GivenTime::at(&world, BEGAN_MS);
