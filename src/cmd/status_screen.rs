@@ -14,69 +14,111 @@ use crate::report::model::Report;
 use crate::report::status;
 use crate::screen::draw::draw;
 use crate::screen::item::ItemId;
+use crate::screen::source::ViewSource;
 use crate::screen::update::{Action, Order, ScreenState, Stage};
-use crate::screen::view::{View, ViewSource};
+use crate::screen::view::View;
 use crate::ui::pace::{Age, Due, due};
 use crate::ui::style::{Colour, Terminal};
 use crate::ui::terminal::plain;
 
 /// How long a change of the state waits at most until it is seen.
 const GLANCE: Duration = Duration::from_millis(100);
+
 /// Shows the screen until a key ends it.
 pub fn run(env: &Environment) -> Result<ExitCode> {
     if !env.is_attended() {
         return Err(Error::usage("`--watch` draws on a terminal, and standard input or output is none")
             .hint("`fusebox status --json` writes the same figures for programs"));
     }
-    let page = query::page(env);
-    let mut known = LiveState::default();
-    known.read(env, Depth::Transcripts)?;
+    let mut shown = Shown::begin(env)?;
     let cannot = |cause| Error::failed(format!("the terminal cannot be drawn on: {cause}"));
     let mut screen = FullScreen::open().map_err(cannot)?;
     let mut state = ScreenState::default();
-    let began = Stopwatch::start();
-    let (mut read_at, mut transcripts_at, mut view_at) = (began, began, began);
-    let mut took = Duration::ZERO;
-    let mut view = view_of(&known, env, &page);
-    let mut is_due = true;
+    let (mut is_due, mut is_given) = (true, false);
     loop {
         if is_due {
-            screen.draw(|frame| draw(frame.buffer_mut(), &view, &state, page.colour)).map_err(cannot)?;
+            let colour = shown.page.colour;
+            screen.draw(|frame| draw(frame.buffer_mut(), &shown.view, &state, colour)).map_err(cannot)?;
         }
         is_due = true;
         match screen.wait(GLANCE).map_err(cannot)? {
             Some(Input::End) => return Ok(ExitCode::SUCCESS),
             Some(Input::Suspend) => screen.suspend().map_err(cannot)?,
             Some(Input::Redraw) => {}
-            Some(Input::Key(key)) => match state.update(&view, key) {
+            Some(Input::Key(key)) => match state.update(&shown.view, key) {
                 Action::Quit => return Ok(ExitCode::SUCCESS),
                 Action::Suspend => screen.suspend().map_err(cannot)?,
-                Action::Give(order) => give(env, &order, &mut state),
+                Action::Give(order) => {
+                    give(env, &order, &mut state);
+                    is_given = true;
+                }
                 Action::Draw => {}
             },
             None => is_due = false,
         }
-        let age = Age { read: read_at.elapsed(), transcripts: transcripts_at.elapsed(), view: view_at.elapsed() };
-        let due = due(age, took, known.has_changed(env));
-        if due == Due::Nothing {
-            continue;
-        }
-        let began = Stopwatch::start();
-        if due != Due::Clocks {
-            let depth = if due == Due::Transcripts { Depth::Transcripts } else { Depth::State };
-            if let Err(cause) = known.read(env, depth) {
-                state.said = plain(&cause.to_string());
+        // What an order has changed is seen at once.
+        let due = match shown.due(env) {
+            Due::State | Due::Clocks | Due::Nothing if std::mem::take(&mut is_given) => Due::State,
+            due => due,
+        };
+        if due != Due::Nothing {
+            if let Err(cause) = shown.go_on(env, due) {
+                state.say(plain(&cause.to_string()), None);
             }
+            state.follow(&shown.view, env.now());
+            is_due = true;
         }
-        view = view_of(&known, env, &page);
-        view_at = Stopwatch::start();
-        if due != Due::Clocks {
-            (took, read_at) = (began.elapsed(), view_at);
+    }
+}
+
+/// What is on the screen, and when it was made.
+struct Shown {
+    known: LiveState,
+    page: Terminal,
+    view: View,
+    read_at: Stopwatch,
+    transcripts_at: Stopwatch,
+    view_at: Stopwatch,
+    /// How long the last reading took.
+    took: Duration,
+}
+
+impl Shown {
+    /// Reads the state for the first time.
+    fn begin(env: &Environment) -> Result<Shown> {
+        let (page, mut known) = (query::page(env), LiveState::default());
+        known.read(env, Depth::Transcripts)?;
+        let view = view_of(&known, env, &page);
+        let now = Stopwatch::start();
+        Ok(Shown { known, page, view, read_at: now, transcripts_at: now, view_at: now, took: Duration::ZERO })
+    }
+
+    fn due(&self, env: &Environment) -> Due {
+        let age = Age {
+            read: self.read_at.elapsed(),
+            transcripts: self.transcripts_at.elapsed(),
+            view: self.view_at.elapsed(),
+        };
+        due(age, self.took, self.known.has_changed(env))
+    }
+
+    /// Reads what is due, and makes the view anew, whether or not that could be read.
+    fn go_on(&mut self, env: &Environment, due: Due) -> Result<()> {
+        let began = Stopwatch::start();
+        let read = match due {
+            Due::Transcripts => self.known.read(env, Depth::Transcripts),
+            Due::State => self.known.read(env, Depth::State),
+            Due::Clocks | Due::Nothing => Ok(()),
+        };
+        self.view = view_of(&self.known, env, &self.page);
+        self.view_at = Stopwatch::start();
+        if matches!(due, Due::Transcripts | Due::State) {
+            (self.took, self.read_at) = (began.elapsed(), self.view_at);
         }
         if due == Due::Transcripts {
-            transcripts_at = view_at;
+            self.transcripts_at = self.view_at;
         }
-        is_due = true;
+        read
     }
 }
 
@@ -108,18 +150,21 @@ fn give(env: &Environment, order: &Order, state: &mut ScreenState) {
         Order::Resume(id) => resume::resume_one(env, &target(id)),
         Order::Grant(id, more) => grant::grant_one(env, &target(id), more),
         Order::Explain(id) => {
-            let page = Terminal { colour: Colour::Off, ..query::page(env) };
+            // A column is left free at each side.
+            let page = query::page(env);
+            let page = Terminal { colour: Colour::Off, width: page.width.saturating_sub(2), ..page };
             explain::story(env, &target(id), &page).map(|text| {
                 state.stage = Stage::Text(text.lines().map(plain).collect(), 0);
                 Vec::new()
             })
         }
     };
-    state.said = match said {
+    let words = match said {
         Ok(said) => said.join("; "),
         Err(error) => {
             let hint = error.advice().map(|hint| format!(" ({hint})"));
             plain(&format!("{error}{}", hint.unwrap_or_default()))
         }
     };
+    state.say(words, Some(order.about().clone()));
 }

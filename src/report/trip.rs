@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::charge::RecordKind;
+use crate::domain::limit::Unit;
 use crate::limits;
 use crate::report::log_lines;
 use crate::report::rows::Logged;
@@ -58,6 +59,14 @@ impl Trip {
         let (Some(used), Some(cap), Some(ahead)) = (self.used, self.cap, self.ahead) else { return String::new() };
         let ahead = Ahead { amount: ahead.value, requests: self.requests_ahead.unwrap_or(0) };
         ahead_of_trip(cap.limit, used.value, cap.value, ahead)
+    }
+
+    /// Returns what the limit has read: its figures, or what was repeated for one that only is on or off.
+    pub fn reading(&self) -> String {
+        match self.cap {
+            Some(cap) if cap.limit.unit == Unit::Switch => self.subject.clone().unwrap_or_default(),
+            _ => self.figures(),
+        }
     }
 
     /// Returns `4.81/10.00 USD`.

@@ -4,13 +4,15 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
+use crate::domain::policy::Billing;
 use crate::domain::session::Status;
 use crate::screen::item::{Gauge, Item};
 use crate::screen::update::{ScreenState, Stage};
 use crate::screen::view::{View, counts};
 use crate::ui::formats::counted;
-use crate::ui::style::{Colour, cut};
+use crate::ui::style::{Colour, cut, tokens};
 use crate::ui::terminal::plain;
+use crate::ui::wrap;
 
 /// Per cent from which a gauge is yellow, and red.
 const NEAR: u128 = 80;
@@ -39,8 +41,11 @@ impl Canvas<'_> {
         self.buffer.set_stringn(x, y, cut(text, usize::from(width)), usize::from(width), style).0
     }
 
-    /// Writes a text that ends at a column.
+    /// Writes a text that ends at a column; nothing where that is 0.
     fn put_right(&mut self, end: u16, y: u16, width: u16, text: &str, style: Style) {
+        if end == 0 {
+            return;
+        }
         let long = u16::try_from(text.chars().count()).unwrap_or(width).min(width);
         self.put(end.saturating_sub(long), y, long, text, style);
     }
@@ -91,8 +96,7 @@ pub fn draw(buffer: &mut Buffer, view: &View, state: &ScreenState, colour: Colou
     }
     let mut canvas = Canvas { buffer, area, colour };
     head(&mut canvas, view);
-    let foot_at = area.height - 1;
-    foot(&mut canvas, view, state, foot_at);
+    let foot_at = foot(&mut canvas, view, state);
     if let Stage::Text(lines, from) = &state.stage {
         for (y, line) in (2..foot_at).zip(lines.iter().skip(*from)) {
             canvas.put(1, y, area.width, line, Style::new());
@@ -146,23 +150,26 @@ fn head(canvas: &mut Canvas, view: &View) {
     }
     parts.push((format!("{}/min", spent.a_minute), Style::new()));
     parts.push((format!("today {}", spent.today), Style::new()));
-    parts.push((format!("at this pace {}", spent.day), dim()));
+    parts.extend(spent.day.as_ref().map(|day| (format!("at this pace {day}"), dim())));
     for (part, style) in parts {
-        let long = u16::try_from(part.chars().count()).unwrap_or(width);
-        // A figure is whole or not there.
-        if x.saturating_add(long) <= width {
-            x = canvas.put(x, 0, width, &part, style) + 2;
+        // A figure is whole or not there; dollars that nobody is billed give way to the tokens before them.
+        let forms = [part.as_str(), part.split(", ").next().unwrap_or_default()];
+        let fits = |form: &&&str| usize::from(x) + form.chars().count() <= usize::from(width);
+        if let Some(form) = forms.iter().find(fits) {
+            x = canvas.put(x, 0, width, form, style) + 2;
         }
     }
 }
 
-fn foot(canvas: &mut Canvas, view: &View, state: &ScreenState, y: u16) {
-    let width = canvas.area.width;
+/// Draws what is said or asked at the bottom, else what keys do; returns the line where that begins.
+fn foot(canvas: &mut Canvas, view: &View, state: &ScreenState) -> u16 {
+    let (width, y) = (canvas.area.width, canvas.area.height - 1);
     let accent = canvas.accent();
     match &state.stage {
         Stage::Confirm(question, _) => {
-            let x = canvas.put(1, y, width.saturating_sub(6), question, bold());
+            let (top, x) = words(canvas, question, 5);
             canvas.put(x + 1, y, width, "y/n", accent);
+            return top;
         }
         Stage::Amount(_, text) => {
             let x = canvas.put(1, y, width, "Grant: ", bold());
@@ -170,10 +177,8 @@ fn foot(canvas: &mut Canvas, view: &View, state: &ScreenState, y: u16) {
             let x = canvas.put(x, y, 1, "▏", accent);
             canvas.put(x + 1, y, width, "Enter gives it, Esc leaves", dim());
         }
-        Stage::Text(..) => keys(canvas, y, &[("↑↓", "move"), ("Esc", "back")]),
-        Stage::Tree if !state.said.is_empty() => {
-            canvas.put(1, y, width, &plain(&state.said), bold());
-        }
+        Stage::Text(..) => keys(canvas, y, &[("↑↓", "move"), ("q", "back"), ("Ctrl-C", "quit")]),
+        Stage::Tree if !state.said.is_empty() => return words(canvas, &state.said, 1).0,
         Stage::Tree if view.items.is_empty() => keys(canvas, y, &[("?", "keys"), ("q", "quit")]),
         Stage::Tree => keys(
             canvas,
@@ -189,6 +194,22 @@ fn foot(canvas: &mut Canvas, view: &View, state: &ScreenState, y: u16) {
             ],
         ),
     }
+    y
+}
+
+/// Writes words at the bottom, on as many lines as they need, with so many columns left free; returns the first line, and the column
+/// after the last word.
+fn words(canvas: &mut Canvas, words: &str, free: u16) -> (u16, u16) {
+    let area = canvas.area;
+    let text = wrap::sentence(&plain(words), usize::from(area.width.saturating_sub(free).max(1)), " ");
+    let most = usize::from((area.height / 3).max(1));
+    let lines: Vec<&str> = text.lines().take(most).collect();
+    let top = area.height - u16::try_from(lines.len()).unwrap_or(1).clamp(1, area.height);
+    let mut x = 1;
+    for (y, line) in (top..area.height).zip(lines) {
+        x = canvas.put(0, y, area.width.saturating_sub(free), line, bold());
+    }
+    (top, x)
 }
 
 fn keys(canvas: &mut Canvas, y: u16, keys: &[(&str, &str)]) {
@@ -200,27 +221,33 @@ fn keys(canvas: &mut Canvas, y: u16, keys: &[(&str, &str)]) {
     }
 }
 
-/// Where the columns of the tree end, from the left.
+/// Where the columns of the tree end, from the left; 0 for those that are not there.
 struct Columns {
     name: u16,
     turns: u16,
+    tokens: u16,
     cost: u16,
     gauge: u16,
 }
 
 impl Columns {
-    fn of(width: u16) -> Columns {
+    /// Lays out the columns. Where a plan pays, tokens come first, and list prices only where there is room for them.
+    fn of(width: u16, billing: Billing) -> Columns {
         let name = match width {
             WIDE.. => 38,
             ALL_COLUMNS.. => 27,
             _ => width.saturating_sub(16).max(8),
         };
-        let standing = name + 10;
         if width < ALL_COLUMNS {
-            return Columns { name, turns: 0, cost: 0, gauge: 0 };
+            return Columns { name, turns: 0, tokens: 0, cost: 0, gauge: 0 };
         }
-        let (turns, cost) = (standing + 5, standing + 15);
-        Columns { name, turns, cost, gauge: cost + 1 + CELLS + 6 }
+        let turns = name + 15;
+        let (tokens, cost) = match billing {
+            Billing::Tokens => (0, turns + 10),
+            Billing::Plan if width >= WIDE => (turns + 10, turns + 22),
+            Billing::Plan => (turns + 10, 0),
+        };
+        Columns { name, turns, tokens, cost, gauge: tokens.max(cost) + 1 + CELLS + 6 }
     }
 }
 
@@ -230,15 +257,17 @@ fn tree(canvas: &mut Canvas, view: &View, at: usize, (top, bottom): (u16, u16)) 
         canvas.put(1, top + 1, width, "No session is at work.", dim());
         return;
     }
-    let columns = Columns::of(width);
+    let columns = Columns::of(width, view.billing);
     let has_head = canvas.area.height >= 8;
     if has_head {
         canvas.put(2, top, columns.name, "SESSION, RUN", dim());
         canvas.put(columns.name + 1, top, 9, "STATE", dim());
-        if columns.cost > 0 {
+        if columns.gauge > 0 {
+            let cost = if view.billing == Billing::Plan { "LIST PRICE" } else { "COST" };
             canvas.put_right(columns.turns, top, 6, "CALLS", dim());
-            canvas.put_right(columns.cost, top, 9, "COST", dim());
-            canvas.put(columns.cost + 2, top, CELLS + 6, "NEAREST LIMIT", dim());
+            canvas.put_right(columns.tokens, top, 9, "TOKENS", dim());
+            canvas.put_right(columns.cost, top, 10, cost, dim());
+            canvas.put(columns.gauge - CELLS - 5, top, CELLS + 6, "NEAREST LIMIT", dim());
             canvas.put(columns.gauge + 2, top, width, "NOW", dim());
         }
     }
@@ -270,16 +299,17 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
     };
     let (style, word) = (canvas.ink(colour), if item.waits { "waits" } else { item.standing.as_str() });
     canvas.put(columns.name + 1, y, 9, word, style);
-    if columns.cost == 0 {
+    if columns.gauge == 0 {
         if let Some(gauge) = item.nearest() {
             canvas.put_right(width, y, 5, &format!("{}%", gauge.percent), Style::new());
         }
         return;
     }
     canvas.put_right(columns.turns, y, 6, &item.turns.to_string(), Style::new());
+    canvas.put_right(columns.tokens, y, 9, &tokens(item.tokens), Style::new());
     canvas.put_right(columns.cost, y, 9, item.cost.trim_end_matches(" USD"), Style::new());
     if let Some(gauge) = item.nearest() {
-        canvas.bar(columns.cost + 2, y, CELLS, gauge.percent);
+        canvas.bar(columns.gauge - CELLS - 5, y, CELLS, gauge.percent);
         canvas.put_right(columns.gauge, y, 5, &format!("{}%", gauge.percent), Style::new());
     }
     let style = if item.waits { canvas.ink(Color::Yellow) } else { Style::new() };

@@ -50,6 +50,8 @@ pub struct Item {
     pub status: Status,
     /// Tool calls.
     pub turns: u64,
+    /// Input, cache-write and output tokens.
+    pub tokens: u64,
     /// List price.
     pub cost: String,
     /// What it does now.
@@ -79,6 +81,7 @@ impl Item {
             standing: standing.to_owned(),
             status,
             turns: session.turns,
+            tokens: session.tokens,
             cost: session.cost_usd.0.to_string(),
             doing,
             waits: false,
@@ -96,6 +99,7 @@ impl Item {
             standing: run.standing().to_owned(),
             status: run.status,
             turns: run.turns,
+            tokens: run.tokens,
             cost: run.cost_usd.0.to_string(),
             doing: plain(&doing.words),
             waits: doing.waits,

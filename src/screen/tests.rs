@@ -5,11 +5,14 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Color;
 
+use crate::domain::event::Moment;
+use crate::domain::policy::Billing;
 use crate::domain::session::Status;
 use crate::screen::draw::draw;
 use crate::screen::item::{Gauge, Item, ItemId};
+use crate::screen::spent::Spent;
 use crate::screen::update::{Action, Order, ScreenState, Stage};
-use crate::screen::view::{Spent, View};
+use crate::screen::view::View;
 use crate::ui::key::Key;
 use crate::ui::style::Colour;
 use crate::ui::terminal::plain;
@@ -27,6 +30,7 @@ fn item(name: &str, depth: usize, status: Status, gauges: Vec<Gauge>) -> Item {
         standing: status.word().to_owned(),
         status,
         turns: 17,
+        tokens: 1_234_567,
         cost: "0.42 USD".to_owned(),
         doing: String::new(),
         waits: false,
@@ -50,7 +54,8 @@ fn view() -> View {
     (items[2].doing, items[2].waits) = ("asks for more, 2h".to_owned(), true);
     let [today, a_minute, day] = ["8.10 USD", "0.12 USD", "93.40 USD"].map(str::to_owned);
     View {
-        spent: Spent { today, a_minute, day },
+        billing: Billing::Tokens,
+        spent: Spent { today, a_minute, day: Some(day) },
         at_work: 2,
         off: 0,
         waits: vec!["developer a1b2c3d4 in shop: asks for more of max_cost_usd".to_owned()],
@@ -65,11 +70,15 @@ fn buffer((width, height): (u16, u16), state: &ScreenState, colour: Colour) -> B
     buffer
 }
 
-fn drawn(size: (u16, u16), state: &ScreenState) -> String {
-    let buffer = buffer(size, state, Colour::Off);
-    let lines = buffer.content().chunks(usize::from(size.0));
+/// Returns the lines of a screen, each with its end marked.
+fn lines(buffer: &Buffer) -> Vec<String> {
+    let lines = buffer.content().chunks(usize::from(buffer.area.width));
     let line = |cells: &[ratatui_core::buffer::Cell]| cells.iter().map(|cell| cell.symbol()).collect::<String>();
     lines.map(|cells| format!("{}|\n", line(cells).trim_end())).collect()
+}
+
+fn drawn(size: (u16, u16), state: &ScreenState) -> String {
+    lines(&buffer(size, state, Colour::Off)).concat()
 }
 
 fn chosen(name: &str) -> ScreenState {
@@ -156,6 +165,27 @@ fn a_wide_screen_shows_more() {
 }
 
 #[test]
+fn where_a_plan_pays_tokens_come_first_and_dollars_are_list_prices() {
+    let [today, a_minute, day] =
+        ["1.20M tokens, 8.10 USD list price", "12.3k tokens", "9.87M tokens, 93.40 USD list price"];
+    let spent = Spent { today: today.to_owned(), a_minute: a_minute.to_owned(), day: Some(day.to_owned()) };
+    let view = View { billing: Billing::Plan, spent, items: view().items, ..View::default() };
+    let heads = [80, 112].map(|width| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, 8));
+        draw(&mut buffer, &view, &ScreenState::default(), Colour::Off);
+        lines(&buffer)[..3].join("")
+    });
+    assert_snapshot!(heads.concat(), @r"
+     fusebox  0 agents at work  12.3k tokens/min  today 1.20M tokens|
+      SESSION, RUN              STATE    CALLS    TOKENS  NEAREST LIMIT    NOW|
+    ▸ 5f0c1d2e shop             waits       17     1.23M  ━━━━━━━━╌╌  81%|
+     fusebox  0 agents at work  12.3k tokens/min  today 1.20M tokens, 8.10 USD list price  at this pace 9.87M tokens|
+      SESSION, RUN                         STATE    CALLS    TOKENS  LIST PRICE  NEAREST LIMIT    NOW|
+    ▸ 5f0c1d2e shop                        waits       17     1.23M        0.42  ━━━━━━━━╌╌  81%|
+    ");
+}
+
+#[test]
 fn a_small_screen_shows_what_fits() {
     assert_snapshot!(drawn((40, 10), &ScreenState::default()), @r"
      fusebox  1 waits for you  0.12 USD/min|
@@ -223,4 +253,63 @@ fn what_a_confirmation_holds_is_counted() {
     state.update(&view, Key::Letter('s'));
     let Stage::Confirm(question, _) = &state.stage else { panic!("{state:?}") };
     assert_eq!(question, "Stop session 5f0c1d2e shop and the 2 below it?");
+}
+
+#[test]
+fn what_an_order_came_to_is_shown_until_its_line_changes_and_for_half_a_minute_at_most() {
+    let at = |seconds: u64| Moment { mono_ms: seconds * 1_000, boot: 1, ..Moment::default() };
+    let paused = "session 5f0c1d2e is paused; that takes effect at its next event";
+    let id = Some(ItemId { session: "s1".to_owned(), run: None });
+    for (about, changes, seconds, stays) in [
+        (&id, false, 29, true),
+        (&id, false, 30, false),
+        (&id, true, 1, false),
+        (&None, true, 29, true),
+        (&None, false, 30, false),
+    ] {
+        let (mut view, mut state) = (view(), ScreenState::default());
+        state.say(paused.to_owned(), about.clone());
+        state.follow(&view, at(0));
+        if changes {
+            view.items[0].standing = "may go on".to_owned();
+        }
+        state.follow(&view, at(seconds));
+        assert_eq!(state.said.is_empty(), !stays, "{about:?} {changes} {seconds}");
+    }
+}
+
+#[test]
+fn a_long_line_at_the_bottom_goes_on_in_the_next() {
+    let mut state = ScreenState::default();
+    state.say("error: no run of this session is held; `fusebox status` shows what is".to_owned(), None);
+    assert_snapshot!(drawn((40, 10), &state).lines().skip(7).collect::<Vec<_>>().join("\n"), @r"
+    |
+     error: no run of this session is held;|
+       `fusebox status` shows what is|
+    ");
+    let stage = Stage::Confirm(
+        "Stop session 5f0c1d2e shop and the 2 below it?".to_owned(),
+        Order::Stop(ItemId { session: "s1".to_owned(), run: None }),
+    );
+    let asks = ScreenState { stage, ..ScreenState::default() };
+    assert_snapshot!(drawn((40, 10), &asks).lines().skip(8).collect::<Vec<_>>().join("\n"), @r"
+     Stop session 5f0c1d2e shop and the|
+       2 below it? y/n|
+    ");
+}
+
+#[test]
+fn q_leads_back_from_a_story_and_leaves_from_the_tree() {
+    let (view, mut state) = (view(), ScreenState::default());
+    for (key, of_story, of_tree) in [
+        (Key::Letter('q'), Action::Draw, Action::Quit),
+        (Key::Escape, Action::Draw, Action::Quit),
+        (Key::Interrupt, Action::Quit, Action::Quit),
+    ] {
+        state.stage = Stage::Text(vec!["a story".to_owned()], 0);
+        assert!(drawn((40, 10), &state).contains("q back  Ctrl-C quit"));
+        assert_eq!(state.update(&view, key), of_story, "{key:?}");
+        state.stage = Stage::Tree;
+        assert_eq!(state.update(&view, key), of_tree, "{key:?}");
+    }
 }

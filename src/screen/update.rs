@@ -1,11 +1,14 @@
 //! What a key does.
 
+use crate::domain::event::Moment;
 use crate::screen::item::ItemId;
 use crate::screen::view::View;
 use crate::ui::key::Key;
 
 /// How many lines a page moves.
 const PAGE: usize = 10;
+/// How long what an order came to is shown at most, in milliseconds.
+const SAID_MS: u64 = 30_000;
 /// The longest grant that can be typed.
 const LONGEST: usize = 80;
 
@@ -22,6 +25,15 @@ pub enum Order {
     Grant(ItemId, String),
     /// `fusebox explain`.
     Explain(ItemId),
+}
+
+impl Order {
+    /// Returns the line that it is about.
+    pub fn about(&self) -> &ItemId {
+        match self {
+            Order::Pause(id) | Order::Stop(id) | Order::Resume(id) | Order::Grant(id, _) | Order::Explain(id) => id,
+        }
+    }
 }
 
 /// What the screen is at.
@@ -47,6 +59,10 @@ pub struct ScreenState {
     pub stage: Stage,
     /// What the last order came to.
     pub said: String,
+    /// What that speaks of, where it is a line of the tree.
+    pub about: Option<ItemId>,
+    /// When it was first shown, and how its line stood then.
+    pub shown: Option<(Moment, Option<String>)>,
 }
 
 /// What follows from a key.
@@ -63,7 +79,7 @@ pub enum Action {
 }
 
 /// The help.
-const HELP: [&str; 12] = [
+const HELP: [&str; 13] = [
     "Keys",
     "",
     "  up, down, k, j      choose a line",
@@ -75,10 +91,30 @@ const HELP: [&str; 12] = [
     "  g                   give it more: fusebox grant",
     "  e, Enter            tell its story: fusebox explain",
     "  Ctrl-Z              back to the shell; fg comes back",
-    "  q, Esc, Ctrl-C      leave",
+    "  q, Esc              leave; from a story or from these keys, back to the tree",
+    "  Ctrl-C              leave",
 ];
 
 impl ScreenState {
+    /// Says what an order about a line came to.
+    pub fn say(&mut self, words: String, about: Option<ItemId>) {
+        (self.said, self.about, self.shown) = (words, about, None);
+    }
+
+    /// Drops what was said where its line has changed since, or after a while.
+    pub fn follow(&mut self, view: &View, now: Moment) {
+        if self.said.is_empty() {
+            return;
+        }
+        let line = view.items.iter().find(|item| Some(&item.id) == self.about.as_ref());
+        let standing = line.map(|item| item.standing.clone());
+        match &self.shown {
+            None => self.shown = Some((now, standing)),
+            Some((at, then)) if *then != standing || now.since(*at) >= SAID_MS => self.say(String::new(), None),
+            Some(_) => {}
+        }
+    }
+
     /// Returns the number of the chosen line.
     pub fn at(&self, view: &View) -> usize {
         view.items.iter().position(|item| Some(&item.id) == self.chosen.as_ref()).unwrap_or(0)
@@ -95,7 +131,7 @@ impl ScreenState {
             Stage::Tree => self.in_tree(view, key),
             Stage::Confirm(_, order) if matches!(key, Key::Letter('y' | 'Y')) => Action::Give(order),
             Stage::Confirm(..) => {
-                "nothing was changed".clone_into(&mut self.said);
+                self.say("nothing was changed".to_owned(), None);
                 Action::Draw
             }
             Stage::Amount(id, text) => self.in_amount(view, id, text, key),
@@ -149,7 +185,7 @@ impl ScreenState {
             below => format!(" and the {below} below it"),
         };
         let id = item.id.clone();
-        self.said.clear();
+        self.say(String::new(), None);
         self.stage = match letter {
             'p' => Stage::Confirm(format!("Pause {what}{with}?"), Order::Pause(id)),
             's' => Stage::Confirm(format!("Stop {what}{with}?"), Order::Stop(id)),
@@ -170,7 +206,7 @@ impl ScreenState {
                 return Action::Draw;
             }
             Key::Enter | Key::Escape => {
-                "nothing was granted".clone_into(&mut self.said);
+                self.say("nothing was granted".to_owned(), None);
                 return Action::Draw;
             }
             Key::Backspace => drop(text.pop()),

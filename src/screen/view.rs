@@ -1,62 +1,29 @@
 //! All that the screen shows, made from the rows and the report of `fusebox status`.
 
-use crate::domain::amount::Amount;
-use crate::domain::charge::DaySum;
-use crate::domain::event::Moment;
-use crate::domain::limit::Span;
+use crate::domain::policy::Billing;
 use crate::domain::session::Status;
 use crate::report::dialogs::Answer;
-use crate::report::doing::{ANSWERED, Doing, LatestCalls, brief};
-use crate::report::group::{self, GroupBy, Part};
-use crate::report::model::{self, Report, RunReport, SessionReport};
-use crate::report::rows::SessionRows;
+use crate::report::doing::{ANSWERED, Doing, brief};
+use crate::report::model::{RunReport, SessionReport};
 use crate::report::status::{self, DEEPEST};
 use crate::screen::item::Item;
+use crate::screen::source::ViewSource;
+use crate::screen::spent::Spent;
 use crate::ui::formats::counted;
-use crate::ui::style::Terminal;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 
-/// How far back the pace looks, in minutes.
-const PACE_MINUTES: u64 = 10;
-const MINUTE_MS: i64 = 60_000;
 /// How many trips are kept for the screen.
 const TRIPS: usize = 8;
-
-/// What a view is made from.
-#[derive(Clone, Copy, Debug)]
-pub struct ViewSource<'a> {
-    /// The rows of the sessions.
-    pub rows: &'a [SessionRows],
-    /// The latest call of each run.
-    pub calls: &'a LatestCalls,
-    /// The report of the sessions that are shown.
-    pub report: &'a Report,
-    /// The sums of pruned days.
-    pub pruned: &'a [DaySum],
-    /// Now.
-    pub now: Moment,
-    /// The zone of days, and how the reader pays.
-    pub page: &'a Terminal,
-}
-
-/// What is spent, and how fast.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Since the day began.
-    pub today: String,
-    /// In a minute, over the last ten.
-    pub a_minute: String,
-    /// What the day comes to at that pace.
-    pub day: String,
-}
 
 /// All that the screen shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
+    /// How whoever looks pays.
+    pub billing: Billing,
     /// What is spent.
     pub spent: Spent,
-    /// How many runs are at work.
+    /// How many runs are at work, but for those that wait for a person.
     pub at_work: usize,
     /// In how many sessions a person has switched the limits off.
     pub off: usize,
@@ -71,7 +38,7 @@ pub struct View {
 impl View {
     /// Makes the view.
     pub fn of(source: &ViewSource) -> View {
-        let mut view = View { spent: spent(source), ..View::default() };
+        let mut view = View { billing: source.page.billing, ..View::default() };
         let mut sessions: Vec<&SessionReport> = source.report.sessions.iter().collect();
         // What is at work comes first, whatever else is still held or stopped.
         sessions.sort_by_key(|session| session.status != Status::Running);
@@ -93,8 +60,10 @@ impl View {
             view.off += usize::from(is_off);
             view.items.insert(at, Item::of_session(session, doing, source.page.billing));
             view.note_waits(source, session, at);
-            view.at_work += at_work;
+            let waiting = view.items[at..].iter().filter(|item| item.id.run.is_some() && item.waits).count();
+            view.at_work += at_work.saturating_sub(waiting);
         }
+        view.spent = Spent::of(source, view.at_work);
         view.trips = trips(source);
         view
     }
@@ -152,24 +121,6 @@ impl View {
     }
 }
 
-fn spent(source: &ViewSource) -> Spent {
-    let (zone, now_ms) = (&source.page.zone, source.now.wall_ms);
-    let day = zone.period(Span::Day, now_ms);
-    let part = Part { by: GroupBy::Day, since_ms: day.from_ms, until_ms: i64::MAX, zone };
-    let today = group::group(source.rows, source.pruned, &part).total.cost_usd.0;
-    let begins_ms = now_ms - MINUTE_MS * PACE_MINUTES.cast_signed();
-    let lately = source.rows.iter().flat_map(|rows| &rows.charges).filter(|charge| !charge.inherited);
-    let lately = model::sum(lately.filter(|charge| charge.at_ms > begins_ms && charge.at_ms <= now_ms)).cost;
-    let left = u64::try_from((day.to_ms - now_ms) / MINUTE_MS).unwrap_or(0);
-    let ahead = u128::from(lately.0) * u128::from(left) / u128::from(PACE_MINUTES);
-    let ahead = u64::try_from(ahead).unwrap_or(u64::MAX);
-    Spent {
-        today: today.to_string(),
-        a_minute: Amount(lately.0 / PACE_MINUTES).to_string(),
-        day: Amount(today.0.saturating_add(ahead)).to_string(),
-    }
-}
-
 /// Returns the last trips: `#12 3m developer a1b2c3d4 max_turns 25/25 terminate`.
 fn trips(source: &ViewSource) -> Vec<String> {
     let mut trips: Vec<_> = source.report.sessions.iter().flat_map(SessionReport::trips).collect();
@@ -177,11 +128,7 @@ fn trips(source: &ViewSource) -> Vec<String> {
     let ago = |at_ms: i64| brief(u64::try_from(source.now.wall_ms - at_ms).unwrap_or(0));
     let line = |(run, trip): &(&RunReport, &crate::report::trip::Trip)| {
         let (kind, id, limit) = (run.kind(), short(&run.run_id), trip.limit.as_str());
-        let repeats = trip.subject.as_ref().filter(|_| trip.cap.is_some_and(|cap| cap.limit.announced_first));
-        let words = match repeats {
-            Some(what) => [kind, id, limit, &trip.action, what].join(" "),
-            None => [kind, id, limit, &trip.figures(), &trip.action].join(" "),
-        };
+        let words = [kind, id, limit, &trip.reading(), &trip.action].join(" ").replace("  ", " ");
         plain(&format!("#{} {:>3}  {words}", trip.number, ago(trip.at.0)))
     };
     trips.iter().take(TRIPS).map(line).collect()

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use crate::world::{FUSEBOX, TestWorld};
 
+mod moments;
+
 /// How long a test waits for what has to come.
 const PATIENCE: Duration = Duration::from_secs(20);
 

@@ -8,6 +8,7 @@ use crate::calendar::Zone;
 use crate::report::html::words::Words;
 use crate::report::model::Report;
 use crate::ui::formats::Quantity;
+use crate::ui::terminal::plain;
 
 /// How many agents hit a limit in an hour.
 #[derive(Debug, Default, Serialize)]
@@ -89,7 +90,7 @@ pub fn trips(report: &Report, zone: &Zone, words: &mut Words) -> TripColumns {
         columns.kind.push(words.number(run.kind()));
         columns.limit.push(words.number(&trip.limit));
         columns.action.push(words.number(&trip.action));
-        columns.figures.push(trip.figures());
+        columns.figures.push(plain(&trip.reading()));
         columns.used.push(trip.used);
         columns.cap.push(trip.cap);
         columns.layer.push(words.number(&trip.layer));
