@@ -78,7 +78,9 @@ impl<'a> ResolvedLayers<'a> {
     fn binding(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> Option<Binding<'a>> {
         let keys = Some(Locks::binding(documents)).filter(|keys| !keys.is_empty())?;
         let unbound: Vec<&Document> = documents.iter().copied().filter(|it| !binding::is_bound(it.layer)).collect();
-        Some(Binding::of(keys, documents, who, ResolvedLayers::unbound(&unbound, who, trust).resolved()))
+        let others: Vec<&Document> = unbound.iter().copied().filter(|it| it.layer != Layer::User).collect();
+        let stands = [&unbound, &others].map(|documents| ResolvedLayers::unbound(documents, who, trust).resolved());
+        Some(Binding::of(keys, documents, who, stands))
     }
 
     /// Collects the same from documents of which none is bound by another.

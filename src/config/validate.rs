@@ -14,7 +14,7 @@ use crate::config::setting::{Document, Setting};
 use crate::config::setting_value::SettingValue;
 use crate::config::slips;
 use crate::domain::limit::Form;
-use crate::domain::policy::Layer;
+use crate::domain::policy::{Action, Layer};
 
 /// What a spawn's block may do to the limits of its agent type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +174,9 @@ fn binding_only_tightens(documents: &mut [Document]) -> Vec<Problem> {
             if !binding.hold(who, &setting.subject.path()) {
                 return None;
             }
-            let stands = ResolvedLayers::unbound(&owned, who, Trust::Untrusted).resolved();
+            let mut stands = ResolvedLayers::unbound(&owned, who, Trust::Untrusted).resolved();
+            // A cap that only warns is none that the repository's would loosen.
+            stands.rules.limits.retain(|rule| rule.action != Action::Warn);
             let stands = (keys::row(&setting.subject).loosens)(setting, &stands)?;
             let hint = "without `binding` it may stand";
             Some((format!("is ignored: a binding value only tightens {stands}"), Some(hint.to_owned())))
@@ -193,7 +195,7 @@ fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
     if Locks::binding(&all).is_empty() {
         return Vec::new();
     }
-    let members = documents.iter().filter(|document| binding::is_bound(document.layer));
+    let members = documents.iter().filter(|it| binding::is_bound(it.layer) || it.layer == Layer::User);
     let said: Vec<(&Document, &Setting)> =
         members.flat_map(|document| document.settings.iter().map(move |setting| (document, setting))).collect();
     let places = said.iter().map(|(_, setting)| (setting.place.who(), false));

@@ -6,7 +6,7 @@ use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::policy::{Action, Layer};
 use serde_json::{Value, json};
 
-use crate::config::{LOCAL, PROJECT, TRUST, policy};
+use crate::config::{LOCAL, PROJECT, TRUST, USER, policy};
 
 /// The repository's file of docs/team-policy.md.
 fn repository(binding: &Value) -> String {
@@ -107,6 +107,40 @@ fn no_member_loosens_what_a_list_names() {
         }
     }
     assert!(failed.is_empty(), "{} are loosened:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// A person's own file may set caps of its own. What a bound cap does is the repository's: one that only warns holds nobody.
+#[test]
+fn no_persons_own_file_disarms_what_the_repository_sets() {
+    let set = |who: Who<'_>, key: &str| match who {
+        Who::Session => key == "max_cost_usd",
+        who => who == Who::Agent("developer") && matches!(key, "max_turns" | "max_cost_usd"),
+    };
+    let tighter_but_warning = [
+        json!({"max_turns": 1, "max_cost_usd": 0.5, "timeout_action": "warn"}),
+        json!({"max_turns": 1, "max_cost_usd": 0.5, "actions": {"max_turns": "warn", "max_cost_usd": "warn"}}),
+    ];
+    let mut failed = Vec::new();
+    for binding in [json!(true), json!(["max_turns", "max_cost_usd"]), json!(["session.*", "agents.*"])] {
+        let of = |user: &Value, who| {
+            policy(&[(USER, &user.to_string()), (PROJECT, &repository(&binding)), TRUST]).0.rules_of(who)
+        };
+        for (who, blocks) in ALL {
+            let before = of(&json!({}), who);
+            let attempts = attempts().into_iter().chain(tighter_but_warning.clone());
+            for (block, attempt) in attempts.flat_map(|it| blocks.iter().map(move |block| (block, it.clone()))) {
+                let user = local(who, block, &attempt);
+                let now = of(&user, who);
+                for rule in before.limits.iter().filter(|rule| set(who, rule.limit.key)) {
+                    let holds = now.get(rule.limit).is_some_and(|it| it.cap <= rule.cap && it.action >= rule.action);
+                    if !holds {
+                        failed.push(format!("{binding}, {user}, {who:?}: {}: {:?}", rule.name(), now.get(rule.limit)));
+                    }
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} are disarmed:\n{}", failed.len(), failed.join("\n"));
 }
 
 /// Returns what `fusebox config show` shows.
