@@ -27,6 +27,9 @@ const MARK: &str = "FUSEBOX_RUN";
 /// The exit code where a limit stopped the client's work.
 const STOPPED: u8 = 3;
 
+/// The client's option by which it writes down nothing of what its agents spend.
+const KEEPS_NO_TRANSCRIPT: &str = "--no-session-persistence";
+
 /// What a signal's number is added to in an exit code.
 const SIGNALS: u8 = 128;
 
@@ -42,7 +45,7 @@ the signal's number where a signal was handed on to it.
 On standard error it says also what did not end it: mistakes in the configuration,
 subagents that were stopped, calls that went by without Fusebox being asked, limits
 that were off or only observed, a damaged state that was set aside. --strict makes
-each of them exit 3.
+each of them exit 3, and does not start the client where the configuration has mistakes.
 
 Examples:
   fusebox run -- claude -p 'fix the tests'
@@ -64,6 +67,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let now = env.now();
     let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
     let mut remarks = mistakes(env);
+    if args.strict && !remarks.is_empty() {
+        remarks.push(to_people::run_not_begun());
+        say(env, &remarks);
+        return Ok(ExitCode::from(STOPPED));
+    }
     let asides = || store::folder(env).map(|folder| health::asides(&folder)).unwrap_or_default();
     let known = asides();
     let code = foreground::run(program, arguments, (MARK, &mark))?;
@@ -79,14 +87,22 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let lost = asides().into_iter().filter(|aside| !known.contains(aside));
     remarks.extend(lost.map(|aside| notices::state_set_aside(aside.display())));
-    for remark in &remarks {
-        env.eprintln_safe(&plain(&format!("fusebox: {remark}")));
+    say(env, &remarks);
+    if args.command.iter().any(|argument| argument == KEEPS_NO_TRANSCRIPT) {
+        say(env, &[to_people::run_estimated()]);
     }
     if let Some(signal) = code.checked_sub(SIGNALS).filter(|signal| (1..=64).contains(signal)) {
         env.eprintln_safe(&format!("fusebox: signal {signal} ended the client: exit code {code}"));
     }
     let is_three = is_stopped || args.strict && !remarks.is_empty();
     Ok(ExitCode::from(if is_three { STOPPED } else { code }))
+}
+
+/// Says on standard error what the client does not.
+fn say(env: &Environment, remarks: &[String]) {
+    for remark in remarks {
+        env.eprintln_safe(&plain(&format!("fusebox: {remark}")));
+    }
 }
 
 /// Says what is wrong in the configuration: a limit that is not read does not hold.

@@ -1,14 +1,13 @@
-//! What a repository's file binds: keys that `fusebox.local.json`, frontmatter and spawns may only tighten. A person's own file may set
-//! a tighter cap, and never what a bound cap does: a limit that only warns holds nobody.
+//! What a repository's file binds: keys that `fusebox.local.json`, frontmatter, spawns and a person's own file may only tighten.
+
+use std::path::{Path, PathBuf};
 
 use crate::config::key::Apply;
 use crate::config::keys;
 use crate::config::locks::Locks;
-use crate::config::permissions;
 use crate::config::place::Who;
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting, Subject};
-use crate::config::setting_value::SettingValue;
 use crate::domain::limit::Limit;
 use crate::domain::policy::{Action, Layer};
 
@@ -35,59 +34,48 @@ impl<'a> Binding<'a> {
 
     /// Returns the repository's value that a setting would loosen.
     pub fn loosened(&self, setting: &Setting, layer: Layer) -> Option<String> {
-        if layer == Layer::User {
-            let bound = self.without_person.rules.limits.iter().map(|rule| rule.limit);
-            return bound.filter(|limit| self.sets(limit)).find_map(|limit| self.made_milder(setting, limit));
-        }
-        if !is_bound(layer) {
-            return None;
-        }
+        let stands = self.stands_against(layer)?;
         let loosens = keys::row(&setting.subject).loosens;
-        if self.binds(&setting.subject) {
-            return loosens(setting, &self.stands);
+        if self.binds(&setting.subject, stands) {
+            return loosens(setting, stands);
         }
-        let bound = self.stands.rules.limits.iter().map(|rule| rule.limit).filter(|limit| self.binds_cap(limit));
-        bound.filter(|_| is_of_many(&setting.subject)).find_map(|limit| loosens(&alone(setting, limit)?, &self.stands))
+        let bound = stands.rules.limits.iter().map(|rule| rule.limit).filter(|limit| self.binds_cap(limit, stands));
+        bound.filter(|_| is_of_many(&setting.subject)).find_map(|limit| loosens(&alone(setting, limit)?, stands))
     }
 
     /// Whether a setting that speaks of many limits may change what one of them does.
     pub fn lets(&self, setting: &Setting, layer: Layer, limit: &'static Limit) -> bool {
-        if layer == Layer::User {
-            return !self.sets(limit) || self.made_milder(setting, limit).is_none();
-        }
-        let is_free = !is_bound(layer) || !(self.binds(&setting.subject) || self.binds_cap(limit));
+        let Some(stands) = self.stands_against(layer) else { return true };
         let loosens = keys::row(&setting.subject).loosens;
-        is_free || alone(setting, limit).and_then(|setting| loosens(&setting, &self.stands)).is_none()
+        let is_free = !(self.binds(&setting.subject, stands) || self.binds_cap(limit, stands));
+        is_free || alone(setting, limit).and_then(|setting| loosens(&setting, stands)).is_none()
+    }
+
+    /// Returns what a layer may only tighten; `None` for those that may say what they like.
+    fn stands_against(&self, layer: Layer) -> Option<&Resolved<'a>> {
+        match layer {
+            Layer::User => Some(&self.without_person),
+            layer => is_bound(layer).then_some(&self.stands),
+        }
     }
 
     /// Whether the repository binds a key: one that it sets, or one that its list names, where something stands.
-    fn binds(&self, subject: &Subject) -> bool {
+    fn binds(&self, subject: &Subject, stands: &Resolved) -> bool {
         let path = subject.path();
         let is_said = || self.said.iter().any(|said| said.subject == *subject);
-        self.keys.hold(self.who, &path) && (is_said() || self.keys.name(self.who, &path) && !self.only_warns(subject))
+        let is_named = || self.keys.name(self.who, &path) && !only_warns(subject, stands);
+        self.keys.hold(self.who, &path) && (is_said() || is_named())
     }
 
-    /// Whether what stands of a limit is built in and only warns: whoever sets one that blocks takes nothing away.
-    fn only_warns(&self, subject: &Subject) -> bool {
-        let rule = subject.limit.filter(|_| subject.key.is_empty()).and_then(|limit| self.stands.rules.get(limit));
-        rule.is_some_and(|rule| rule.layer == Layer::BuiltIn && rule.action == Action::Warn)
+    fn binds_cap(&self, limit: &'static Limit, stands: &Resolved) -> bool {
+        self.binds(&Subject::of_limit("", limit), stands)
     }
+}
 
-    /// Whether the repository's file sets a cap and binds it.
-    fn sets(&self, limit: &'static Limit) -> bool {
-        let cap = Subject::of_limit("", limit);
-        self.said.iter().any(|said| said.subject == cap) && self.keys.hold(self.who, &cap.path())
-    }
-
-    /// Returns the stricter action of a limit, where a setting names a milder one.
-    fn made_milder(&self, setting: &Setting, limit: &'static Limit) -> Option<String> {
-        let is_action = matches!(setting.value, SettingValue::Action(_)) && is_of_many(&setting.subject);
-        permissions::action(&alone(setting, limit).filter(|_| is_action)?, &self.without_person)
-    }
-
-    fn binds_cap(&self, limit: &'static Limit) -> bool {
-        self.binds(&Subject::of_limit("", limit))
-    }
+/// Whether what stands of a limit is built in and only warns: whoever sets one that blocks takes nothing away.
+fn only_warns(subject: &Subject, stands: &Resolved) -> bool {
+    let rule = subject.limit.filter(|_| subject.key.is_empty()).and_then(|limit| stands.rules.get(limit));
+    rule.is_some_and(|rule| rule.layer == Layer::BuiltIn && rule.action == Action::Warn)
 }
 
 /// Returns a setting as if it were said of one limit only; `None` where it is said of another one.
@@ -102,7 +90,31 @@ pub fn is_of_many(subject: &Subject) -> bool {
     matches!(keys::row(subject).apply, Apply::Limit(_))
 }
 
-/// Whether a layer is bound: it is stronger than the repository's file, and not the machine's owner's.
+/// Has the files of a repository in folders below the one whose file binds anything only tighten that, as a member's own: anybody can
+/// put one there, and need not commit it.
+pub fn hold_below(documents: &mut [Document]) {
+    let is_of_repository = |document: &&Document| document.layer == Layer::Project;
+    let binds = |document: &&Document| !Locks::binding(&[*document]).is_empty();
+    let binding: Vec<PathBuf> = documents.iter().filter(is_of_repository).filter(binds).map(folder).collect();
+    for document in documents.iter_mut().filter(|document| document.layer == Layer::Project) {
+        let own = folder(document);
+        if binding.iter().any(|above| own != *above && own.starts_with(above)) {
+            document.layer = Layer::ProjectLocal;
+        }
+    }
+}
+
+/// Returns the folder that a document is about: the one that holds its `.claude`.
+fn folder(document: &Document) -> PathBuf {
+    Path::new(&document.path).ancestors().nth(2).map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// Whether a layer may only tighten what is bound.
+pub fn is_held(layer: Layer) -> bool {
+    layer == Layer::User || is_bound(layer)
+}
+
+/// Whether a layer is bound with all that it says: it is stronger than the repository's file, and not the machine's owner's.
 pub fn is_bound(layer: Layer) -> bool {
     matches!(layer, Layer::ProjectLocal | Layer::Frontmatter | Layer::Spawn)
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-#[cfg(feature = "watch")]
 use crate::config::alerts;
+#[cfg(feature = "watch")]
+use crate::config::binding;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
 use crate::config::read::DocumentRead;
@@ -70,6 +71,7 @@ impl Policy {
         trust: Trust,
     ) -> (Policy, Vec<Problem>) {
         documents.extend(built_in(billing(&documents, trust)));
+        binding::hold_below(&mut documents);
         documents.sort_by_key(|document| document.layer);
         let idle = locks::binds_nothing(&documents);
         let (mut observed, documents) = observation::observing(documents, trust);

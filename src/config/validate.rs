@@ -195,7 +195,7 @@ fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
     if Locks::binding(&all).is_empty() {
         return Vec::new();
     }
-    let members = documents.iter().filter(|it| binding::is_bound(it.layer) || it.layer == Layer::User);
+    let members = documents.iter().filter(|it| binding::is_held(it.layer));
     let said: Vec<(&Document, &Setting)> =
         members.flat_map(|document| document.settings.iter().map(move |setting| (document, setting))).collect();
     let places = said.iter().map(|(_, setting)| (setting.place.who(), false));

@@ -55,7 +55,7 @@ pub fn payment(env: &Environment) -> Option<Payment> {
     if var(PLAN_TOKEN).is_some() {
         return Some(Payment::Plan);
     }
-    let folder = env.var("CLAUDE_CONFIG_DIR").map(Into::into).or_else(|| env.home())?;
+    let folder = env.named_folder("CLAUDE_CONFIG_DIR").or_else(|| env.home())?;
     let account = object(&folder.join(".claude.json"))?;
     // Whoever signs in at Anthropic's Console is given a key there.
     let has_helper = settings.get("apiKeyHelper").is_some_and(Value::is_string);

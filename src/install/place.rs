@@ -111,7 +111,7 @@ impl Folders {
 
 /// Returns the file of what the client remembers, and the one that older clients have left, which wins where it is there.
 fn remembered(env: &Environment) -> Vec<PathBuf> {
-    let own = env.var("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(|| env.home());
+    let own = env.named_folder("CLAUDE_CONFIG_DIR").or_else(|| env.home());
     let former = env.claude_dir().map(|folder| folder.join(".config.json"));
     own.map(|folder| folder.join(".claude.json")).into_iter().chain(former).collect()
 }

@@ -35,6 +35,10 @@ const SHARED: &str = ".claude/settings.json and .claude/fusebox.json; each membe
 const COVERS: &str =
     "clients that are started in this repository; `fusebox init --scope user` covers those in all of yours";
 
+/// Whom a team's registration is for: the client reads settings.json of the folder that it is started in alone.
+const COVERS_ROOT: &str =
+    "clients that are started in this very folder; who starts them in folders below runs `fusebox init` once";
+
 /// How many agent types are named.
 const NAMED: usize = 8;
 
@@ -81,7 +85,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     };
     let wrote = wrote(env, plan).map(|files| ("wrote", files));
     let paid = payment::payment(env).map(|payment| ("paid", paid(payment, &policy)));
-    let covers = (plan.place.scope == InstallScope::Local).then(|| ("covers", COVERS.to_owned()));
+    let covers = covers(env, plan).map(|whom| ("covers", whom.to_owned()));
     let lines = [
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
         ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
@@ -113,6 +117,15 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
             .collect::<String>()
     );
     text + &notes(env, plan, &policy)
+}
+
+/// Says whose clients a repository's registration is for, unless a note does.
+fn covers(env: &Environment, plan: &Plan) -> Option<&'static str> {
+    match plan.place.scope {
+        InstallScope::Project => Some(COVERS_ROOT),
+        InstallScope::Local if Folders::of(env, &env.folder()).repository.is_none() => Some(COVERS),
+        InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
+    }
 }
 
 /// Says what a registration leaves out, and what the limits would have done.
@@ -157,6 +170,10 @@ fn log(env: &Environment, plan: &Plan, policy: &Policy, state: &Path) -> String 
 
 /// Returns the policy of whom a plan is for. Others who work in a repository may not trust it.
 fn policy_of(env: &Environment, plan: &Plan) -> Policy {
+    if let (InstallScope::User, Some(home)) = (plan.place.scope, env.home()) {
+        // What the repository at hand says is not for the others.
+        return load::load(env, &home, false).0;
+    }
     let is_own = plan.place.scope != InstallScope::Project;
     load::load(env, &env.folder(), is_own && trust::is_trusted(env, &env.folder())).0
 }
@@ -208,7 +225,7 @@ fn paid(payment: Payment, policy: &Policy) -> String {
     match (payment, policy.billing()) {
         (_, Some(Billing::Plan)) => {
             "by a plan: dollars are list prices, and no bill (`billing` in ~/.claude/fusebox.json). What the client asks for \
-             itself is counted with the status line alone: `fusebox init --statusline`"
+             itself is counted with the status line alone (`fusebox init --statusline`)"
                 .to_owned()
         }
         (Payment::Plan, Some(Billing::Tokens)) => "by the token (`billing`): dollars are list prices".to_owned(),

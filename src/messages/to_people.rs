@@ -140,6 +140,12 @@ messages! {
     run_subagent(agent = "developer", status = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
         => "a subagent was {status}: {agent}: {why}. {next}";
 
+    /// `fusebox run --strict` does not start the client: a limit that is not read would not hold.
+    run_not_begun() => "the command was not started: with `--strict` the configuration has to be right.";
+
+    /// The client of `fusebox run` writes down nothing of what it spends.
+    run_estimated() => "cost and tokens are estimates, and may be far below what was spent: the client keeps no transcript.";
+
     /// At the end of `fusebox run`: no hook was heard.
     run_unseen(next = NextStep::Doctor)
         => "no session of this command ran any of its hooks: no limit was in force. {next}";

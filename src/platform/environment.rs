@@ -11,7 +11,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::Duration;
 
 use crate::domain::event::Moment;
-use crate::platform::folders::{HERE, System};
+use crate::platform::folders::{self, HERE, System};
 use crate::platform::given::GivenWorld;
 use crate::platform::run_command::Program;
 use crate::platform::stopwatch::Stopwatch;
@@ -122,9 +122,14 @@ impl Environment {
         HERE.home(|name| self.var(name))
     }
 
+    /// Returns a folder that a variable names, the same one wherever the agent is.
+    pub fn named_folder(&self, name: &str) -> Option<PathBuf> {
+        folders::named(|name| self.var(name), name)
+    }
+
     /// Returns the client's configuration folder: `$CLAUDE_CONFIG_DIR`, else `~/.claude`.
     pub fn claude_dir(&self) -> Option<PathBuf> {
-        self.var("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(|| Some(self.home()?.join(".claude")))
+        self.named_folder("CLAUDE_CONFIG_DIR").or_else(|| Some(self.home()?.join(".claude")))
     }
 
     /// Returns the folder of managed files on this platform.

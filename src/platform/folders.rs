@@ -22,6 +22,14 @@ pub enum System {
     Windows,
 }
 
+/// Returns a folder that a variable names. Hooks run in whatever folder the agent is in: what is relative begins in the project's, so
+/// that an agent which goes elsewhere is not counted in another state. `var` returns a variable that is set and not empty.
+pub fn named(var: impl Fn(&str) -> Option<String>, name: &str) -> Option<PathBuf> {
+    let folder = PathBuf::from(var(name)?);
+    let project = var("CLAUDE_PROJECT_DIR").filter(|_| folder.is_relative());
+    Some(project.map(|project| PathBuf::from(project).join(&folder)).unwrap_or(folder))
+}
+
 impl System {
     /// Returns the variables that name the home folder, the first first. Git Bash sets HOME on Windows, and the client does not
     /// go by it.
@@ -31,7 +39,7 @@ impl System {
 
     /// Returns the home folder. `var` returns a variable that is set and not empty.
     pub fn home(self, var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        self.home_variables().into_iter().find_map(var).map(PathBuf::from)
+        self.home_variables().into_iter().find_map(|name| named(&var, name))
     }
 
     /// Returns the folder of managed files: where the client looks, whatever the environment says.
@@ -46,7 +54,7 @@ impl System {
     /// Returns the folder of a program that is one user's own, apart from the state: who loses the state keeps the program.
     /// `var` returns a variable that is set and not empty.
     pub fn program_dir(self, var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        let folder = |name: &str| var(name).map(PathBuf::from);
+        let folder = |name: &str| named(&var, name);
         let home = || self.home(&var);
         Some(match self {
             System::Linux => {
@@ -62,7 +70,7 @@ impl System {
 
     /// Returns the folder of the state: `FUSEBOX_HOME`, else the system's own. `var` returns a variable that is set and not empty.
     pub fn state_dir(self, var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        let folder = |name: &str| var(name).map(PathBuf::from);
+        let folder = |name: &str| named(&var, name);
         if let Some(path) = folder("FUSEBOX_HOME") {
             return Some(path);
         }
@@ -121,6 +129,12 @@ mod tests {
             let found = system.program_dir(set(names)).map(|path| path.to_string_lossy().replace('\\', "/"));
             assert_eq!(found.as_deref(), Some(program), "{system:?} {names:?}");
         }
+        let relative = |name: &str| match name {
+            "FUSEBOX_HOME" => Some(".fusebox".to_owned()),
+            "CLAUDE_PROJECT_DIR" => Some("/p".to_owned()),
+            _ => None,
+        };
+        assert_eq!(linux.state_dir(relative), Some(PathBuf::from("/p/.fusebox")));
         assert_eq!((linux.home(|_| None), windows.state_dir(|_| None)), (None, None));
         assert_eq!((linux.program_dir(|_| None), mac.program_dir(|_| None)), (None, None));
     }

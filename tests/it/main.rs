@@ -77,6 +77,7 @@ mod plugin;
 mod polls;
 mod privacy;
 mod prolonged;
+mod relative_state;
 mod replay;
 mod report;
 mod retention;

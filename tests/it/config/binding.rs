@@ -249,3 +249,28 @@ fn a_refused_repository_is_shown_by_status_and_report_in_one_line_each() {
         }
     }
 }
+
+/// Anybody can put a file into a folder below, and whoever starts a client there reads it: what is bound above only gets tighter.
+#[test]
+fn a_file_in_a_folder_below_only_tightens_what_is_bound_above() {
+    let world = TestWorld::with_git();
+    world.write("project/.claude/fusebox.json", repository(r#"["session.max_cost_usd", "agents.*"]"#));
+    let shown = |below: &str, question: &[&str]| {
+        world.write("project/src/.claude/fusebox.json", below);
+        world.command(&[&["config", "show"], question].concat()).folder("project/src").run().ok()
+    };
+    let loose = r#"{"session": {"max_cost_usd": 24, "max_tokens": 9000}, "agents": {"dev*": {"max_turns": 100}}}"#;
+    let has = |text: &str, words: &[&str]| {
+        let found = text.lines().any(|line| line.split_whitespace().take(words.len()).eq(words.iter().copied()));
+        assert!(found, "{words:?}: {text}");
+    };
+    let session = shown(loose, &[]);
+    has(&session, &["max_cost_usd", "10", "request_increase", "project"]);
+    // What is not bound is the folder's own.
+    has(&session, &["max_tokens", "9000", "terminate"]);
+    has(&shown(loose, &["--agent", "developer"]), &["max_turns", "40", "pause", "project"]);
+    has(&shown(r#"{"mode": "observe"}"#, &["--agent", "developer"]), &["max_turns", "40", "pause", "project"]);
+    world.write("project/src/.claude/fusebox.json", loose);
+    let check = world.command(&["config", "check"]).folder("project/src").run().to_string();
+    assert!(check.contains("session.max_cost_usd: 24") && check.contains("the repository binds"), "{check}");
+}

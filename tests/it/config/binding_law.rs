@@ -57,7 +57,11 @@ fn local(who: Who<'_>, block: &str, attempt: &Value) -> Value {
 }
 
 fn rules(binding: &Value, local: &Value, who: Who<'_>) -> LimitSet {
-    policy(&[(PROJECT, &repository(binding)), (LOCAL, &local.to_string()), TRUST]).0.rules_of(who)
+    rules_in(LOCAL, binding, local, who)
+}
+
+fn rules_in(file: &str, binding: &Value, own: &Value, who: Who<'_>) -> LimitSet {
+    policy(&[(file, &own.to_string()), (PROJECT, &repository(binding)), TRUST]).0.rules_of(who)
 }
 
 /// Returns how `now` is looser than `before`, of the limits that are bound.
@@ -97,12 +101,12 @@ fn no_member_loosens_what_a_list_names() {
     ];
     let mut failed = Vec::new();
     for (binding, names) in &bindings {
-        for (who, blocks) in ALL {
-            let before = rules(binding, &json!({}), who);
+        for (file, (who, blocks)) in [LOCAL, USER].into_iter().flat_map(|file| ALL.map(|it| (file, it))) {
+            let before = rules_in(file, binding, &json!({}), who);
             for (block, attempt) in blocks.iter().flat_map(|block| attempts().into_iter().map(move |it| (block, it))) {
-                let local = local(who, block, &attempt);
-                let looser = loosened(&before, &rules(binding, &local, who), |key| names(who, key));
-                failed.extend(looser.iter().map(|what| format!("{binding}, {local}, {who:?}: {what}")));
+                let own = local(who, block, &attempt);
+                let looser = loosened(&before, &rules_in(file, binding, &own, who), |key| names(who, key));
+                failed.extend(looser.iter().map(|what| format!("{binding}, {own} in {file}, {who:?}: {what}")));
             }
         }
     }
