@@ -193,12 +193,7 @@ fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
 fn trips(report: &Report, terminal: &Terminal) -> String {
     let row = |session: &SessionReport, run: &RunReport, trip: &Trip| {
         let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
-        let did = match trip.action.as_str() {
-            _ if trip.of_call => "call refused",
-            _ if trip.keeps_back => "blocked",
-            action => action,
-        };
-        let did = log_lines::with_mode(did, &trip.mode);
+        let did = log_lines::with_mode(trip.did(), &trip.mode);
         let cells = vec![
             format!("#{}", trip.number),
             terminal.zone.minute(trip.at.0),

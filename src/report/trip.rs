@@ -61,6 +61,15 @@ impl Trip {
         ahead_of_trip(cap.limit, used.value, cap.value, ahead)
     }
 
+    /// Says what the limit did: its action, or that a call alone was refused, or a prompt not sent.
+    pub fn did(&self) -> &str {
+        match self.action.as_str() {
+            _ if self.of_call => "call refused",
+            _ if self.keeps_back => "blocked",
+            action => action,
+        }
+    }
+
     /// Returns what the limit has read: its figures, or what was repeated for one that only is on or off.
     pub fn reading(&self) -> String {
         match self.cap {

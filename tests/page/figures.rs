@@ -67,6 +67,24 @@ pub fn runs(json: &Value) -> Vec<(&Value, &Value)> {
     sessions.flat_map(|session| session["runs"].as_array().unwrap().iter().map(move |run| (session, run))).collect()
 }
 
+/// Whether a run is more than a prompt that was not sent.
+fn has_begun(run: &Value) -> bool {
+    let did_nothing = run["turns"] == 0 && run["requests"] == 0;
+    !(run["agent_type"] == "main" && run["status"] == "failed" && did_nothing)
+}
+
+/// Returns how many runs of a report are more than prompts that were not sent.
+pub fn runs_begun(json: &Value) -> usize {
+    runs(json).iter().filter(|(_, run)| has_begun(run)).count()
+}
+
+/// Whether a word on the page is what texts say of a status: a limit has stopped what failed; a prompt was not sent, or it may go on.
+fn says_status(word: &str, status: &Value) -> bool {
+    let stops = ["failed", "stopped", "paused", "completed"].iter().any(|it| status == it);
+    word == if status == "failed" { "stopped" } else { status.as_str().unwrap() }
+        || (stops && ["blocked", "may go on"].contains(&word))
+}
+
 /// Compares the sessions' table, in its order.
 pub fn same_sessions(page: &Value, json: &Value) {
     let (sessions, shown) = (json["sessions"].as_array().unwrap(), rows(page, "Sessions"));
@@ -74,10 +92,12 @@ pub fn same_sessions(page: &Value, json: &Value) {
     for (session, row) in sessions.iter().zip(shown) {
         let id = session["session_id"].as_str().unwrap();
         assert!(id.starts_with(row[0]["text"].as_str().unwrap()), "{id} {}", row[0]);
-        assert_eq!((&row[2]["text"], &row[3]["text"]), (&session["project"], &session["status"]));
+        assert_eq!(row[2]["text"], session["project"]);
+        assert!(says_status(row[3]["text"].as_str().unwrap(), &session["status"]), "{id} {}", row[3]);
         let of_session = session["runs"].as_array().unwrap();
+        let begun = of_session.iter().filter(|run| has_begun(run)).count();
         let trips: usize = of_session.iter().map(|run| run["trips"].as_array().unwrap().len()).sum();
-        assert_eq!((exact(&row[4]), exact(&row[8])), (of_session.len().to_string(), trips.to_string()), "{id}");
+        assert_eq!((exact(&row[4]), exact(&row[8])), (begun.to_string(), trips.to_string()), "{id}");
         for (at, key) in [(5, "turns"), (6, "requests"), (7, "tokens"), (9, "cost_usd"), (10, "new_cost_usd")] {
             assert_eq!(exact(&row[at]), text(&session[key]), "{id} {key}");
         }
@@ -99,14 +119,15 @@ pub fn same_timelines(page: &Value, json: &Value) {
             assert_eq!(exact(&row[3][at]), text(&run[key]), "{id} {key}");
         }
         let status = run["stop_reason"].as_str().map(|reason| format!(": {}", reason.replace('_', " ")));
-        assert_eq!(row[3][1]["text"], run["status"].as_str().unwrap().to_owned() + &status.unwrap_or_default());
+        let word = row[3][1]["text"].as_str().unwrap().strip_suffix(&status.unwrap_or_default());
+        assert!(word.is_some_and(|word| says_status(word, &run["status"])), "{id}: {}", row[3][1]);
     }
 }
 
 /// Compares what is said of each agent type with its runs.
 pub fn same_types(page: &Value, json: &Value) {
     let mut by_type: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for (_, run) in runs(json) {
+    for (_, run) in runs(json).into_iter().filter(|(_, run)| has_begun(run)) {
         by_type.entry(run["agent_type"].as_str().unwrap()).or_default().push(run);
     }
     let shown = page["types"].as_array().unwrap();
@@ -140,25 +161,33 @@ pub fn same_types(page: &Value, json: &Value) {
 /// Compares the trips: each of them, their sums by limit and action, and the agents of each hour in the data.
 pub fn same_trips(page: &Value, json: &Value) {
     let mut sums: BTreeMap<(String, String), u64> = BTreeMap::new();
-    let mut told: Vec<String> = Vec::new();
+    let mut told: Vec<(String, String)> = Vec::new();
     for (_, run) in runs(json) {
         for trip in run["trips"].as_array().unwrap() {
             let (limit, action) = (text(&trip["limit"]), text(&trip["action"]).replace('_', " "));
-            told.push(format!("{limit} {action} {}", Value::Array(vec![trip["used"].clone(), trip["cap"].clone()])));
+            told.push((
+                format!("{limit} {}", Value::Array(vec![trip["used"].clone(), trip["cap"].clone()])),
+                action.clone(),
+            ));
             *sums.entry((limit, action)).or_default() += 1;
         }
     }
     let list = rows(page, "Trips");
     let action = |row: &Value| text(&row[6]["text"]).replace(", observed", "");
-    let mut shown: Vec<String> = list
-        .iter()
-        .map(|row| format!("{} {} {}", text(&row[4]["text"]), action(row), text(&row[5]["exact"])))
-        .collect();
-    told.sort();
-    shown.sort();
-    assert_eq!(told, shown);
+    let figures = |row: &Value| format!("{} {}", text(&row[4]["text"]), text(&row[5]["exact"]));
+    assert_eq!(told.len(), list.len());
+    let mut calls_alone = 0;
+    for row in list {
+        let is_told = |(of, did): &(String, String)| {
+            let is_same = *did == action(row) || ["call refused", "blocked"].contains(&action(row).as_str());
+            *of == figures(row) && is_same
+        };
+        let at = told.iter().position(is_told).unwrap_or_else(|| panic!("{row} is no trip of the report"));
+        calls_alone += usize::from(told.swap_remove(at).1 != action(row));
+    }
+    assert!(calls_alone < list.len(), "most trips say their action");
     let matrix = rows(page, "Trips by limit and action");
-    let actions: BTreeSet<&String> = sums.keys().map(|(_, action)| action).collect();
+    let actions: BTreeSet<String> = list.iter().map(action).collect();
     let cells: u64 = matrix[..matrix.len() - 1]
         .iter()
         .flat_map(|row| row.as_array().unwrap()[1..=actions.len()].iter())

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::chromium::{chromium, open};
 use crate::figures::{
-    exact, pico, runs, same_budgets, same_caps, same_groups, same_hours, same_sessions, same_timelines, same_trips,
-    same_types,
+    exact, pico, rows, runs, runs_begun, same_budgets, same_caps, same_groups, same_hours, same_sessions,
+    same_timelines, same_trips, same_types,
 };
-use crate::states::{OVER_MS, State, ZONE, two_weeks};
+use crate::states::{BEGAN_MS, OVER_MS, State, ZONE, recordings, two_weeks};
 
 const GROUPINGS: [(&str, &str, &str); 4] = [
     ("Day", "day", "days"),
@@ -44,7 +44,7 @@ fn same_numbers(state: &State, seen: &Value) {
     let trips: usize = runs(&json).iter().map(|(_, run)| run["trips"].as_array().unwrap().len()).sum();
     let expected = [
         ("Sessions", sessions.len() as u64),
-        ("Runs", runs(&json).len() as u64),
+        ("Runs", runs_begun(&json) as u64),
         ("Tool calls", sum(sessions, "turns")),
         ("Requests", sum(days, "requests")),
         ("Tokens", sum(days, "tokens")),
@@ -113,4 +113,23 @@ fn obeys_the_keyboard(seen: &Value) {
     assert_ne!(next["session"], before["session"], "an arrow goes on");
     assert_eq!(seen["none"], "No session has these words.");
     assert!(seen["found"].as_str().unwrap().ends_with("sessions"), "{seen}");
+}
+
+/// Where a plan pays, dollars are no bill: tokens stand before them, and they are called list price.
+#[test]
+fn on_a_plan_tokens_come_first() {
+    let Some(chromium) = chromium() else { return };
+    let state = State::new(r#"{"billing": "plan"}"#);
+    state.play(&recordings()[0], 0, BEGAN_MS, "/home/you/shop");
+    let seen = open(&chromium, &state.page(OVER_MS), "read", None);
+    is_quiet(&seen);
+    let closed = &seen["closed"];
+    let labels: Vec<&str> = closed["totals"].as_array().unwrap().iter().filter_map(|total| total[0].as_str()).collect();
+    assert_eq!(labels[..2], ["Tokens", "List price, USD"]);
+    let day = &state.json(OVER_MS, &["--by", "day"])["days"][0];
+    let row = &rows(closed, "Day")[0];
+    assert_eq!(
+        (exact(&row[1]), exact(&row[2])),
+        (day["tokens"].to_string(), day["cost_usd"].as_str().unwrap().to_owned())
+    );
 }

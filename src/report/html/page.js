@@ -92,9 +92,10 @@ function inPages(place, name, heads, count, step, row) {
 
 function totals() {
   const all = data.totals;
+  const cost = [data.cost_head, "usd", all.cost], tokens = ["Tokens", "count", all.tokens];
   const rows = [
-    [data.cost_head, "usd", all.cost], ["Sessions", "count", all.sessions], ["Runs", "count", all.runs],
-    ["Tool calls", "count", all.turns], ["Requests", "count", all.requests], ["Tokens", "count", all.tokens],
+    ...(data.plan ? [tokens] : []), cost, ["Sessions", "count", all.sessions], ["Runs", "count", all.runs],
+    ["Tool calls", "count", all.turns], ["Requests", "count", all.requests], ...(data.plan ? [] : [tokens]),
     ["Limits reached", "count", all.trips],
   ];
   for (const [label, form, value] of rows) {
@@ -102,24 +103,28 @@ function totals() {
   }
 }
 
+// The columns of a grouping. Where a plan pays, tokens come first.
+const SPENT = [["cost", "usd", data.cost_head], ["requests", "count", "Requests"], ["tokens", "count", "Tokens"], ["sessions", "count", "Sessions"]];
+if (data.plan) SPENT.unshift(...SPENT.splice(2, 1));
+
 // A grouping's table: what each group cost, with a bar as long as its part of the largest.
 function grouping(by, label) {
   const group = data.groups[by];
-  const most = Math.max(1, ...group.cost.map(Number));
-  const heads = [heading(label), heading(data.cost_head, "n"), heading("Requests", "n"), heading("Tokens", "n"), heading("Sessions", "n")];
+  const spent = data.plan ? group.tokens : group.cost;
+  const most = Math.max(1, ...spent.map(Number));
+  const heads = [heading(label), ...SPENT.map(([, , head]) => heading(head, "n"))];
   const row = (at) => {
-    const cost = cell("usd", group.cost[at]);
     const bar = element("span", { class: "meter" });
-    bar.style.width = (Number(group.cost[at]) / most) * 100 + "%";
+    bar.style.width = (Number(spent[at]) / most) * 100 + "%";
     const name = text(group.name[at]);
     name.append(bar);
-    return element("tr", {}, name, cost, cell("count", group.requests[at]), cell("count", group.tokens[at]), cell("count", group.sessions[at]));
+    return element("tr", {}, name, ...SPENT.map(([key, form]) => cell(form, group[key][at])));
   };
   const place = byId("by-" + by);
   if (!group.name.length) return place.replaceChildren(element("p", { class: "note" }, "Nothing was spent in this period."));
   const made = inPages(place, label, heads, group.name.length, 400, row);
   const all = group.total;
-  const total = element("tr", { class: "total" }, text("total"), cell("usd", all.cost), cell("count", all.requests), cell("count", all.tokens), cell("count", all.sessions));
+  const total = element("tr", { class: "total" }, text("total"), ...SPENT.map(([key, form]) => cell(form, all[key])));
   made.append(element("tfoot", {}, total));
   return undefined;
 }
@@ -203,7 +208,7 @@ function types() {
     const made = element("div", { class: "types" },
       element("div", {}, element("h3", { class: "name", title: type.kind }, type.kind),
         element("div", { class: "dim" }, figure("span", "count", type.runs), type.runs === 1 ? " run, " : " runs, ", figure("span", "count", type.tripped), " reached a limit")),
-      distribution("Tool calls", type.turns, "count", "tenths"), distribution("Duration", type.duration_ms, "ms", "ms"), distribution("USD a run", type.cost, "usd", "usd"));
+      distribution("Tool calls", type.turns, "count", "tenths"), distribution("Working time", type.duration_ms, "ms", "ms"), data.plan ? distribution("Tokens a run", type.tokens, "count", "tenths") : distribution("USD a run", type.cost, "usd", "usd"));
     made.dataset.type = type.kind;
     return made;
   };
@@ -239,12 +244,24 @@ function trips() {
   if (!all.at.length) return;
   const heads = ["Trip", "At", "Session", "Agent", "Limit", "Used", "Action", "Layer"].map((label) => heading(label, label === "Used" ? "n" : ""));
   inPages(byId("trips"), "Trips", heads, all.at.length, 200, (at) => {
-    const used = element("td", { class: "n" }, all.figures[at]);
+    const used = element("td", { class: "n said" }, all.figures[at]);
     used.dataset.n = JSON.stringify([all.used[at], all.cap[at]]);
     const open = element("button", { type: "button" }, short(data.sessions.id[all.session[at]]));
     open.addEventListener("click", () => find(all.session[at]));
     const action = words[all.action[at]].replaceAll("_", " ") + (all.observed[at] ? ", observed" : "");
     return element("tr", { class: "link" }, text("#" + all.number[at], "mono"), text(all.at[at], ""), element("td", {}, open), text(words[all.kind[at]]), text(words[all.limit[at]]), used, text(action, ""), text(words[all.layer[at]], ""));
+  });
+}
+
+function dialogs() {
+  const all = data.dialogs;
+  if (!all.at.length) return;
+  byId("dialogs-section").hidden = false;
+  const heads = ["Dialog", "At", "Session", "Agent", "Limit", "Answer"].map((label) => heading(label));
+  inPages(byId("dialogs"), "Dialogs", heads, all.at.length, 200, (at) => {
+    const open = element("button", { type: "button" }, short(data.sessions.id[all.session[at]]));
+    open.addEventListener("click", () => find(all.session[at]));
+    return element("tr", { class: "link" }, text("#" + all.number[at], "mono"), text(all.at[at], ""), element("td", {}, open), text(words[all.kind[at]]), text(words[all.limit[at]]), text(words[all.answer[at]], ""));
   });
 }
 
@@ -255,17 +272,20 @@ function budgets() {
   const row = (it) => {
     const used = element("td", { class: "n" }, it.figures);
     used.dataset.n = JSON.stringify([it.used, it.cap]);
-    return element("tr", {}, text(it.id || it.scope), text(it.limit), used, text(it.resets || "–", ""));
+    return element("tr", {}, text(it.id || it.scope), text(it.limit), used, text(it.resets || "at no fixed time", ""));
   };
   byId("budgets").append(table("Budgets", [heading("Of"), heading("Limit"), heading("Used", "n"), heading("Begins anew")], all.map(row)));
 }
 
 // The sessions: a table that is filtered and sorted, each with its timeline below it.
 const COLUMNS = [
-  ["Session", "id"], ["Started", "started"], ["Project", "project"], ["Status", "status"], ["Runs", "runs", "count"],
+  ["Session", "id"], ["Started", "started"], ["Project", "project"], ["Status", "status"], ["Runs", "begun", "count"],
   ["Tool calls", "turns", "count"], ["Requests", "requests", "count"], ["Tokens", "tokens", "count"], ["Trips", "trips", "count"],
   [data.cost_head, "cost", "usd"], ["New", "new_cost", "usd"],
 ];
+// Where no client has written a total, nothing is said of it.
+if (data.sessions.client.some((cost) => cost !== null)) { COLUMNS.push(["Client", "client", "usd"]); byId("client-note").hidden = false; }
+const STOPPED = ["stopped", "blocked"];
 const view = { order: data.sessions.id.map((_, at) => at), key: "started", down: true, shown: 50, body: null };
 const wordOf = (key, at) => (key === "status" || key === "project" ? words[data.sessions[key][at]] : data.sessions[key][at]);
 
@@ -326,8 +346,8 @@ function sessionRow(session, isFirst) {
   const status = words[all.status[session]];
   const first = element("td", {}, open);
   const rest = COLUMNS.slice(1).map(([, key, form]) => {
-    if (form) return cell(form, all[key][session]);
-    if (key === "status") return text(status, status === "failed" ? "bad" : "");
+    if (form) return all[key][session] === null ? element("td", { class: "n" }, "–") : cell(form, all[key][session]);
+    if (key === "status") return text(status, STOPPED.includes(status) ? "bad" : "");
     return text(wordOf(key, session), key === "started" ? "" : "name");
   });
   const row = element("tr", { class: "session" }, first, ...rest);
@@ -422,7 +442,7 @@ function timeline(place, session) {
     }
     const status = words[all.status[here]] + (all.reason[here] < 0 ? "" : ": " + words[all.reason[here]].replaceAll("_", " "));
     const said = reached.map((trip) => words[data.trips.limit[trip]] + " " + data.trips.figures[trip]).join("; ");
-    const made = element("tr", { "aria-level": level + 1 }, name, text(status, words[all.status[here]] === "failed" ? "bad" : ""), element("td", { class: "track-cell" }, track), cell("ms", all.start[here]), cell("ms", all.ms[here]), cell("count", all.turns[here]), cell("count", all.requests[here]), cell("count", all.tokens[here]), cell("usd", all.cost[here]), text(said, "long"));
+    const made = element("tr", { "aria-level": level + 1 }, name, text(status, STOPPED.includes(words[all.status[here]]) ? "bad" : ""), element("td", { class: "track-cell" }, track), cell("ms", all.start[here]), cell("ms", all.ms[here]), cell("count", all.turns[here]), cell("count", all.requests[here]), cell("count", all.tokens[here]), cell("usd", all.cost[here]), text(said, "long"));
     made.dataset.run = all.id[here];
     made.dataset.level = level;
     return made;
@@ -450,14 +470,18 @@ function theme() {
 byId("period").textContent = data.period;
 byId("made").textContent = data.made;
 byId("notes").append(...data.notes.map((note) => element("p", { class: "note" }, note)));
+byId("meaning").textContent = data.meaning;
+if (data.plan) for (const by of ["days", "agents", "models", "projects"]) byId("h-" + by).textContent = byId("h-" + by).textContent.replace("Cost", "Tokens");
 totals();
 for (const [by, label] of [["day", "Day"], ["agent", "Agent type"], ["model", "Model"], ["project", "Project"]]) grouping(by, label);
 const days = data.groups.day;
-timeBars("chart-days", [...days.name].reverse(), [...days.cost].reverse().map((pico) => Number(pico) / 1e12), 86400, data.cost_head, (usd) => dollars(usd * 1e12));
+if (data.plan) timeBars("chart-days", [...days.name].reverse(), [...days.tokens].reverse(), 86400, "Tokens", whole);
+else timeBars("chart-days", [...days.name].reverse(), [...days.cost].reverse().map((pico) => Number(pico) / 1e12), 86400, data.cost_head, (usd) => dollars(usd * 1e12));
 types();
 timeBars("chart-hours", data.hours.from, data.hours.agents, 3600, "Agents", (count) => (Number.isInteger(count) ? whole(count) : ""));
 tripMatrix();
 trips();
+dialogs();
 budgets();
 sessions();
 let waiting = 0;

@@ -8,13 +8,15 @@ use crate::calendar::Zone;
 use crate::domain::charge::DaySum;
 use crate::domain::policy::Billing;
 use crate::domain::run::kind_of;
-use crate::domain::run_figure::RunFigure;
+use crate::domain::run_figure::{self, RunFigure};
 use crate::report::group::{self, Group, GroupBy, Part};
 use crate::report::html::distribution::{Distribution, Measure};
 use crate::report::html::session_columns::{RunColumns, SessionColumns, sessions};
-use crate::report::html::trip_columns::{HourColumns, TripColumns, TripSums, hours, trip_sums, trips};
+use crate::report::html::trip_columns::{
+    DialogColumns, HourColumns, TripColumns, TripSums, dialogs, hours, trip_sums, trips,
+};
 use crate::report::html::words::{Pico, Words};
-use crate::report::model::{Report, RunReport};
+use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::rows::SessionRows;
 use crate::ui::formats::{Quantity, Timestamp};
@@ -48,12 +50,16 @@ pub struct PageData {
     made: String,
     notes: Vec<String>,
     cost_head: &'static str,
+    /// Whether a plan pays: then tokens come first.
+    plan: bool,
+    meaning: &'static str,
     totals: Totals,
     groups: BTreeMap<&'static str, GroupColumns>,
     types: Vec<AgentType>,
     hours: HourColumns,
     trip_sums: TripSums,
     trips: TripColumns,
+    dialogs: DialogColumns,
     budgets: Vec<BudgetRow>,
     sessions: SessionColumns,
     words: Vec<String>,
@@ -96,6 +102,7 @@ struct AgentType {
     turns: Distribution,
     duration_ms: Distribution,
     cost: Distribution,
+    tokens: Distribution,
 }
 
 #[derive(Debug, Serialize)]
@@ -124,7 +131,7 @@ pub fn page_data(source: &PageSource) -> (PageData, RunColumns) {
         requests: spent.map_or(0, |total| total.requests),
         tokens: spent.map_or(0, |total| total.tokens),
         sessions: source.report.sessions.len(),
-        runs: all().count(),
+        runs: source.report.sessions.iter().map(SessionReport::runs_begun).sum(),
         turns: source.report.sessions.iter().map(|session| session.turns).sum(),
         trips: all().map(|run| run.trips.len()).sum(),
     };
@@ -133,12 +140,15 @@ pub fn page_data(source: &PageSource) -> (PageData, RunColumns) {
         made: format!("Made by fusebox {} on {}.", env!("CARGO_PKG_VERSION"), source.zone.minute(source.now_ms)),
         notes: notes(source),
         cost_head: if source.billing == Billing::Plan { "List price, USD" } else { "Cost, USD" },
+        plan: source.billing == Billing::Plan,
+        meaning: run_figure::MEANING,
         totals,
         groups,
         types: types(source.report),
         hours: hours(source.report, source.zone),
         trip_sums: trip_sums(source.report, &mut words),
         trips: trips(source.report, source.zone, &mut words),
+        dialogs: dialogs(source.report, source.zone, &mut words),
         budgets: budgets(source),
         sessions,
         words: words.into_texts(),
@@ -184,7 +194,7 @@ fn grouped(source: &PageSource, by: GroupBy) -> GroupColumns {
 /// Sums up runs by their agents' types, those with the most runs first.
 fn types(report: &Report) -> Vec<AgentType> {
     let mut by_kind: BTreeMap<&str, Vec<&RunReport>> = BTreeMap::new();
-    for run in report.sessions.iter().flat_map(|session| &session.runs) {
+    for run in report.sessions.iter().flat_map(|session| &session.runs).filter(|run| !run.is_kept_back()) {
         by_kind.entry(run.kind()).or_default().push(run);
     }
     let mut types: Vec<AgentType> = by_kind.into_iter().map(|(kind, runs)| agent_type(kind, &runs)).collect();
@@ -205,6 +215,7 @@ fn agent_type(kind: &str, runs: &[&RunReport]) -> AgentType {
         turns: told(RunFigure::ToolCalls, Measure::Number, |run| run.turns),
         duration_ms: told(RunFigure::Duration, Measure::Time, |run| run.duration_ms),
         cost: told(RunFigure::Cost, Measure::Number, |run| run.cost_usd.0.0),
+        tokens: told(RunFigure::Tokens, Measure::Number, |run| run.tokens),
     }
 }
 

@@ -18,12 +18,16 @@ pub struct SessionColumns {
     status: Vec<i32>,
     first_run: Vec<usize>,
     runs: Vec<usize>,
+    /// Runs but for prompts that were not sent.
+    begun: Vec<usize>,
     turns: Vec<u64>,
     requests: Vec<u64>,
     tokens: Vec<u64>,
     trips: Vec<usize>,
     cost: Vec<Pico>,
     new_cost: Vec<Pico>,
+    /// The client's own total; `None` where it wrote none.
+    client: Vec<Option<Pico>>,
 }
 
 /// The runs of all sessions, those of a session together; times are milliseconds.
@@ -53,15 +57,17 @@ pub fn sessions(report: &Report, zone: &Zone, words: &mut Words) -> (SessionColu
         columns.id.push(plain(&session.session_id));
         columns.started.push(zone.minute(session.started_at.0));
         columns.project.push(words.number(&session.project));
-        columns.status.push(words.number(session.stands.as_str()));
+        columns.status.push(words.number(session.standing().0));
         columns.first_run.push(runs.id.len());
         columns.runs.push(session.runs.len());
+        columns.begun.push(session.runs_begun());
         columns.turns.push(session.turns);
         columns.requests.push(session.requests);
         columns.tokens.push(session.tokens);
         columns.trips.push(session.runs.iter().map(|run| run.trips.len()).sum());
         columns.cost.push(session.cost_usd.0.into());
         columns.new_cost.push(session.new_cost_usd.0.into());
+        columns.client.push(session.client_cost_usd.map(|cost| cost.0.into()));
         let places: BTreeMap<&str, i64> = session.runs.iter().map(|run| run.run_id.as_str()).zip(0..).collect();
         for run in &session.runs {
             let parent = run.parent_run_id.as_deref().and_then(|parent| places.get(parent).copied());
@@ -76,7 +82,7 @@ impl RunColumns {
         self.id.push(plain(&run.run_id));
         self.kind.push(words.number(run.kind()));
         self.parent.push(parent.unwrap_or(-1));
-        self.status.push(words.number(run.status.as_str()));
+        self.status.push(words.number(run.standing()));
         self.reason.push(run.stop_reason.as_deref().map_or(-1, |reason| words.number(reason)));
         self.start.push((run.started_at.0 - began_ms).max(0));
         self.ms.push(run.duration_ms);

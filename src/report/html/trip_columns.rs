@@ -43,6 +43,35 @@ pub struct TripColumns {
     observed: Vec<u8>,
 }
 
+/// Dialogs that asked a person for more, the latest first.
+#[derive(Debug, Default, Serialize)]
+pub struct DialogColumns {
+    number: Vec<i64>,
+    at: Vec<String>,
+    session: Vec<usize>,
+    kind: Vec<i32>,
+    limit: Vec<i32>,
+    answer: Vec<i32>,
+}
+
+/// Lists all dialogs, the latest first.
+pub fn dialogs(report: &Report, zone: &Zone, words: &mut Words) -> DialogColumns {
+    let runs =
+        report.sessions.iter().enumerate().flat_map(|(at, session)| session.runs.iter().map(move |run| (at, run)));
+    let mut rows: Vec<_> = runs.flat_map(|(at, run)| run.dialogs.iter().map(move |asked| (asked, at, run))).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.0.number));
+    let mut columns = DialogColumns::default();
+    for (asked, session, run) in rows {
+        columns.number.push(asked.number);
+        columns.at.push(zone.second(asked.at.0));
+        columns.session.push(session);
+        columns.kind.push(words.number(run.kind()));
+        columns.limit.push(words.number(&asked.limit));
+        columns.answer.push(words.number(asked.answer.as_str()));
+    }
+    columns
+}
+
 /// Counts the agents that hit a limit in each hour, by the clock of the report's zone.
 pub fn hours(report: &Report, zone: &Zone) -> HourColumns {
     let mut agents: BTreeMap<String, BTreeSet<(&str, &str)>> = BTreeMap::new();
@@ -60,7 +89,7 @@ pub fn hours(report: &Report, zone: &Zone) -> HourColumns {
 pub fn trip_sums(report: &Report, words: &mut Words) -> TripSums {
     let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for trip in report.sessions.iter().flat_map(|session| &session.runs).flat_map(|run| &run.trips) {
-        *counts.entry((&trip.limit, &trip.action)).or_default() += 1;
+        *counts.entry((&trip.limit, trip.did())).or_default() += 1;
     }
     let mut sums = TripSums::default();
     for ((limit, action), count) in counts {
@@ -89,7 +118,7 @@ pub fn trips(report: &Report, zone: &Zone, words: &mut Words) -> TripColumns {
         columns.run.push(number);
         columns.kind.push(words.number(run.kind()));
         columns.limit.push(words.number(&trip.limit));
-        columns.action.push(words.number(&trip.action));
+        columns.action.push(words.number(trip.did()));
         columns.figures.push(plain(&trip.reading()));
         columns.used.push(trip.used);
         columns.cap.push(trip.cap);
