@@ -15,7 +15,7 @@ const TIME_MS: u64 = 700;
 pub fn show(env: &Environment, policy: &Policy) {
     let mut sessions = Vec::new();
     play_newest(env, (policy, Mode::Observe), TIME_MS, |replayed, _| sessions.push(replayed));
-    let types = evidence(&sessions, &suggest::stopped(env, &sessions));
+    let types = evidence(&sessions, &suggest::known_runs(env, &sessions));
     let text = past_table::text(policy, &types, sessions.len(), &query::page(env));
     if !text.is_empty() {
         env.print(&format!("{text}\n"));

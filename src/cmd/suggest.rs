@@ -1,6 +1,6 @@
 //! `fusebox suggest`: limits that fit, from what past runs needed.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,7 +11,6 @@ use crate::config::policy::Policy;
 use crate::config::{jsonc, limit_name, load, setting_value};
 use crate::domain::limit::Limit;
 use crate::domain::policy::{Layer as PolicyLayer, Mode, Scope};
-use crate::domain::session::Status;
 use crate::error::{Error, Result};
 use crate::install::diff;
 use crate::install::files::{self, Change};
@@ -20,7 +19,7 @@ use crate::install::{default_files, policy_edit};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::pricing;
-use crate::replay::evidence::{self, MAIN};
+use crate::replay::evidence::{self, KnownRuns, MAIN};
 use crate::replay::play_all::{Between, play_all};
 use crate::replay::player::ReplayTerms;
 use crate::replay::replayed_session::ReplayedSession;
@@ -89,7 +88,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let folder = env.folder();
     let (policy, _) = load::load(env, &folder, trust::is_trusted(env, &folder));
     let sessions = play(env, (&policy, Mode::Observe), &found, between)?;
-    let types = evidence::evidence(&sessions, &stopped(env, &sessions));
+    let types = evidence::evidence(&sessions, &known_runs(env, &sessions));
     let wanted = |name: &&String| args.agent_type.as_ref().is_none_or(|only| only == *name);
     let agents = types
         .iter()
@@ -147,16 +146,15 @@ pub fn has_state(env: &Environment) -> bool {
     env.state_dir().is_some_and(|folder| file_info::exists(&folder.join("state.db")))
 }
 
-/// Returns the runs that a limit or a person has stopped, as the state has them: transcripts do not tell.
-pub fn stopped(env: &Environment, sessions: &[ReplayedSession]) -> HashSet<(String, String)> {
-    let Some(store) = has_state(env).then(|| Store::open(env).ok()).flatten() else { return HashSet::new() };
-    let mut stopped = HashSet::new();
+/// Returns the runs of these sessions as the state has them: it knows what transcripts do not tell.
+pub fn known_runs(env: &Environment, sessions: &[ReplayedSession]) -> KnownRuns {
+    let Some(store) = has_state(env).then(|| Store::open(env).ok()).flatten() else { return KnownRuns::new() };
+    let mut known = KnownRuns::new();
     for id in sessions.iter().map(|session| &session.session.id) {
         let runs = store.runs_of(id).unwrap_or_default().into_iter();
-        let over = runs.filter(|run| matches!(run.status, Status::Failed | Status::Paused | Status::Stopped));
-        stopped.extend(over.map(|run| (id.clone(), run.id)));
+        known.extend(runs.map(|run| ((id.clone(), run.id.clone()), run)));
     }
-    stopped
+    known
 }
 
 /// Puts the suggestions into the text of the file. A limit that it sets lower stays, and is no suggestion any more.

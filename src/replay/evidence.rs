@@ -1,42 +1,65 @@
 //! What past runs of each agent type used: the evidence that limits are suggested from.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::domain::run_figure::RunFigure;
-use crate::domain::session::{Run, Status};
+use crate::domain::session::{Counters, Run, Status};
 use crate::replay::quantile::Observation;
 use crate::replay::replayed_session::ReplayedSession;
 
 pub use crate::domain::session::MAIN;
 
 /// How much of a limit a run has used.
-type Used = fn(&Run) -> u64;
+type Used = fn(&Counters) -> u64;
 
 /// The figures whose limits are suggested, with what a run has used of each.
 pub const FIGURES: [(RunFigure, Used); 4] = [
-    (RunFigure::ToolCalls, |run| run.counters.turns),
-    (RunFigure::Duration, |run| run.counters.duration_ms),
-    (RunFigure::Cost, |run| run.counters.spent.cost.0),
-    (RunFigure::Tokens, |run| run.counters.spent.tokens),
+    (RunFigure::ToolCalls, |used| used.turns),
+    (RunFigure::Duration, |used| used.duration_ms),
+    (RunFigure::Cost, |used| used.spent.cost.0),
+    (RunFigure::Tokens, |used| used.spent.tokens),
 ];
 
 /// The runs of one agent type, as each limit sees them.
 pub type TypeRuns = [Vec<Observation>; FIGURES.len()];
 
-/// Returns the runs of each agent type. `stopped` has the sessions and ids of those that a limit or a person stopped.
-pub fn evidence(sessions: &[ReplayedSession], stopped: &HashSet<(String, String)>) -> BTreeMap<String, TypeRuns> {
+/// The runs that the state has, by session and id.
+pub type KnownRuns = HashMap<(String, String), Run>;
+
+/// Returns the runs of each agent type. What a transcript does not tell (refusals, waits for a person, stops) is the state's.
+pub fn evidence(sessions: &[ReplayedSession], known: &KnownRuns) -> BTreeMap<String, TypeRuns> {
     let mut types: BTreeMap<String, TypeRuns> = BTreeMap::new();
     for session in sessions {
         for run in session.runs.iter().filter(|run| !type_of(run).is_empty()) {
-            let was_stopped = stopped.contains(&(session.session.id.clone(), run.id.clone()));
-            let finished = run.status == Status::Completed && !was_stopped;
+            let known = known.get(&(session.session.id.clone(), run.id.clone()));
+            if known.is_some_and(was_not_sent) {
+                continue;
+            }
+            let is_over = |run: &Run| matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
+            let finished = run.status == Status::Completed && !known.is_some_and(is_over);
+            let counters = counters(run, known);
             let of_type = types.entry(type_of(run).to_owned()).or_default();
             for (observations, (_, used)) in of_type.iter_mut().zip(FIGURES) {
-                observations.push(Observation { used: used(run), finished });
+                observations.push(Observation { used: used(&counters), finished });
             }
         }
     }
     types
+}
+
+/// Whether a run is a prompt that a limit has blocked.
+fn was_not_sent(run: &Run) -> bool {
+    let did_nothing = run.counters.turns == 0 && run.counters.spent.requests == 0 && run.order.is_none();
+    run.is_main() && run.status == Status::Failed && did_nothing
+}
+
+/// Returns what a run has used: its calls and its time as hooks have counted them, where they have seen all of it.
+fn counters(replayed: &Run, known: Option<&Run>) -> Counters {
+    let has_all = |run: &&Run| run.counters.turns + run.refused >= replayed.counters.turns;
+    match known.filter(has_all) {
+        Some(run) => Counters { turns: run.counters.turns, duration_ms: run.counters.duration_ms, ..replayed.counters },
+        None => replayed.counters,
+    }
 }
 
 /// Returns what a run is listed as; nothing for a subagent that is called as the main agent is.

@@ -7,6 +7,7 @@ use crate::config::limit_name;
 use crate::config::policy::Policy;
 use crate::domain::amount::Amount;
 use crate::domain::limit::{Limit, Unit};
+use crate::domain::run_figure::{MEANING, MEANING_UNHOOKED};
 use crate::replay::evidence::{FIGURES, MAIN, TypeRuns};
 use crate::replay::quantile::{Observation, quantile};
 use crate::ui::formats::counted;
@@ -28,6 +29,9 @@ const COLUMNS: [Column; 6] = [
     Column::new("TRIP", Align::Right, 0),
 ];
 
+/// What a hyphen in the table says.
+const NONE: &str = "`-`: too few runs came to their end to tell; (-): no limit in force.";
+
 /// Writes a line for each of the agent types that ran most. Nothing where none did.
 pub fn text(policy: &Policy, types: &BTreeMap<String, TypeRuns>, sessions: usize, terminal: &Terminal) -> String {
     let mut most: Vec<(&String, &TypeRuns)> = types.iter().collect();
@@ -42,7 +46,8 @@ pub fn text(policy: &Policy, types: &BTreeMap<String, TypeRuns>, sessions: usize
          the newest {}:",
         counted(sessions as u64, "session")
     );
-    terminal.wrap("", &words) + &table(&COLUMNS, &rows, terminal)
+    let meaning = format!("{MEANING} {MEANING_UNHOOKED} {NONE}");
+    terminal.wrap("", &words) + &table(&COLUMNS, &rows, terminal) + &terminal.wrap("", &meaning)
 }
 
 fn cells(policy: &Policy, name: &str, runs: &TypeRuns) -> Vec<String> {

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::config::limit_name;
 use crate::config::policy::Policy;
 use crate::domain::limit::{Limit, Unit};
+use crate::domain::run_figure::{MEANING, MEANING_UNHOOKED};
 use crate::replay::evidence::{FIGURES, MAIN, TypeRuns};
 use crate::replay::quantile::{Observation, quantile};
 use crate::ui::formats::{Quantity, counted};
@@ -127,6 +128,9 @@ const COLUMNS: [Column; 7] = [
     Column::new("WOULD TRIP", Align::Right, 0),
 ];
 
+/// What a hyphen in the table says.
+const NONE: &str = "`-`: too few runs came to their end to tell, or nothing is suggested.";
+
 /// Writes the suggestions as a table, with the reason of each, and how they get into the file.
 pub fn page(said: &Suggestions, terminal: &Terminal, (file, writes): (&str, bool)) -> String {
     let mut rows = Vec::new();
@@ -154,6 +158,7 @@ pub fn page(said: &Suggestions, terminal: &Terminal, (file, writes): (&str, bool
     let mut text = format!("what past runs used, in {}\n\n", counted(said.sessions as u64, "session"));
     text += &table(&COLUMNS, &rows, terminal);
     text = text + "\n" + &reasons;
+    text += &terminal.wrap("", &format!("{MEANING} {MEANING_UNHOOKED} {NONE}"));
     if !writes
         && !file.is_empty()
         && said.agents.iter().flat_map(|agent| &agent.limits).any(|limit| limit.suggested.is_some())

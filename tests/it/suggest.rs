@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use fusebox::domain::rfc3339;
+use serde_json::{Value, json};
 
-use crate::given::GivenTime;
-use crate::world::TestWorld;
+use crate::given::{BEGAN_MS, GivenTime};
+use crate::world::{TestWorld, with};
 
 /// The recorded session whose copies are the past, its id, and the id of its subagent.
 const RECORDED: (&str, &str, &str) =
@@ -34,7 +35,7 @@ fn past(copies: usize, agent_type: &str) -> TestWorld {
     world
 }
 
-fn json(world: &TestWorld, words: &[&str]) -> Value {
+fn json_of(world: &TestWorld, words: &[&str]) -> Value {
     serde_json::from_str(&world.run(words).ok()).unwrap()
 }
 
@@ -45,13 +46,13 @@ fn what_is_written_trips_in_a_replay_as_often_as_was_said() {
         "home/.claude/fusebox.json",
         "{\n  // mine\n  \"agents\": {\n    \"builder\": { \"max_turns\": 2 }\n  }\n}\n",
     );
-    let said = json(&world, &["suggest", "--json"]);
+    let said = json_of(&world, &["suggest", "--json"]);
     let printed = world.run(&["suggest", "--write", "--yes"]).ok();
     assert!(printed.contains("it stays"), "{printed}");
     let file = world.path("home/.claude/fusebox.json");
     let written = fs::read_to_string(&file).unwrap();
     assert!(written.contains("// mine") && written.contains("\"max_turns\": 2"), "{written}");
-    let replay = json(&world, &["replay", "--json", "--config", file.to_str().unwrap()]);
+    let replay = json_of(&world, &["replay", "--json", "--config", file.to_str().unwrap()]);
     let sessions = replay["sessions"].as_array().unwrap();
     let mut suggested = 0;
     for agent in said["agents"].as_array().unwrap() {
@@ -95,7 +96,7 @@ fn few_runs_suggest_nothing_and_names_cannot_reach_the_terminal() {
     assert!(said.contains("main: 19 finished runs: 20 are needed"), "{said}");
     assert!(!said.contains('\u{1b}') && !said.contains("--write"), "{said}");
     let world = past(21, "a*");
-    let said = json(&world, &["suggest", "--json", "a*"]);
+    let said = json_of(&world, &["suggest", "--json", "a*"]);
     assert_eq!(said["agents"][0]["limits"][0]["suggested"], Value::Null, "{said}");
 }
 
@@ -131,7 +132,7 @@ fn a_pattern_and_another_name_of_the_limit_are_met() {
     ] {
         let world = past(20, "builder");
         world.write("home/.claude/fusebox.json", file);
-        let said = json(&world, &["suggest", "--json", "builder"]);
+        let said = json_of(&world, &["suggest", "--json", "builder"]);
         let limits = said["agents"][0]["limits"].as_array().unwrap();
         let turns = limits.iter().find(|limit| limit["limit"] == "max_turns").unwrap();
         assert_eq!((&turns["suggested"], &turns["reason"]), (&Value::Null, &stays.into()), "{said}");
@@ -164,8 +165,106 @@ fn init_shows_what_past_runs_used_before_it_writes() {
     AGENT TYPE  RUNS  TOOL CALLS            TIME              COST, USD   TRIP
     builder       25   3 3 3 (1)  1s 1s 1s (60m)  0.02 0.02 0.02 (5.00)  100 %
     main          25   1 1 1 (-)    1s 1s 1s (-)     0.01 0.01 0.01 (-)    0 %
+    Tool calls are without those that were refused, time is without pauses and waits
+      for you, and a prompt that was not sent is no run. Of runs without Fusebox's
+      hooks a transcript tells neither refusals nor waits: there both count in. `-`:
+      too few runs came to their end to tell; (-): no limit in force.
     ");
     let without_past = TestWorld::new();
     let said = GivenTime::at(&without_past, 1_795_000_000_000).run(&["init", "--dry-run"]).ok();
     assert!(!said.contains("past runs"), "{said}");
+}
+
+/// Has a main agent make three calls, of which a rate refuses the last and a dialog about the first is open for ten minutes; and a
+/// second prompt, which a limit blocks.
+fn with_a_refusal_a_wait_and_a_blocked_prompt(world: &TestWorld) -> GivenTime<'_> {
+    let policy = json!({"rate_limits": [{"tool": "Read", "max": 2, "per_ms": 3_600_000}],
+        "session": {"max_requests": 4, "grace_turns": 0, "timeout_action": "terminate"}, "main": {"max_turns": 100}});
+    world.write("home/.claude/fusebox.json", policy.to_string());
+    let (session, place) = ("5e550000-0000-4000-8000-000000000001", "home/.claude/projects/-p");
+    let transcript = format!("{place}/{session}.jsonl");
+    let mut time = GivenTime::at(world, BEGAN_MS);
+    let event = |time: &GivenTime, prompt: &str, name: &str, rest: &Value| {
+        let told = with(world.event(session, prompt, name, rest), &json!({"transcript_path": world.path(&transcript)}));
+        time.hook(told)
+    };
+    let row = |time: &GivenTime, kind: &str, message: Value| {
+        let at = rfc3339::format(time.now_ms());
+        let row = json!({"type": kind, "promptId": "p1", "uuid": at, "sessionId": session, "timestamp": at, "message": message});
+        world.append(&transcript, format!("{row}\n"));
+    };
+    event(&time, "p1", "SessionStart", &json!({"source": "startup"}));
+    row(&time, "user", json!({"role": "user", "content": "go"}));
+    event(&time, "p1", "UserPromptSubmit", &json!({"prompt": "go"}));
+    for number in 1..=3 {
+        time.pass_ms(1_000);
+        let id = format!("toolu_{number}");
+        let input = json!({"file_path": format!("/tmp/{number}")});
+        let usage = json!({"input_tokens": 10, "output_tokens": 20});
+        let content = json!([{"type": "tool_use", "id": id, "name": "Read", "input": input}]);
+        row(
+            &time,
+            "assistant",
+            json!({"role": "assistant", "id": format!("m{number}"), "model": "claude-opus-5-5",
+            "content": content, "usage": usage}),
+        );
+        let call =
+            json!({"tool_name": "Read", "tool_input": input, "tool_use_id": id, "tool_response": {}, "duration_ms": 0});
+        let is_refused = event(&time, "p1", "PreToolUse", &call).contains("\"deny\"");
+        assert_eq!(is_refused, number == 3);
+        if number == 1 {
+            event(&time, "p1", "PermissionRequest", &call);
+            time.pass_ms(600_000);
+        }
+        if !is_refused {
+            event(&time, "p1", "PostToolUse", &call);
+        }
+        let result = json!([{"type": "tool_result", "tool_use_id": id, "content": "ok", "is_error": is_refused}]);
+        row(&time, "user", json!({"role": "user", "content": result}));
+        event(&time, "p1", "PostToolBatch", &json!({"tool_calls": [call]}));
+    }
+    time.pass_ms(1_000);
+    let done = json!([{"type": "text", "text": "done"}]);
+    row(
+        &time,
+        "assistant",
+        json!({"role": "assistant", "id": "m4", "model": "claude-opus-5-5", "stop_reason": "end_turn",
+        "content": done, "usage": {"input_tokens": 10, "output_tokens": 20}}),
+    );
+    event(&time, "p1", "Stop", &json!({}));
+    let blocked = event(&time, "p2", "UserPromptSubmit", &json!({"prompt": "more"}));
+    assert!(blocked.contains("block"), "{blocked}");
+    time
+}
+
+/// Refused calls, waits for a person and prompts that were not sent are no use of a run, wherever runs are counted.
+#[test]
+fn past_runs_are_counted_as_the_report_counts_them() {
+    let world = TestWorld::new();
+    let time = with_a_refusal_a_wait_and_a_blocked_prompt(&world);
+    let json = |words: &[&str]| -> Value { serde_json::from_str(&time.run(words).ok()).unwrap() };
+    let run = json(&["report", "--json", "--since", "all"])["sessions"][0]["runs"][0].clone();
+    assert_eq!((&run["turns"], &run["refused"], &run["duration_ms"]), (&json!(2), &json!(1), &json!(4_000)));
+    let of_main = json(&["suggest", "--json"])["agents"][0].clone();
+    assert_eq!((&of_main["agent_type"], &of_main["runs"]), (&json!("main"), &json!(1)));
+    let used = |limit: &str| {
+        let limits = of_main["limits"].as_array().unwrap().iter();
+        limits.clone().find(|it| it["limit"] == limit).map(|it| it["p50"].clone())
+    };
+    assert_eq!((used("max_turns"), used("max_duration_ms")), (Some(json!(2)), Some(json!(4_000))));
+    let page = time.run(&["report", "--html", "-", "--since", "all"]).ok();
+    let data = page.split("<script type=\"application/json\" id=\"data\">").nth(1).unwrap().split("</script>").next();
+    let data: Value = serde_json::from_str(data.unwrap()).unwrap();
+    let on_page = &data["types"][0];
+    assert_eq!((&data["totals"]["runs"], &data["sessions"]["begun"]), (&json!(1), &json!([1])));
+    assert_eq!(
+        (&on_page["runs"], &on_page["turns"]["most"], &on_page["duration_ms"]["most"]),
+        (&json!(1), &json!(2), &json!(4_000))
+    );
+    let meaning = "Tool calls are without those that were refused";
+    assert!(data["meaning"].as_str().unwrap().starts_with(meaning), "{}", data["meaning"]);
+    for words in [&["suggest"][..], &["init", "--dry-run"]] {
+        let said = time.run(words).ok();
+        assert!(said.contains(meaning), "{words:?}: {said}");
+    }
 }
