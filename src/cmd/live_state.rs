@@ -5,6 +5,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::charge::DaySum;
 use crate::domain::session::Session;
 use crate::error::Result;
+use crate::hook::catch_up;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::report::doing::LatestCalls;
@@ -52,10 +53,13 @@ impl LiveState {
         self.stamp != stamp(env)
     }
 
-    /// Reads what has changed: sessions that are open, and those that are new.
-    pub fn read(&mut self, env: &Environment, depth: Depth) -> Result<()> {
+    /// Reads what has changed: sessions that are open, and those that are new. Returns how many it has read.
+    pub fn read(&mut self, env: &Environment, depth: Depth) -> Result<usize> {
         // What is written meanwhile is read the next time.
-        self.stamp = stamp(env);
+        let before = std::mem::replace(&mut self.stamp, stamp(env));
+        if depth == Depth::Transcripts && before == self.stamp && before[0].is_some() {
+            return self.read_behind(env);
+        }
         let since_ms = env.now().wall_ms.saturating_sub(query::WEEK_MS);
         let listed = query::open_or_since(env, since_ms)?;
         let is_listed = |id: &String| listed.iter().any(|session| session.id == *id);
@@ -78,6 +82,25 @@ impl LiveState {
                 fresh.push(query::rows_of(&Store::open_for(&folder, Some(&session.id))?, session)?);
             }
         }
+        self.take(env, fresh)
+    }
+
+    /// Reads the sessions whose transcripts have grown in a state that nobody has written since. To read rows costs the most by far, and
+    /// to find that out takes no file's content.
+    fn read_behind(&mut self, env: &Environment) -> Result<usize> {
+        let open = self.rows.iter().filter(|rows| status::at_work(rows.session.status));
+        let behind = open.filter(|rows| catch_up::is_behind(env, &rows.session, &rows.runs));
+        let ids: Vec<String> = behind.map(|rows| rows.session.id.clone()).collect();
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let fresh = query::fresh_sessions(env, &ids)?;
+        self.take(env, fresh)
+    }
+
+    /// Puts rows that were read in the place of those that are known; returns of how many sessions.
+    fn take(&mut self, env: &Environment, fresh: Vec<SessionRows>) -> Result<usize> {
+        let (count, folder) = (fresh.len(), store::folder(env)?);
         for rows in fresh {
             let id = rows.session.id.clone();
             if status::at_work(rows.session.status) {
@@ -90,6 +113,6 @@ impl LiveState {
         }
         let store = Store::open(env)?;
         (self.budgets, self.pruned) = (store.shared_budgets()?, store.sums()?);
-        Ok(())
+        Ok(count)
     }
 }

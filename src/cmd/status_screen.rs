@@ -108,7 +108,7 @@ impl Shown {
         let read = match due {
             Due::Transcripts => self.known.read(env, Depth::Transcripts),
             Due::State => self.known.read(env, Depth::State),
-            Due::Clocks | Due::Nothing => Ok(()),
+            Due::Clocks | Due::Nothing => Ok(0),
         };
         self.view = view_of(&self.known, env, &self.page);
         self.view_at = Stopwatch::start();
@@ -118,7 +118,7 @@ impl Shown {
         if due == Due::Transcripts {
             self.transcripts_at = self.view_at;
         }
-        read
+        read.map(drop)
     }
 }
 

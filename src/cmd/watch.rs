@@ -140,9 +140,9 @@ impl<'a> Watch<'a> {
             let read = match due_now {
                 Due::Transcripts => self.live.read(self.env, Depth::Transcripts),
                 Due::State => self.live.read(self.env, Depth::State),
-                Due::Clocks | Due::Nothing => Ok(()),
+                Due::Clocks | Due::Nothing => Ok(0),
             };
-            let looked = read.and_then(|()| if due_now == Due::Nothing { Ok(Reader::There) } else { self.look() });
+            let looked = read.and_then(|_| if due_now == Due::Nothing { Ok(Reader::There) } else { self.look() });
             match looked {
                 Ok(Reader::Gone) => return,
                 Ok(Reader::There) => {}

@@ -29,6 +29,11 @@ pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {
     store.commit()
 }
 
+/// Whether catching up with a session that is known as it stands in the state would find something: rows, or that its client has died.
+pub fn is_behind(env: &Environment, session: &Session, runs: &[Run]) -> bool {
+    has_unread(session, runs) || orphans::is_orphaned(session, env.now())
+}
+
 /// Does so with the sessions that a session knows of clients that are gone, whose requests nobody has seen answered: its own, and
 /// those below it. Returns the session as it is then.
 pub fn catch_up_with_lost(
@@ -68,7 +73,7 @@ pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut Sessio
 fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()> {
     let Some(session) = store.session(session)? else { return Ok(()) };
     let runs = store.runs_of(&session.id)?;
-    if !has_unread(&session, &runs) && !orphans::is_orphaned(&session, env.now()) {
+    if !is_behind(env, &session, &runs) {
         return Ok(());
     }
     let mut state = SessionState::new(session);

@@ -1,5 +1,6 @@
 //! What the live screen says at moments that the test sets.
 
+use fusebox::cmd::live_state::{Depth, LiveState};
 use fusebox::cmd::status_screen;
 use fusebox::domain::rfc3339;
 use fusebox::screen::view::View;
@@ -131,4 +132,27 @@ fn a_run_that_may_go_on_stays_on_the_screen() {
         let line = items.iter().find(|item| item.name == "developer a1").map(|item| item.standing.as_str());
         assert_eq!(line, Some(standing), "{items:?}");
     }
+}
+
+/// The screen looks for grown transcripts every few seconds: where there is nothing new, no row is read.
+#[test]
+fn a_state_that_nobody_has_written_is_not_read_again() {
+    let world = TestWorld::new();
+    let mut at_work = AtWork::begin(&world, &json!({}));
+    at_work.call(None);
+    let mut known = LiveState::default();
+    let mut read = |at_work: &AtWork| at_work.time.looks(|env| known.read(env, Depth::Transcripts)).unwrap();
+    assert_eq!(read(&at_work), 1);
+    // What closes the database may fold its log back.
+    read(&at_work);
+    for _ in 0..3 {
+        assert_eq!(read(&at_work), 0);
+    }
+    let row = json!({"type": "user", "message": {"role": "user", "content": "more"}});
+    world.append("s1.jsonl", format!("{row}\n"));
+    assert_eq!(read(&at_work), 1, "a transcript has grown");
+    read(&at_work);
+    assert_eq!(read(&at_work), 0);
+    at_work.call(None);
+    assert_eq!(read(&at_work), 1, "an event has come");
 }
