@@ -110,7 +110,7 @@ pub fn keeps_back(record: &Record) -> bool {
     warns && record.action != "warn" && !refuses_call(record)
 }
 
-/// Returns `max_turns 20/25 (80 %+)`; nothing for a record that is about no limit.
+/// Returns `max_turns 20/25 (80 %+)`, `max_turns 27/25 (108 %)`; nothing for a record that is about no limit.
 pub fn figures(record: &Record) -> Option<String> {
     let limit = limits::find(&record.limit)?;
     let subject = if record.subject.is_empty() { String::new() } else { format!(" ({})", plain(&record.subject)) };
@@ -119,8 +119,14 @@ pub fn figures(record: &Record) -> Option<String> {
     }
     let ahead = record.ahead.and_then(|ahead| limit.base(ahead)).unwrap_or(0);
     let ahead = Ahead { amount: ahead, requests: record.requests_ahead.unwrap_or(0) };
-    let figures = figures_of_trip(limit, limit.base(record.used?)?, limit.base(record.cap?)?, ahead);
-    let percent = record.percent.map(|percent| format!(" ({percent} %+)")).unwrap_or_default();
+    let (used, cap) = (limit.base(record.used?)?, limit.base(record.cap?)?);
+    let figures = figures_of_trip(limit, used, cap, ahead);
+    // Of what is past its cap the mark that it has passed says nothing.
+    let part = |percent: u8| match u128::from(used) * 100 / u128::from(cap.max(1)) {
+        used @ 100.. => format!(" ({used} %)"),
+        _ => format!(" ({percent} %+)"),
+    };
+    let percent = record.percent.map(part).unwrap_or_default();
     Some(format!("{} {figures}{subject}{percent}", record.limit))
 }
 
@@ -136,4 +142,23 @@ struct Line<'a> {
 pub fn json(logged: &Logged) -> String {
     let record = Record { at: Timestamp(logged.at_ms).text(), ..logged.record.clone() };
     serde_json::to_string(&Line { id: logged.number, record: &record }).unwrap_or_default() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_says_the_mark_that_was_passed_and_past_the_cap_what_is_used() {
+        for (used, mark, said) in [
+            (20.0, Some(80), "max_turns 20/25 (80 %+)"),
+            (24.0, Some(95), "max_turns 24/25 (95 %+)"),
+            (27.0, Some(95), "max_turns 27/25 (108 %)"),
+            (27.0, None, "max_turns 27/25"),
+        ] {
+            let (limit, used, cap) = ("max_turns".to_owned(), Some(used), Some(25.0));
+            let record = Record { limit, used, cap, percent: mark, ..Record::default() };
+            assert_eq!(figures(&record).as_deref(), Some(said));
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! it down: [`summary`] and [`status`] for people, `json` and [`csv`] for programs, `html` the page for a browser, `metrics` for Prometheus. `story` tells one run or session.
 
 pub mod bars;
+pub mod by_model;
 pub mod csv;
 pub mod dialogs;
 pub mod doing;

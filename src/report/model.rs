@@ -12,6 +12,7 @@ use crate::domain::policy::{Layer, Mode};
 use crate::domain::run::kind_of;
 use crate::domain::serde_default::is_default;
 use crate::domain::session::{Order, Run, Status};
+use crate::report::by_model::{self, ModelReport};
 use crate::report::dialogs::{self, Dialog};
 use crate::report::kept_back::{self, KeptBack};
 use crate::report::lifted;
@@ -114,6 +115,9 @@ pub struct RunReport {
     pub status: Status,
     /// Machine-readable reason of a stop.
     pub stop_reason: Option<String>,
+    /// The same in words.
+    #[serde(skip)]
+    pub reason: Option<String>,
     /// The sentence of a stop.
     pub error: Option<String>,
     /// Whether its work is partial: it says so itself, something was missing at its end, or it was stopped before that.
@@ -169,19 +173,6 @@ impl RunReport {
     pub fn kind(&self) -> &str {
         kind_of(&self.agent_type)
     }
-}
-
-/// What one model's responses spent.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct ModelReport {
-    /// Responses.
-    pub requests: u64,
-    /// Input, cache-write and output tokens.
-    pub tokens: u64,
-    /// Cache-read tokens.
-    pub cache_reads: u64,
-    /// List price.
-    pub cost_usd: Usd,
 }
 
 impl Report {
@@ -263,13 +254,15 @@ impl RunReport {
         let limits = reading::of_run(&rows.session, run, now);
         let may_go_on = run.cut_off || lifted::may_go_on(run, &rows.records);
         let lifted = lifted::stop(run, &rows.records).filter(|_| may_go_on);
+        let stop_reason = run.stop_reason.clone().or_else(|| Some(lifted.as_ref()?.stop_reason.clone()));
         RunReport {
             run_id: run.id.clone(),
             agent_type: run.agent_type.clone(),
             parent_run_id: run.parent.clone(),
             depth: run.depth,
             status: lifted.as_ref().map_or(run.status, |stop| stop.status),
-            stop_reason: run.stop_reason.clone().or_else(|| Some(lifted.as_ref()?.stop_reason.clone())),
+            reason: stop_reason.as_ref().map(|reason| lifted::reason(reason, run, &rows.records)),
+            stop_reason,
             error: run.error.clone().or_else(|| Some(lifted.as_ref()?.error.clone())),
             partial: lifted::is_partial(run) || lifted.is_some(),
             missing: run.missing.clone(),
@@ -282,7 +275,7 @@ impl RunReport {
             held: run.counters.held,
             held_ms: run.counters.held_ms,
             cost_usd: Usd(spent.cost),
-            models: models(charges.into_iter()),
+            models: by_model::models(charges.into_iter()),
             remaining: reading::remaining(&limits),
             limits,
             trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip::trip).collect(),
@@ -298,18 +291,4 @@ impl RunReport {
 /// Sums what responses spent.
 pub fn sum<'a>(charges: impl Iterator<Item = &'a Charge>) -> Spend {
     charges.map(|charge| charge.spend).fold(Spend::default(), std::ops::Add::add)
-}
-
-fn models<'a>(charges: impl Iterator<Item = &'a Charge>) -> BTreeMap<String, ModelReport> {
-    let mut models: BTreeMap<String, Spend> = BTreeMap::new();
-    for charge in charges {
-        *models.entry(charge.model.clone()).or_default() += charge.spend;
-    }
-    let report = |spent: Spend| ModelReport {
-        requests: spent.requests,
-        tokens: spent.tokens,
-        cache_reads: spent.cache_reads,
-        cost_usd: Usd(spent.cost),
-    };
-    models.into_iter().map(|(model, spent)| (model, report(spent))).collect()
 }

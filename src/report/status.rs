@@ -206,8 +206,8 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
     let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
     // An order that stands is told below, with what lifts it.
-    let reason = run.stop_reason.as_deref().filter(|_| run.order.is_none() && !run.was_let_go_on());
-    let reason = reason.map(|reason| format!("  {}", plain(reason).replace('_', " "))).unwrap_or_default();
+    let reason = run.reason.as_deref().filter(|_| run.order.is_none() && !run.was_let_go_on());
+    let reason = reason.map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
     let partial = if run.says_partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
     let calls = counted(run.turns, "tool call");

@@ -83,7 +83,7 @@ impl RunColumns {
         self.kind.push(words.number(run.kind()));
         self.parent.push(parent.unwrap_or(-1));
         self.status.push(words.number(run.standing()));
-        self.reason.push(run.stop_reason.as_deref().map_or(-1, |reason| words.number(reason)));
+        self.reason.push(run.reason.as_deref().map_or(-1, |reason| words.number(reason)));
         self.start.push((run.started_at.0 - began_ms).max(0));
         self.ms.push(run.duration_ms);
         self.turns.push(run.turns);
