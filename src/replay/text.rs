@@ -137,6 +137,10 @@ fn runs(sums: &Sums) -> String {
     format!("{}, {} stopped{never}", sums.runs, sums.runs_stopped)
 }
 
+/// Why the client's total may be another than the sum of its transcripts.
+const WHY_TOTALS_DIFFER: &str =
+    ". The client's total has requests that are in no transcript, such as titles and web searches (docs/pricing.md)";
+
 fn cost(sums: &Sums) -> String {
     let dollars = |amount: Amount| format!("{:.6} USD", amount.usd());
     let spent = sums.spent().cost;
@@ -144,17 +148,19 @@ fn cost(sums: &Sums) -> String {
     let Some(client) = sums.client_cost else { return own };
     let theirs = dollars(client);
     let ours = dollars(sums.spent_where_known);
+    let differ = if client > sums.spent_where_known && ours != theirs { WHY_TOTALS_DIFFER } else { "" };
     if sums.spent_where_known > spent {
         // The client counts a copied response in each session that has it.
         let agree = if ours == theirs { "as the client does".to_owned() } else { format!("the client says {theirs}") };
-        return format!("{own}, each response counted once; {ours} with what forks have copied, {agree}");
+        return format!("{own}, each response counted once; {ours} with what forks have copied, {agree}{differ}");
     }
-    match (ours == theirs, ours == own) {
+    let told = match (ours == theirs, ours == own) {
         (true, true) => format!("{own}, the same as the client's own total"),
         (true, false) => format!("{own}; where the client wrote its own total: {ours}, the same"),
         (false, true) => format!("{own}; the client's own total: {theirs}"),
         (false, false) => format!("{own}; where the client wrote its own total: {ours}, the client says {theirs}"),
-    }
+    };
+    told + differ
 }
 
 fn saved(calls: u64, requests: u64, cost: Amount) -> String {
@@ -167,5 +173,21 @@ fn clock(ms: u64) -> String {
     match hours {
         0 => format!("{minutes:>3}:{seconds:04.1}"),
         _ => format!("{hours}:{minutes:02}:{seconds:04.1}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_the_clients_total_is_larger_is_said() {
+        for (client, is_told) in [(49.02, true), (43.01, false), (40.0, false)] {
+            let [client, known] = [client, 43.01].map(Amount::from_usd);
+            let mut sums = Sums::default();
+            (sums.client_cost, sums.spent_where_known) = (Some(client), known);
+            let said = cost(&sums);
+            assert_eq!(said.contains("in no transcript"), is_told, "{said}");
+        }
     }
 }
