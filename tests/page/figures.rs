@@ -214,7 +214,7 @@ pub fn same_budgets(page: &Value, json: &Value) {
 /// Compares how many agents hit a limit in each hour, as the chart draws it.
 pub fn same_hours(page: &Value, json: &Value, zone: &Zone) {
     let mut agents: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (session, run) in runs(json) {
+    for (session, run) in runs(json).into_iter().filter(|(_, run)| has_begun(run)) {
         for trip in run["trips"].as_array().unwrap() {
             let minute = zone.minute(rfc3339::parse(trip["at"].as_str().unwrap()).unwrap());
             let hour = format!("{}:00", minute.rsplit_once(':').unwrap().0);

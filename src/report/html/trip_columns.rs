@@ -72,11 +72,11 @@ pub fn dialogs(report: &Report, zone: &Zone, words: &mut Words) -> DialogColumns
     columns
 }
 
-/// Counts the agents that hit a limit in each hour, by the clock of the report's zone.
+/// Counts the agents that hit a limit in each hour, by the clock of the report's zone. A prompt that was not sent is no agent.
 pub fn hours(report: &Report, zone: &Zone) -> HourColumns {
     let mut agents: BTreeMap<String, BTreeSet<(&str, &str)>> = BTreeMap::new();
     for session in &report.sessions {
-        for (run, trip) in session.trips() {
+        for (run, trip) in session.trips().into_iter().filter(|(run, _)| !run.is_kept_back()) {
             let hour: String = zone.minute(trip.at.0).chars().take("2026-11-20 10".len()).collect();
             agents.entry(hour + ":00").or_default().insert((&session.session_id, &run.run_id));
         }
