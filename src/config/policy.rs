@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::config::alerts;
 #[cfg(feature = "watch")]
+use crate::config::alerts;
 use crate::config::binding;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;

@@ -138,6 +138,8 @@ fn notes(env: &Environment, plan: &Plan, policy: &Policy) -> String {
         );
         text += &format!("\n{}\n", wrap(&note, env.width(), 6));
     }
+    #[cfg(not(feature = "replay"))]
+    let _unused = policy;
     #[cfg(feature = "replay")]
     if let Some(past) = past::past(env, &policy.with_observed()) {
         text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
