@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::hook::altered_rows;
 use crate::hook::client_lineage;
 use crate::hook::pin_policy;
-use crate::platform::environment::{Environment, state_dir_in};
+use crate::platform::environment::Environment;
 use crate::platform::file_info;
+use crate::platform::folders::state_dir_in;
 use crate::platform::processes::{self, MOST_ABOVE, ProcessEnvironment};
 use crate::store::Store;
 

@@ -139,7 +139,7 @@ impl Environment {
 
     /// Returns the folder of the state.
     pub fn state_dir(&self) -> Option<PathBuf> {
-        state_dir_in(|name| self.var(name))
+        folders::state_dir_in(|name| self.var(name))
     }
 
     /// Returns the process that opened the channel which standard input is, where the system tells.
@@ -321,12 +321,6 @@ impl Environment {
         }
         folder.to_path_buf()
     }
-}
-
-/// Returns the folder of the state that an environment names: `$FUSEBOX_HOME`, else the platform's state folder. `var` returns
-/// a variable that is set and not empty.
-pub fn state_dir_in(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    HERE.state_dir(var)
 }
 
 /// Returns the name of the system that this program is made for, as people call it.

@@ -30,6 +30,12 @@ pub fn named(var: impl Fn(&str) -> Option<String>, name: &str) -> Option<PathBuf
     Some(project.map(|project| PathBuf::from(project).join(&folder)).unwrap_or(folder))
 }
 
+/// Returns the folder of the state that an environment names: `$FUSEBOX_HOME`, else the platform's state folder. `var` returns
+/// a variable that is set and not empty.
+pub fn state_dir_in(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    HERE.state_dir(var)
+}
+
 impl System {
     /// Returns the variables that name the home folder, the first first. Git Bash sets HOME on Windows, and the client does not
     /// go by it.

@@ -64,6 +64,8 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
               USD
               8 agent types have their own, which stop developer, devops, planner,
               qa, security-architect: `fusebox config show`
+      covers  clients that are started in this very folder; who starts them in
+              folders below runs `fusebox init` once
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session

@@ -117,7 +117,7 @@ fn state_of(world: &TestWorld, environment: &Environment) -> PathBuf {
         let set = environment.iter().rev().find(|(known, _)| *known == name);
         set.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
     };
-    fusebox::platform::environment::state_dir_in(|name| var(name)).unwrap_or_else(|| world.path("state"))
+    fusebox::platform::folders::state_dir_in(|name| var(name)).unwrap_or_else(|| world.path("state"))
 }
 
 /// Each way to say where the state is, in a folder of this name.

@@ -261,8 +261,8 @@ fn past_runs_are_counted_as_the_report_counts_them() {
         (&on_page["runs"], &on_page["turns"]["most"], &on_page["duration_ms"]["most"]),
         (&json!(1), &json!(2), &json!(4_000))
     );
-    // The blocked prompt is a limit that was reached, and no agent.
-    assert_eq!((&data["trips"]["number"].as_array().unwrap().len(), &data["hours"]["agents"]), (&1, &json!([])));
+    // The blocked prompt is a limit that was reached, and no agent; so is the refused call, which has one.
+    assert_eq!((&data["trips"]["number"].as_array().unwrap().len(), &data["hours"]["agents"]), (&2, &json!([1])));
     let meaning = "Tool calls are without those that were refused";
     assert!(data["meaning"].as_str().unwrap().starts_with(meaning), "{}", data["meaning"]);
     for words in [&["suggest"][..], &["init", "--dry-run"]] {

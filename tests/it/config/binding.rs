@@ -257,7 +257,7 @@ fn a_file_in_a_folder_below_only_tightens_what_is_bound_above() {
     world.write("project/.claude/fusebox.json", repository(r#"["session.max_cost_usd", "agents.*"]"#));
     let shown = |below: &str, question: &[&str]| {
         world.write("project/src/.claude/fusebox.json", below);
-        world.command(&[&["config", "show"], question].concat()).folder("project/src").run().ok()
+        world.command(&[&["config", "show"], question].concat()).folder("project/src").run().stdout
     };
     let loose = r#"{"session": {"max_cost_usd": 24, "max_tokens": 9000}, "agents": {"dev*": {"max_turns": 100}}}"#;
     let has = |text: &str, words: &[&str]| {
