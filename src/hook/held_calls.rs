@@ -46,7 +46,7 @@ pub fn hold(
     (loaded, applied): (Loaded, &Applied),
     held: &mut Held,
 ) -> Option<Loaded> {
-    if waits_for_team(&loaded, applied, held) {
+    if cfg!(feature = "team") && waits_for_team(&loaded, applied, held) {
         let folder = loaded.store.folder().to_path_buf();
         // The transaction that was begun goes with it.
         drop(loaded);

@@ -15,7 +15,7 @@ pub const LOOK_MS: u64 = 250;
 
 /// Loads the budget of a session's team; nothing where it has none.
 pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<SharedBudget>> {
-    let Some(terms) = session.team.clone() else { return Ok(None) };
+    let Some(terms) = session.team.clone().filter(|_| cfg!(feature = "team")) else { return Ok(None) };
     let known = store.shared_budget(Scope::Team, &terms.name)?;
     let mut budget = known.unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
     let share = budget.team.clone().unwrap_or_default();

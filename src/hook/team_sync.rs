@@ -16,7 +16,7 @@ use crate::store::Store;
 
 /// Whether a sync is due after an event; notes that it has begun, so that no other hook begins one.
 pub fn is_due(store: &Store, state: &SessionState, event: &Event) -> Result<bool> {
-    let Some(terms) = &state.session.team else { return Ok(false) };
+    let Some(terms) = state.session.team.as_ref().filter(|_| cfg!(feature = "team")) else { return Ok(false) };
     let budget = state.shared_budgets.iter().find(|budget| budget.scope == Scope::Team);
     let interval_ms = match &event.kind {
         // What is left of the leases goes back to the others.
@@ -60,7 +60,7 @@ fn is_low(budget: &SharedBudget) -> bool {
 
 /// Begins a sync in the background. Nothing waits for it: where it cannot be begun, a later event begins one.
 pub fn begin(env: &Environment, folder: &Path) {
-    let Some(binary) = env.binary() else { return };
+    let Some(binary) = env.binary().filter(|_| cfg!(feature = "team")) else { return };
     let program = Program::new(binary).args(["team", "sync", "--background"]).folder(folder);
     let _later = env.begin(program.env("FUSEBOX_HOME", folder), b"");
 }
