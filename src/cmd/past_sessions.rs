@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::domain::event::Moment;
+use crate::domain::policy::OwnPrices;
 use crate::domain::session::{Run, Session};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -17,7 +18,7 @@ const MOST_REMARKS: usize = 10;
 
 /// Reads the sessions in transcripts below `paths`; without any, all that the client has kept.
 pub fn sessions(env: &Environment, paths: &[PathBuf]) -> Result<Vec<SessionRows>> {
-    let (table, trouble) = pricing::load(env);
+    let (table, trouble) = pricing::load(env, OwnPrices::Replace);
     let tree = match paths {
         [] => tree::read(&[projects(env)?], &table)?,
         _ => tree::read(paths, &table)?,

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::cmd::config::project_folder;
 use crate::cmd::query;
+use crate::config::load;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::files;
@@ -15,6 +17,7 @@ use crate::pricing::overrides::{self, Overrides};
 use crate::pricing::price_row::Price;
 use crate::pricing::show;
 use crate::pricing::table::{Table, canonical};
+use crate::store::trust::is_trusted;
 use crate::ui::formats::counted;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
@@ -64,7 +67,8 @@ const LEGEND: &str = "
 USD per million tokens. 5M and 1H: tokens written to the cache for five minutes
 and for an hour; READ: tokens read from it. A web search is 0.01 USD. Inference
 bound to the US costs 1.1 times. Sources: the table inside that version of the
-client, as read on that day; `yours`: your own pricing file.
+client, as read on that day; `yours`: your own pricing file, whose prices count
+no lower than these where caps on cost hold that are not your own.
 ";
 
 /// The columns of the table.
@@ -89,7 +93,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 }
 
 fn show(env: &Environment, model: Option<&str>, json: bool) -> Result<ExitCode> {
-    let (prices, error) = pricing::load(env);
+    let folder = project_folder(env);
+    let (policy, _) = load::load(env, &folder, is_trusted(env, &folder));
+    let (prices, error) = pricing::load(env, policy.own_prices());
     let rows = match model {
         Some(model) => rows_of(env, &prices, model)?,
         None => prices.in_force(),

@@ -111,7 +111,7 @@ fn policy(env: &Environment, args: &Args) -> Result<Policy> {
 }
 
 fn play(env: &Environment, args: &Args, policy: &Policy, found: &[Source]) -> Result<(Vec<ReplayedSession>, Sums)> {
-    let (table, trouble) = pricing::load(env);
+    let (table, trouble) = pricing::load(env, policy.own_prices());
     if let Some(trouble) = trouble {
         env.eprintln_safe(&plain(&format!("warning: {trouble}")));
     }

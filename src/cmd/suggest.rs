@@ -133,7 +133,7 @@ fn play(
     found: &[Source],
     between: Between,
 ) -> Result<Vec<ReplayedSession>> {
-    let (table, _) = pricing::load(env);
+    let (table, _) = pricing::load(env, policy.own_prices());
     let terms = ReplayTerms { policy, mode, table: &table };
     let show = |done| env.progress(&format!("{done} of {} sessions", found.len()));
     let played = play_all(terms, found, between, show);

@@ -10,6 +10,7 @@ use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::{Problem, nearest};
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting};
+use crate::domain::limit::Unit;
 use crate::domain::pattern;
 use crate::domain::policy::Layer;
 use crate::limits::REGISTRY;
@@ -42,6 +43,13 @@ impl Locks {
     /// Whether a list names such a key, which `true` does not.
     pub fn name(&self, who: Who<'_>, key: &str) -> bool {
         self.any(who, key, |lock| lock != ALL)
+    }
+
+    /// Whether a pattern is for a cap on cost, of anybody.
+    pub fn hold_costs(&self) -> bool {
+        let last = |lock: &String| lock.rsplit('.').next().unwrap_or_default().to_owned();
+        let costs = || REGISTRY.iter().filter(|limit| limit.unit == Unit::Usd);
+        self.0.iter().map(last).any(|lock| costs().any(|limit| pattern::matches(&lock, limit.key)))
     }
 
     fn any(&self, who: Who<'_>, key: &str, counts: impl Fn(&str) -> bool) -> bool {

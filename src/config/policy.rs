@@ -8,20 +8,22 @@ use serde_json::{Map, Value};
 #[cfg(feature = "watch")]
 use crate::config::alerts;
 use crate::config::binding;
+use crate::config::locks::Locks;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
 use crate::config::read::DocumentRead;
 use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Discipline;
-use crate::config::setting::Document;
+use crate::config::setting::{Document, Setting};
 use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
 #[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
+use crate::domain::limit::Unit;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
+use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit, OwnPrices};
 use crate::domain::team::TeamTerms;
 use crate::engine::limit_source::LimitSource;
 
@@ -112,6 +114,20 @@ impl Policy {
     /// Returns how the person pays; `None` where nobody says.
     pub fn billing(&self) -> Option<Billing> {
         self.resolved(Who::Top).values().billing
+    }
+
+    /// Returns how the person's own prices count: they only raise the list's where the machine's owner or a team caps the cost, or a
+    /// repository binds a cap on it.
+    pub fn own_prices(&self) -> OwnPrices {
+        let is_of_owner = |document: &&Document| document.layer == Layer::Managed;
+        let of_owner = self.documents.iter().filter(is_of_owner).flat_map(|document| &document.settings);
+        let caps_cost = |setting: &Setting| setting.subject.limit.is_some_and(|limit| limit.unit == Unit::Usd);
+        let all: Vec<&Document> = self.documents.iter().collect();
+        if of_owner.into_iter().any(caps_cost) || self.team().is_some() || Locks::binding(&all).hold_costs() {
+            OwnPrices::OnlyRaise
+        } else {
+            OwnPrices::Replace
+        }
     }
 
     /// Returns what a person is told of while agents work, and how.

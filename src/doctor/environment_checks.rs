@@ -6,7 +6,7 @@ use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
 use crate::domain::fact::kind_of;
-use crate::domain::policy::{Mode, OnError};
+use crate::domain::policy::{Mode, OnError, OwnPrices};
 use crate::error::Result;
 use crate::hook::{altered_facts, retention};
 use crate::platform::environment::system_name;
@@ -168,8 +168,21 @@ pub fn file_system(installation: &Installation<'_>) -> Diagnosis {
 
 /// Whether responses can be priced.
 pub fn prices(installation: &Installation<'_>) -> Diagnosis {
-    let (table, error) = pricing::load(installation.env);
+    let env = installation.env;
+    let (policy, _) = load::load(env, &installation.folder, is_trusted(env, &installation.folder));
+    let (table, error) = pricing::load(env, policy.own_prices());
+    let lowered = match policy.own_prices() {
+        OwnPrices::Replace => Vec::new(),
+        OwnPrices::OnlyRaise => pricing::lowered(&pricing::text(env).0),
+    };
     match error {
+        None if !lowered.is_empty() => Diagnosis::warn(
+            format!(
+                "your own of {} count no lower than the list's: caps on cost hold here that are not your own",
+                lowered.join(", ")
+            ),
+            "docs/pricing.md says when your own prices hold",
+        ),
         None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::CLIENT)),
         Some(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or_default()),
     }

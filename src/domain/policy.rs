@@ -44,6 +44,15 @@ pub enum Billing {
     Plan,
 }
 
+/// How a person's own prices stand to the list's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnPrices {
+    /// They take their place.
+    Replace,
+    /// They only raise them: a cap on cost is not the person's own, and lower prices would lift it.
+    OnlyRaise,
+}
+
 /// What happens to a call beyond a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -79,6 +79,9 @@ pub struct Session {
     /// Whether the policy brings prices of the person's own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub has_own_prices: bool,
+    /// Whether those only raise the list's.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prices_only_raise: bool,
     /// Whether Fusebox blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: Mode,

@@ -59,7 +59,7 @@ pub fn falls_short(counted: Amount, client: Amount) -> bool {
 
 /// Whether a client's own total is no measure of what was counted: one of them goes by other prices.
 pub fn counts_otherwise(session: &Session) -> bool {
-    session.has_own_prices || session.diverted.prices
+    (session.has_own_prices && !session.prices_only_raise) || session.diverted.prices
 }
 
 /// Tells the person at a session's end where the client has spent well more than was counted.

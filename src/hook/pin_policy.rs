@@ -8,7 +8,7 @@ use crate::config::policy::Policy;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::fact;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Layer, Scope};
+use crate::domain::policy::{Layer, OwnPrices, Scope};
 use crate::domain::session::{Process, Session};
 use crate::domain::spend_before_install::SpendBeforeInstall;
 use crate::domain::stable_hash::{self, StableHash};
@@ -176,9 +176,9 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     apply(session, &policy, Some(id));
     watch(env, session, &policy);
     shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
-    session
-        .user_notifications
-        .extend(pricing::load(env).1.map(|trouble| format!("Fusebox: {}", notices::mistake(trouble))));
+    let (_, trouble) = pricing::load(env, policy.own_prices());
+    session.user_notifications.extend(trouble.map(|trouble| format!("Fusebox: {}", notices::mistake(trouble))));
+    tell_of_held_prices(session, &policy);
     session.user_notifications.extend(
         problems
             .iter()
@@ -186,6 +186,17 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
             .map(|problem| format!("Fusebox: {}", notices::mistake(problem))),
     );
     Ok(())
+}
+
+/// Tells which of the person's own prices count no lower than the list's.
+fn tell_of_held_prices(session: &mut Session, policy: &Policy) {
+    if policy.own_prices() == OwnPrices::Replace {
+        return;
+    }
+    let models: Vec<String> = pricing::lowered(&policy.prices).into_iter().map(|model| format!("`{model}`")).collect();
+    if !models.is_empty() {
+        session.notify_user(&notices::prices_held(models.join(", "), pricing::FILE));
+    }
 }
 
 fn text_of(policy: &Policy) -> Result<String> {
@@ -252,6 +263,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.mode = policy.mode();
     session.on_error = policy.on_error();
     session.has_own_prices = !policy.prices.is_empty();
+    session.prices_only_raise = policy.own_prices() == OwnPrices::OnlyRaise;
     session.refuses_repository = policy.refuses_repository;
     session.policy = id;
     if let Some(order) = lift_orders::lift_outgrown_session(session) {

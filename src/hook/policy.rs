@@ -22,5 +22,5 @@ pub fn stored(store: &Store, id: i64) -> Result<Policy> {
 /// Returns the prices of a policy that brings a person's own, where one is named, else the embedded ones.
 pub fn prices(store: &Store, policy: Option<i64>) -> Result<Table> {
     let policy = policy.map(|id| stored(store, id)).transpose()?;
-    Ok(pricing::table(&policy.map(|policy| policy.prices).unwrap_or_default()).0)
+    Ok(policy.map(|policy| pricing::table(&policy.prices, policy.own_prices()).0).unwrap_or_default())
 }

@@ -56,6 +56,10 @@ messages! {
     mistake(problem = "`agents.developer.max_turns: \"many\"` in `.claude/fusebox.json` (project) is ignored: it must be a whole number from 1 to 1000000 or `null`")
         => "{problem}";
 
+    /// A person's own prices are below the list's, and a cap on cost holds that is not the person's own.
+    prices_held(models = "`claude-opus-5-5`", file = "fusebox.pricing.json")
+        => "caps on cost that are not your own hold here: the prices of {models} in `{file}` count no lower than the list's.";
+
     /// A hook changed a call into one that is refused.
     call_changed(what = "it edits `.claude/fusebox.json`", next = NextStep::Reload)
         => "a hook changed a call into one that is refused ({what}): commands and writes are refused. Look at the hooks; {next}";

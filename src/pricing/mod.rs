@@ -11,9 +11,11 @@ pub mod usage;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use crate::domain::policy::OwnPrices;
 use crate::error::Error;
 use crate::platform::environment::Environment;
 use crate::platform::files;
+use crate::pricing::price_row::Price;
 use crate::pricing::table::Table;
 
 /// The file of a person's own prices, in the client's configuration folder.
@@ -31,9 +33,9 @@ pub fn path(env: &Environment) -> Option<PathBuf> {
 
 /// Loads the prices that the files say now: the embedded ones with a person's own over them. What is wrong in the file comes
 /// back beside them, and only the rows it is about are left out.
-pub fn load(env: &Environment) -> (Table, Option<Error>) {
+pub fn load(env: &Environment, own: OwnPrices) -> (Table, Option<Error>) {
     let (text, unreadable) = text(env);
-    let (table, wrong) = table(&text);
+    let (table, wrong) = table(&text, own);
     let named = |error| match path(env) {
         Some(path) => Error::failed(format!("`{}`: {error}", path.display())).hint(HINT),
         None => error,
@@ -52,11 +54,26 @@ pub fn text(env: &Environment) -> (String, Option<Error>) {
 }
 
 /// Returns the embedded prices with those of a file's text over them, and what is wrong in it.
-pub fn table(text: &str) -> (Table, Option<Error>) {
+pub fn table(text: &str, own: OwnPrices) -> (Table, Option<Error>) {
     if text.is_empty() {
         return (Table::embedded(), None);
     }
     let found = overrides::read(text);
     let error = found.error();
-    (Table::embedded().with_rows(found.rows), error)
+    let rows = match own {
+        OwnPrices::Replace => found.rows,
+        OwnPrices::OnlyRaise => found.rows.into_iter().map(raised_row).collect(),
+    };
+    (Table::embedded().with_rows(rows), error)
+}
+
+fn raised_row((model, own): (String, Price)) -> (String, Price) {
+    let price = table::raised(&model, own);
+    (model, price)
+}
+
+/// Returns the models whose own price is below the list's in some part.
+pub fn lowered(text: &str) -> Vec<String> {
+    let rows = overrides::read(text).rows;
+    rows.into_iter().filter(|(model, own)| table::raised(model, *own) != *own).map(|(model, _)| model).collect()
 }

@@ -24,6 +24,19 @@ pub struct Rates {
     pub cache_read: u64,
 }
 
+impl Rates {
+    /// Returns the dearer of two prices, for each kind of token.
+    pub fn at_least(self, other: Rates) -> Rates {
+        Rates {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            write_5m: self.write_5m.max(other.write_5m),
+            write_1h: self.write_1h.max(other.write_1h),
+            cache_read: self.cache_read.max(other.cache_read),
+        }
+    }
+}
+
 /// Another price for the whole of a request whose prompt is long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongPrompt {
@@ -51,4 +64,31 @@ pub struct Price {
     pub us_percent: u64,
     /// Where the numbers come from.
     pub source: &'static str,
+}
+
+impl Price {
+    /// Returns this price, raised so that no request costs less than by `other`.
+    pub fn at_least(self, other: &Price) -> Price {
+        let fast = self.fast_or_standard().at_least(other.fast_or_standard());
+        let longest = [self.long_prompt, other.long_prompt].into_iter().flatten().map(|long| long.over).min();
+        // A long prompt has one price, in fast mode and outside: it must be no lower than either.
+        let long = |over| LongPrompt { over, rates: self.dearest().at_least(other.dearest()) };
+        Price {
+            standard: self.standard.at_least(other.standard),
+            fast: self.fast.or(other.fast).map(|_| fast),
+            long_prompt: longest.map(long),
+            web_search: self.web_search.max(other.web_search),
+            us_percent: self.us_percent.max(other.us_percent),
+            ..self
+        }
+    }
+
+    fn fast_or_standard(&self) -> Rates {
+        self.fast.unwrap_or(self.standard)
+    }
+
+    fn dearest(&self) -> Rates {
+        let long = self.long_prompt.map_or(self.standard, |long| long.rates);
+        self.fast_or_standard().at_least(self.standard).at_least(long)
+    }
 }

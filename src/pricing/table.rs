@@ -81,6 +81,14 @@ impl Price {
     }
 }
 
+/// Returns a person's own price of a model, raised to the embedded one where it is lower; a model that the embedded rows do not
+/// have is raised to what an unknown one costs.
+pub fn raised(model: &str, own: Price) -> Price {
+    let id = canonical(model);
+    let listed = EMBEDDED.iter().find(|(name, _)| *name == id).map_or(&LAST_RESORT, |(_, price)| price);
+    own.at_least(listed)
+}
+
 /// The prices in force.
 #[derive(Clone, Debug, Default)]
 pub struct Table {

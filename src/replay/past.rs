@@ -51,7 +51,7 @@ pub fn play_newest(
     mut taken: impl FnMut(ReplayedSession, Memory),
 ) {
     let began = env.now();
-    let (table, _) = pricing::load(env);
+    let (table, _) = pricing::load(env, policy.own_prices());
     let terms = ReplayTerms { policy, mode, table: &table };
     let mut sessions = 0;
     for source in newest(env) {

@@ -10,6 +10,7 @@ mod layers;
 mod locks;
 mod manual;
 mod mistakes;
+mod own_prices;
 mod promises;
 mod rights;
 mod said;

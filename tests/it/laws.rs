@@ -4,6 +4,7 @@
 mod client;
 mod counting;
 mod growth;
+mod own_prices;
 mod scripts;
 mod truth;
 mod way;

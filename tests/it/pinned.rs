@@ -50,6 +50,28 @@ fn a_persons_own_prices_count_from_the_start_of_a_client_to_its_end() {
 }
 
 #[test]
+fn own_prices_lift_no_cap_on_cost_that_a_repository_binds() {
+    let bound = json!({"binding": ["session.*"], "session": {"max_cost_usd": 1}}).to_string();
+    let story = Story::with(&json!({}), |world| {
+        world.write(PRICES, nearly_free());
+        world.write("project/.claude/fusebox.json", &bound);
+    });
+    story.write(&["m0"]);
+    story.batch("t0");
+    assert_eq!(story.cost(), ONE);
+    // The next session is told as the first was.
+    let next = story.world.event("s2", "p2", "UserPromptSubmit", &json!({"prompt": "go"}));
+    let told = story.world.hook(next).ok();
+    let words = "the prices of `claude-opus-5-5` in `fusebox.pricing.json` count no lower than the list's";
+    assert!(told.contains(words), "{told}");
+    let doctor = story.world.command(&["doctor"]).folder("project").run().to_string();
+    assert!(doctor.contains("your own of claude-opus-5-5 count no lower than the list's"), "{doctor}");
+    let shown = story.world.command(&["pricing", "show", "claude-opus-5-5"]).folder("project").run().ok();
+    let row = "claude-opus-5-5  2020-01-01   4   20   5   8   0.2  yours";
+    assert!(shown.contains(row), "{shown}");
+}
+
+#[test]
 fn prices_whose_policy_is_changed_or_deleted_in_the_state_are_read_again_and_the_person_is_told() {
     let dear = nearly_free().replace("1e-6", "9000.0");
     for damage in ["DELETE FROM policy", "UPDATE policy SET content = replace(content, '9000.0', '0.1')"] {
