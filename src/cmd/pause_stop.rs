@@ -11,11 +11,14 @@ use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{Fits, Target};
 use crate::domain::charge::RecordKind;
 use crate::domain::finding_source::FindingSource;
+use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{Order, Phase, Run, Status};
+use crate::domain::session::{Order, Phase, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::lifecycle;
 use crate::engine::lift_orders;
+use crate::engine::log_records;
+use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::wire::completion;
@@ -149,7 +152,8 @@ fn give(
     let by = if finding.subject.is_empty() { String::new() } else { format!(" of {}", finding.subject) };
     let words = format!("{who} was {} by `fusebox {}`{by}", kind.status.as_str(), verb(kind));
     edit.record(kind.record, &finding, (&words, Some(reason.as_deref().unwrap_or(&words))));
-    Ok(said(edit, kind, followers))
+    let withdrawn = if kind.status == Status::Stopped { withdraw(edit.state) } else { 0 };
+    Ok(said(edit, kind, (followers, withdrawn)))
 }
 
 /// Gives the order to a run and to all below it that are at work; returns how many those are.
@@ -167,6 +171,22 @@ pub fn halt(edit: &mut SessionEdit, id: &str, order: &Order) -> usize {
     below.len()
 }
 
+/// Withdraws the questions that still wait for an answer in what is stopped: a Yes grants nothing any more. Returns how many those
+/// are.
+fn withdraw(state: &mut SessionState) -> usize {
+    let is_stopped = |session: &Session, run: Option<&Run>| {
+        session.status == Status::Stopped || run.is_some_and(|run| run.status == Status::Stopped)
+    };
+    let all = std::mem::take(&mut state.session.pending_prompts);
+    let (withdrawn, kept): (Vec<PendingPrompt>, Vec<PendingPrompt>) =
+        all.into_iter().partition(|ask| !ask.granted && is_stopped(&state.session, state.run(&ask.run)));
+    state.session.pending_prompts = kept;
+    for ask in &withdrawn {
+        log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
+    }
+    withdrawn.len()
+}
+
 fn is_main(edit: &SessionEdit) -> bool {
     edit.state.run(edit.target.id()).is_some_and(Run::is_main)
 }
@@ -175,7 +195,7 @@ fn verb(kind: &OrderKind) -> &'static str {
     if kind.status == Status::Paused { "pause" } else { "stop" }
 }
 
-fn said(edit: &SessionEdit, kind: &OrderKind, followers: usize) -> Vec<String> {
+fn said(edit: &SessionEdit, kind: &OrderKind, (followers, withdrawn): (usize, usize)) -> Vec<String> {
     let name = edit.name(&edit.target);
     let id = short(edit.target.id());
     let mut said = vec![format!("{name} is {}; that takes effect at its next event", kind.status.as_str())];
@@ -183,6 +203,9 @@ fn said(edit: &SessionEdit, kind: &OrderKind, followers: usize) -> Vec<String> {
         0 => {}
         1 => said.push("1 run below it follows".to_owned()),
         followers => said.push(format!("{followers} runs below it follow")),
+    }
+    if withdrawn > 0 {
+        said.push("the question that it has on the screen is withdrawn: a Yes there grants nothing".to_owned());
     }
     said.push(format!("`fusebox resume {id}` lets it go on"));
     if kind.status == Status::Stopped && is_main(edit) {

@@ -3,6 +3,7 @@
 //! Each case is an answer, as the client writes it down, with what became of the transcript meanwhile.
 
 mod records;
+mod stopped;
 
 use std::fs;
 use std::io::Write;

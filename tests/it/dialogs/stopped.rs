@@ -1,0 +1,46 @@
+//! A question that is on the screen while a person stops the agent: a Yes to it grants nothing any more.
+
+use serde_json::Value;
+
+use crate::dialogs::{Scene, Who, Written, limits};
+
+fn cap(scene: &Scene) -> Value {
+    let status: Value = serde_json::from_str(&scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+    let kind = if scene.who == Who::Main { "main" } else { "worker" };
+    let runs = status["sessions"][0]["runs"].as_array().unwrap();
+    let run = runs.iter().find(|run| run["agent_type"] == kind).unwrap();
+    let limits = run["limits"].as_array().unwrap();
+    limits.iter().find(|limit| limit["limit"] == "max_turns").unwrap()["cap"].clone()
+}
+
+#[test]
+fn a_yes_to_the_question_of_a_stopped_agent_grants_nothing() {
+    for who in [Who::Main, Who::Worker] {
+        for target in ["s1", if who == Who::Main { "main" } else { "a1" }] {
+            let scene = Scene::new(who, &limits());
+            scene.requests("t1");
+            scene.ends("t1", None);
+            scene.batch("t1");
+            assert!(scene.requests("t2").contains(r#""ask""#));
+            let said = scene.world.run(&["stop", target]).ok();
+            assert!(said.contains("is withdrawn: a Yes there grants nothing"), "{who:?} {target}: {said}");
+            scene.ends("t2", None);
+            scene.writes(Written::Source("user_temporary"), "t2");
+            let over = scene.batch("t2");
+            assert_eq!(cap(&scene), 1, "{who:?} {target}: {over}");
+            let log = scene.logged();
+            assert!(log.contains("INCREASE_DECLINED") && !log.contains("LIMIT_GRANTED"), "{who:?} {target}: {log}");
+            // It goes on once a person says so: it asks again, or what lifts the stop has raised its cap.
+            let _resumed = scene.world.run(&["resume", target]).ok();
+            let again = scene.requests("t3");
+            assert!(!again.contains(r#""deny""#), "{who:?} {target}: {again}");
+        }
+    }
+}
+
+#[test]
+fn where_nothing_is_asked_a_stop_says_nothing_of_it() {
+    let scene = Scene::new(Who::Main, &limits());
+    let said = scene.world.run(&["stop", "s1"]).ok();
+    assert!(!said.contains("withdrawn"), "{said}");
+}
