@@ -113,13 +113,13 @@ fn idle_bindings(document: &Document, built_in: &[(Who<'_>, String)]) -> Vec<Pro
         return Vec::new();
     };
     // A file that sets no limits yet has nothing to bind.
-    let limits = document.settings.iter().filter(|setting| setting.place != SettingPlace::Top);
-    let paths = limits.map(|setting| (setting.place.who(), setting.subject.path()));
-    let paths: Vec<(Who<'_>, String)> = paths.map(|(who, key)| (who, key.to_string())).collect();
+    let has_limits = document.settings.iter().any(|setting| setting.place != SettingPlace::Top);
+    let set = document.settings.iter().filter(|setting| !std::ptr::eq(*setting, said));
+    let paths: Vec<(Who<'_>, String)> = set.map(|it| (it.place.who(), it.subject.path())).collect();
     let full: Vec<String> = paths.iter().map(|(who, key)| format!("{}{key}", who.path())).collect();
     let idle = |pattern: &&String| {
         let lock = Locks(vec![(*pattern).clone()]);
-        !paths.is_empty()
+        has_limits
             && !paths.iter().chain(built_in).any(|(who, key)| lock.hold(*who, key))
             && self::idle(document, "", &[(*pattern).clone()]).is_empty()
     };
@@ -127,12 +127,21 @@ fn idle_bindings(document: &Document, built_in: &[(Who<'_>, String)]) -> Vec<Pro
     let problem = |pattern: &String| {
         let problem = Problem::of_setting(document, said).warning();
         let problem = problem.says(format!("has `{pattern}`, which binds nothing: this file does not set it"));
-        match nearest(pattern, full.iter().map(String::as_str)) {
+        match nearest_set(pattern, &full) {
             Some(nearest) => problem.hint(format!("the nearest that it sets is `{nearest}`")),
             None => problem,
         }
     };
     patterns.iter().filter(idle).map(problem).collect()
+}
+
+/// Returns what a pattern was meant for, of the keys that a file sets: one of them, or all of a block.
+fn nearest_set(pattern: &str, set: &[String]) -> Option<String> {
+    let Some(block) = pattern.strip_suffix(".*") else {
+        return nearest(pattern, set.iter().map(String::as_str)).map(str::to_owned);
+    };
+    let blocks = set.iter().filter_map(|key| Some(key.rsplit_once('.')?.0));
+    nearest(block, blocks).map(|block| format!("{block}.*"))
 }
 
 /// Whether a lock binds a layer: what is built in stays, and the managed file may say what it likes.

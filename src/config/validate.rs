@@ -198,34 +198,30 @@ fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
     let members = documents.iter().filter(|it| binding::is_held(it.layer));
     let said: Vec<(&Document, &Setting)> =
         members.flat_map(|document| document.settings.iter().map(move |setting| (document, setting))).collect();
+    let mut looked_at: Vec<(Who<'_>, bool)> = Vec::new();
     let places = said.iter().map(|(_, setting)| (setting.place.who(), false));
-    let mut looked_at: Vec<Who<'_>> = Vec::new();
-    let mut named: Vec<&Setting> = Vec::new();
-    let mut problems = Vec::new();
     for (who, is_of_pattern) in places.chain(bound_types(&all).map(|name| (Who::Agent(name), true))) {
-        if looked_at.len() == MOST_RESOLVED {
-            break;
+        if looked_at.len() < MOST_RESOLVED && !looked_at.iter().any(|(known, _)| *known == who) {
+            looked_at.push((who, is_of_pattern));
         }
-        if looked_at.contains(&who) {
-            continue;
-        }
-        looked_at.push(who);
-        let resolved = ResolvedLayers::of(&all, who, trust);
-        for (document, setting) in said.iter().filter(|(_, setting)| setting.place.fit(who).is_some()) {
-            let Some(stands) = resolved.loosens_binding(setting, document.layer) else { continue };
-            if named.iter().any(|known| std::ptr::eq(*known, *setting)) {
-                continue;
-            }
-            named.push(setting);
-            let stands = if is_of_pattern { format!("{stands} (for `{}`)", of_type(who)) } else { stands };
+    }
+    let resolved = |(who, is_of_pattern)| (who, is_of_pattern, ResolvedLayers::of(&all, who, trust));
+    let resolved: Vec<_> = looked_at.into_iter().map(resolved).collect();
+    let held_off = |(document, setting): &(&Document, &Setting)| {
+        let fits = resolved.iter().filter(|(who, ..)| setting.place.fit(*who).is_some());
+        // What holds for those whom the setting names is said first.
+        let (own, others): (Vec<_>, Vec<_>) = fits.partition(|(who, ..)| *who == setting.place.who());
+        own.into_iter().chain(others).find_map(|(who, is_of_pattern, resolved)| {
+            let stands = resolved.loosens_binding(setting, document.layer)?;
+            let stands = if *is_of_pattern { format!("{stands} (for `{}`)", of_type(*who)) } else { stands };
             let said = match resolved.held_off_for(setting, document.layer) {
                 Some(limits) => bound_by(&stands).replacen("is ignored", &ignored_for(&limits), 1),
                 None => bound_by(&stands),
             };
-            problems.push(problem(document, setting, (said, None)));
-        }
-    }
-    problems
+            Some(problem(document, setting, (said, None)))
+        })
+    };
+    said.iter().filter_map(held_off).collect()
 }
 
 /// Returns the agent types that the repository names, then those that have limits built in.

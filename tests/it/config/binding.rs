@@ -1,6 +1,6 @@
 //! What a repository binds for everyone who works in it.
 
-use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, check};
+use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, check, policy};
 use crate::world::TestWorld;
 
 /// A repository that binds these keys.
@@ -56,6 +56,35 @@ fn what_binds_nothing_is_named() {
         assert_eq!(said.to_string().contains("binds nothing"), named.is_some(), "{binding}: {said}");
         assert!(named.is_none_or(names), "{binding}: {said}");
     }
+}
+
+/// What a file says at its top is bound as its limits are, and a slip in the name of a block is told with what it was meant for.
+#[test]
+fn what_a_file_sets_at_its_top_is_bound_too() {
+    let file = r#"{"binding": ["on_error", "mode", "ceilings.max_turns", "rate_limits", "agent.developer.*"], "on_error": "deny",
+        "mode": "enforce", "ceilings": {"max_turns": [1, 90]}, "agents": {"developer": {"max_turns": 40}},
+        "rate_limits": [{"tool": "Bash", "max": 30, "per_ms": "1m"}]}"#;
+    let said = problems(&[(PROJECT, file)]);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("`agent.developer.*`, which binds nothing"), "{said:?}");
+    assert!(said[0].ends_with("the nearest that it sets is `agents.developer.*`"), "{said:?}");
+}
+
+/// A member's file says something of one type, and something else of all.
+#[test]
+fn the_cap_that_is_named_is_of_those_whom_the_setting_is_about() {
+    let bound = r#"{"binding": true, "agents": {"*": {"max_turns": 6}, "developer": {"max_turns": 40}}}"#;
+    let local = r#"{"agents": {"developer": {"max_turns": 90}, "*": {"max_turns": 80}}}"#;
+    let said = problems(&[(PROJECT, bound), (LOCAL, local)]);
+    for (key, cap) in [("agents.developer.max_turns: 90", "40"), ("agents.*.max_turns: 80", "6")] {
+        let words = format!("the repository binds `max_turns: {cap}`");
+        assert!(said.iter().any(|it| it.contains(key) && it.contains(&words)), "{key}: {said:?}");
+    }
+}
+
+/// Returns what is wrong with files, as a person reads it.
+fn problems(files: &[(&str, &str)]) -> Vec<String> {
+    policy(files).1.iter().map(ToString::to_string).collect()
 }
 
 #[test]
