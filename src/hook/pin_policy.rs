@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::calendar;
 use crate::config::load;
 use crate::config::policy::Policy;
+use crate::config::setting::Document;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::fact;
 use crate::domain::limit_set::LimitSet;
@@ -168,7 +169,7 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     let trusted = store.is_trusted(&session.project)?;
     let (mut policy, problems) = load::load(env, &folder, trusted);
     policy.prices = pricing::text(env).0;
-    tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
+    tell_of_change(store, session, &policy)?;
     policy.zone = calendar::name_of_system(env.now().wall_ms);
     tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let id = store.keep_policy(&text_of(&policy)?)?;
@@ -217,16 +218,45 @@ pub fn fingerprint(env: &Environment, folder: &Path) -> u64 {
 
 /// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
 /// edited them.
-fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()> {
+fn tell_of_change(store: &Store, session: &mut Session, policy: &Policy) -> Result<()> {
+    let (name, standing) = (name_of(&text_of(policy)?), standing(policy));
+    let latest_is = format!("{name} {standing}");
     let fact = fact::LATEST.of(&session.project);
     let latest = store.metadata(&fact)?;
-    if latest.as_deref() == Some(name) {
+    if latest.as_ref().is_some_and(|latest| latest.trim_end() == latest_is.trim_end()) {
         return Ok(());
     }
-    if latest.is_some() && session.policy.is_none() {
-        session.notify_user(&notices::limits_changed(NextStep::ShowConfiguration));
+    if let Some(latest) = latest.filter(|_| session.policy.is_none()) {
+        let before = latest.split_once(' ').map_or("", |(_, before)| before);
+        session.notify_user(&notices::limits_changed(became(before, standing), NextStep::ShowConfiguration));
     }
-    store.set_metadata(&fact, name)
+    store.set_metadata(&fact, latest_is.trim_end())
+}
+
+const WATCHED: &str = "watched";
+const REFUSED: &str = "refused";
+
+/// Returns how the repository's file stands: empty where it counts as it is.
+fn standing(policy: &Policy) -> &'static str {
+    let is_of_repository = |document: &&Document| document.layer == Layer::Project;
+    if policy.refuses_repository {
+        REFUSED
+    } else if policy.observed.iter().any(|document| is_of_repository(&document)) {
+        WATCHED
+    } else {
+        ""
+    }
+}
+
+/// Says what has become of the repository's file; empty where it stands as before.
+fn became(before: &str, now: &str) -> &'static str {
+    match (before, now) {
+        (before, now) if before == now => "",
+        (_, REFUSED) => ": your own file refuses the repository's",
+        (_, WATCHED) => ": the repository's are only watched",
+        (WATCHED, _) => ": the repository's were only watched, and block now",
+        (_, _) => ": the repository's count again",
+    }
 }
 
 /// Tells where days do not begin when they did for the client before: a variable in the settings may have moved them.

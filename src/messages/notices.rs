@@ -34,8 +34,8 @@ messages! {
         => "the settings have changed since the last session here: they have {what}.";
 
     /// The limits of a new session are not those of the one before it here.
-    limits_changed(next = NextStep::ShowConfiguration)
-        => "the limits here have changed since the last session. {next}";
+    limits_changed(what = ": the repository's were only watched, and block now", next = NextStep::ShowConfiguration)
+        => "the limits here have changed since the last session{what}. {next}";
 
     /// The team's store was not heard for as long as a lease lives, and what is left of the lease is spent.
     team_outlived(team = "core")

@@ -121,3 +121,32 @@ fn a_report_of_days_has_the_zone_of_the_budgets() {
     let report = story.world.run(&["report", "--by", "day", "--json", "--since", "all"]).ok();
     assert!(report.contains("\"2026-11-21\""), "{report}");
 }
+
+/// A team's watch week ends, or a member refuses the repository's file: the next session says what became of it.
+#[test]
+fn what_becomes_of_a_repositorys_file_is_said_at_the_next_start() {
+    let world = TestWorld::with_git();
+    let file = |mode: &str| json!({"mode": mode, "main": {"max_turns": 5}}).to_string();
+    let mut sessions = 0;
+    let mut begin = || {
+        sessions += 1;
+        let input = world.event(&format!("s{sessions}"), "p1", "SessionStart", &json!({"source": "startup"}));
+        world.hook(input).ok()
+    };
+    world.write("project/.claude/fusebox.json", file("observe"));
+    assert!(!begin().contains("have changed"), "nothing was before");
+    assert!(!begin().contains("have changed"), "nothing is new");
+    world.write("project/.claude/fusebox.json", file("enforce"));
+    let ended = begin();
+    assert!(ended.contains("since the last session: the repository's were only watched, and block now."), "{ended}");
+    let refuses = json!({"refuse_repositories": [world.path("project")]});
+    world.write("home/.claude/fusebox.json", refuses.to_string());
+    let refused = begin();
+    assert!(refused.contains("since the last session: your own file refuses the repository's."), "{refused}");
+    world.write("home/.claude/fusebox.json", "{}");
+    let again = begin();
+    assert!(again.contains("since the last session: the repository's count again."), "{again}");
+    world.write("project/.claude/fusebox.json", file("observe"));
+    let watched = begin();
+    assert!(watched.contains("since the last session: the repository's are only watched."), "{watched}");
+}
