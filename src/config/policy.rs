@@ -84,6 +84,7 @@ impl Policy {
         let mut all = documents;
         all.extend(agents.iter().map(|(_, document)| document.clone()));
         let mut problems = validate::documents(&mut all, trust);
+        problems.extend(validate::later(&observed, &all[..files], &problems, trust));
         validate::ceilings(&mut observed, &all[..files]);
         problems.extend(remarks);
         problems.extend(idle);

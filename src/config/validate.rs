@@ -40,6 +40,23 @@ pub fn documents(documents: &mut [Document], trust: Trust) -> Vec<Problem> {
     problems
 }
 
+/// Returns, as warnings, what would be dropped beside `said` if the documents that only observe were in force: their watch week is
+/// the time to mend it.
+pub fn later(observed: &[Document], documents: &[Document], said: &[Problem], trust: Trust) -> Vec<Problem> {
+    if observed.is_empty() {
+        return Vec::new();
+    }
+    let mut all: Vec<Document> = documents.iter().chain(observed).cloned().collect();
+    all.sort_by_key(|document| document.layer);
+    let mut dropped = self::documents(&mut all, trust);
+    dropped.retain(|it| it.is_error() && !said.contains(it) && !it.key.ends_with("mode"));
+    let later = |it: Problem| {
+        let what = it.what.replacen("is ignored", "will be ignored once the repository's limits block", 1);
+        it.says(what).warning()
+    };
+    dropped.into_iter().map(later).collect()
+}
+
 /// Drops caps of documents that only observe which are outside the ceilings that the others set.
 pub fn ceilings(observed: &mut [Document], documents: &[Document]) {
     if observed.is_empty() {

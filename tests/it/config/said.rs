@@ -1,5 +1,8 @@
 //! What is said of a configuration agrees with what its author has written, and with what holds.
 
+use fusebox::config::problem::Problem;
+
+use crate::config::{LOCAL, PROJECT, policy};
 use crate::world::TestWorld;
 
 fn check(policy: &str) -> String {
@@ -80,4 +83,22 @@ fn run_names_which_observed_limits_would_have_struck() {
     world.script("bin/client", &["t1", "t2", "t3"].map(call).join("\n"));
     let ran = world.run(&["run", "client"]);
     assert!(ran.stderr.contains("nothing was blocked: max_turns 1/1 would have struck"), "{ran}");
+}
+
+/// In a watch week a member sees what of the own files will not stand, and the team what of its own file will not.
+#[test]
+fn a_watch_week_says_what_will_be_ignored_at_its_end() {
+    let watched = r#"{"mode": "observe", "binding": true, "session": {"max_cost_usd": 90}, "agents": {"developer": {"max_turns": 40}}}"#;
+    let blocks = watched.replace("observe", "enforce");
+    let local = r#"{"agents": {"developer": {"max_turns": 90}}}"#;
+    let (later, now) =
+        (policy(&[(PROJECT, watched), (LOCAL, local)]).1, policy(&[(PROJECT, &*blocks), (LOCAL, local)]).1);
+    let named = |problems: &[Problem], words: &str| {
+        let named = problems.iter().filter(|it| it.what.contains(words));
+        named.map(|it| (it.layer, it.key.clone())).collect::<Vec<_>>()
+    };
+    let ignored = named(&now, "is ignored");
+    assert_eq!(ignored.len(), 2, "{now:?}");
+    assert_eq!(named(&later, "will be ignored once the repository's limits block"), ignored, "{later:?}");
+    assert!(!later.iter().any(Problem::is_error), "{later:?}");
 }
