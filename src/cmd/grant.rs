@@ -12,6 +12,7 @@ use crate::config::limit_name::{LimitName, named, names};
 use crate::config::problem::nearest;
 use crate::domain::duration;
 use crate::domain::limit::Unit;
+use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
 use crate::messages::notices;
@@ -76,7 +77,17 @@ fn give(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
     let mut said = apply(edit, more)?;
     let raised: Vec<&str> = more.iter().map(|more| more.rule.as_str()).collect();
     said.extend(edit.held_still(&raised));
+    said.extend(still_asked(edit, more));
     Ok(said)
+}
+
+/// Says that a question about what is granted holds its call all the same: the client has it on the screen.
+fn still_asked(edit: &SessionEdit, more: &[More]) -> Option<String> {
+    let is_asked = |ask: &PendingPrompt| more.iter().any(|more| !ask.granted && ask.finding.source == *more.rule);
+    edit.state.session.pending_prompts.iter().any(is_asked).then(|| {
+        "the question about it is still on the client's screen, and holds its call until it is answered there"
+            .to_owned()
+    })
 }
 
 /// Reads `max_turns=+10`, `max_cost_usd=5`, `max_duration_ms=+10m`.

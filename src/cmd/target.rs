@@ -167,12 +167,12 @@ fn of_type(store: &Store, word: &str, fits: Fits) -> Result<Option<Found>> {
         })),
         ([], true) => Ok(None),
         ([], false) => {
-            let lines: Vec<String> = runs.iter().map(of_run).collect();
-            Err(with(Error::failed(format!("no `{word}` is {}", fits.words())), &lines))
+            let lines: Result<Vec<String>> = runs.iter().map(|run| of_run(store, run)).collect();
+            Err(with(Error::failed(format!("no `{word}` is {}", fits.words())), &lines?))
         }
         (several, _) => {
-            let lines: Vec<String> = several.iter().map(|run| of_run(run)).collect();
-            Err(with(Error::failed(format!("more than one `{word}` is {}", fits.words())), &lines))
+            let lines: Result<Vec<String>> = several.iter().map(|run| of_run(store, run)).collect();
+            Err(with(Error::failed(format!("more than one `{word}` is {}", fits.words())), &lines?))
         }
     }
 }
@@ -230,8 +230,8 @@ fn of_task(store: &Store, task: &str) -> Result<Target> {
         [] => Err(with(Error::failed(format!("no run works on task `{number}`")), &at_work(store)?)),
         [run] => Ok(Target::Run { session: run.session.clone(), run: run.id.clone() }),
         runs => {
-            let lines: Vec<String> = runs.iter().map(|run| of_run(run)).collect();
-            Err(with(Error::failed(format!("more than one run works on task `{number}`")), &lines))
+            let lines: Result<Vec<String>> = runs.iter().map(|run| of_run(store, run)).collect();
+            Err(with(Error::failed(format!("more than one run works on task `{number}`")), &lines?))
         }
     }
 }
@@ -251,23 +251,30 @@ fn at_work(store: &Store) -> Result<Vec<String>> {
     let mut runs = store.runs_at_work(LATELY_DAYS)?;
     runs.retain(|run| is_open(run.status));
     runs.sort_by_key(|run| std::cmp::Reverse(run.started.wall_ms));
-    Ok(sessions.iter().map(of_session).chain(runs.iter().map(of_run)).collect())
+    let sessions = sessions.iter().map(|session| of_session(store, session));
+    sessions.chain(runs.iter().map(|run| of_run(store, run))).collect()
 }
 
 fn line(store: &Store, target: &Target) -> Result<String> {
     let described = match target {
-        Target::Session(id) => store.session(id)?.as_deref().map(of_session),
-        Target::Run { session, run } => store.run(session, run)?.as_ref().map(of_run),
+        Target::Session(id) => store.session(id)?.map(|session| of_session(store, &session)),
+        Target::Run { session, run } => store.run(session, run)?.map(|run| of_run(store, &run)),
     };
-    Ok(described.unwrap_or_else(|| target.id().to_owned()))
+    described.unwrap_or_else(|| Ok(target.id().to_owned()))
 }
 
-fn of_session(session: &Session) -> String {
-    format!("session {}  {}", plain(&session.id), session.status.word())
+fn of_session(store: &Store, session: &Session) -> Result<String> {
+    Ok(format!("session {}  {}", plain(&to_type(store, &session.id)?), session.status.word()))
 }
 
-fn of_run(run: &Run) -> String {
-    plain(&format!("run {}  {}  {}  session {}", run.id, run.agent_type, run.status.word(), short(&run.session)))
+fn of_run(store: &Store, run: &Run) -> Result<String> {
+    let (id, of) = (to_type(store, &run.id)?, short(&run.session));
+    Ok(plain(&format!("run {id}  {}  {}  session {of}", run.agent_type, run.status.word())))
+}
+
+/// Returns as much of an id as has to be typed: its short form, where no other begins so.
+fn to_type(store: &Store, id: &str) -> Result<String> {
+    Ok(if store.matching(short(id))?.len() == 1 { short(id) } else { id }.to_owned())
 }
 
 /// How many candidates an error names.

@@ -84,7 +84,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
     };
     let wrote = wrote(env, plan).map(|files| ("wrote", files));
-    let paid = payment::payment(env).map(|payment| ("paid", paid(payment, &policy)));
+    let paid = payment::payment(env).map(|payment| ("paid", paid(env, payment, &policy)));
     let covers = covers(env, plan).map(|whom| ("covers", whom.to_owned()));
     let lines = [
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
@@ -223,12 +223,17 @@ fn limits(policy: &Policy) -> Vec<String> {
 }
 
 /// Says what dollars mean here, and how somebody who pays none is not asked about them.
-fn paid(payment: Payment, policy: &Policy) -> String {
+fn paid(env: &Environment, payment: Payment, policy: &Policy) -> String {
     match (payment, policy.billing()) {
         (_, Some(Billing::Plan)) => {
-            "by a plan: dollars are list prices, and no bill (`billing` in ~/.claude/fusebox.json). What the client asks for \
-             itself is counted with the status line alone (`fusebox init --statusline`)"
-                .to_owned()
+            let plan = "by a plan: dollars are list prices, and no bill (`billing` in ~/.claude/fusebox.json)";
+            let has_line = status_line::shown(env).is_some_and(|(_, command)| status_line::is_ours(&command));
+            if has_line {
+                return plan.to_owned();
+            }
+            format!(
+                "{plan}. What the client asks for itself is counted with the status line alone (`fusebox init --statusline`)"
+            )
         }
         (Payment::Plan, Some(Billing::Tokens)) => "by the token (`billing`): dollars are list prices".to_owned(),
         (Payment::Plan, None) => {

@@ -308,10 +308,10 @@ fn a_lever_without_a_target_names_the_candidates() {
     error: no run or session is named
       hint: name one of these:
         session 77aa  running
-        session 5f0c1d2e-0000  running
-        run a1b2c3d4e5  developer  running  session 5f0c1d2e
-        run a3fa11ed00  developer  running  session 5f0c1d2e
-        run b7d1aaaa-0000  main  running  session 5f0c1d2e
+        session 5f0c1d2e  running
+        run a1b2c3d4  developer  running  session 5f0c1d2e
+        run a3fa11ed  developer  running  session 5f0c1d2e
+        run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 2]
     ");
     assert_snapshot!(with_shop().run(&["resume", "a2d0"]), @r"

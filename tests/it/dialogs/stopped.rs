@@ -44,3 +44,15 @@ fn where_nothing_is_asked_a_stop_says_nothing_of_it() {
     let said = scene.world.run(&["stop", "s1"]).ok();
     assert!(!said.contains("withdrawn"), "{said}");
 }
+
+#[test]
+fn a_grant_says_that_the_question_still_holds_its_call() {
+    let scene = Scene::new(Who::Main, &limits());
+    scene.requests("t1");
+    scene.ends("t1", None);
+    scene.batch("t1");
+    assert!(!scene.world.run(&["grant", "s1", "max_denials=+1"]).to_string().contains("on the client's screen"));
+    assert!(scene.requests("t2").contains(r#""ask""#));
+    let said = scene.world.run(&["grant", "main", "max_turns=+3"]).ok();
+    assert!(said.contains("still on the client's screen, and holds its call until it is answered there"), "{said}");
+}

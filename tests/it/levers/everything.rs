@@ -179,9 +179,9 @@ fn the_only_one_is_taken_and_said() {
     [stderr]
     error: no run or session is named
       hint: name one of these:
-        session 5f0c1d2e-0000  running
-        run a1b2c3d4e5  developer  running  session 5f0c1d2e
-        run b7d1aaaa-0000  main  running  session 5f0c1d2e
+        session 5f0c1d2e  running
+        run a1b2c3d4  developer  running  session 5f0c1d2e
+        run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 2]
     ");
     let world = with_shop();
@@ -226,25 +226,25 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
     [stderr]
     error: more than one `developer` is at work or held
       hint: name one of these:
-        run a1b2c3d4e5  developer  paused  session 5f0c1d2e
-        run a3fa11ed00  developer  stopped  session 5f0c1d2e
+        run a1b2c3d4  developer  paused  session 5f0c1d2e
+        run a3fa11ed  developer  stopped  session 5f0c1d2e
     [exit 1]
     ");
     assert_snapshot!(world.run(&["resume", "main"]), @r"
     [stderr]
     error: no `main` is paused or stopped
       hint: name one of these:
-        run b7d1aaaa-0000  main  running  session 5f0c1d2e
+        run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 1]
     ");
     assert_snapshot!(world.run(&["stop", "qa"]), @r"
     [stderr]
     error: no run or session is called `qa`
       hint: name one of these:
-        session 5f0c1d2e-0000  running
-        run a1b2c3d4e5  developer  paused  session 5f0c1d2e
-        run a3fa11ed00  developer  stopped  session 5f0c1d2e
-        run b7d1aaaa-0000  main  running  session 5f0c1d2e
+        session 5f0c1d2e  running
+        run a1b2c3d4  developer  paused  session 5f0c1d2e
+        run a3fa11ed  developer  stopped  session 5f0c1d2e
+        run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 1]
     ");
     assert_snapshot!(standing(&world, SHOP), @r"

@@ -104,10 +104,10 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
     [stderr]
     error: no run works on task `8`
       hint: name one of these:
-        session 5f0c1d2e-0000  running
-        run a1b2c3d4e5  developer  running  session 5f0c1d2e
-        run a3fa11ed00  developer  stopped  session 5f0c1d2e
-        run b7d1aaaa-0000  main  running  session 5f0c1d2e
+        session 5f0c1d2e  running
+        run a1b2c3d4  developer  running  session 5f0c1d2e
+        run a3fa11ed  developer  stopped  session 5f0c1d2e
+        run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 1]
     ");
     assert_eq!(standing(&world, SHOP), before);
