@@ -228,6 +228,8 @@ struct Columns {
     tokens: u16,
     cost: u16,
     gauge: u16,
+    /// How long a bar is.
+    cells: u16,
 }
 
 impl Columns {
@@ -235,19 +237,21 @@ impl Columns {
     fn of(width: u16, billing: Billing) -> Columns {
         let name = match width {
             WIDE.. => 38,
-            ALL_COLUMNS.. => 27,
+            ALL_COLUMNS.. => 25,
             _ => width.saturating_sub(16).max(8),
         };
         if width < ALL_COLUMNS {
-            return Columns { name, turns: 0, tokens: 0, cost: 0, gauge: 0 };
+            return Columns { name, turns: 0, tokens: 0, cost: 0, gauge: 0, cells: 0 };
         }
         let turns = name + 15;
         let (tokens, cost) = match billing {
-            Billing::Tokens => (0, turns + 10),
-            Billing::Plan if width >= WIDE => (turns + 10, turns + 22),
-            Billing::Plan => (turns + 10, 0),
+            Billing::Tokens => (0, turns + 9),
+            Billing::Plan if width >= WIDE => (turns + 9, turns + 21),
+            Billing::Plan => (turns + 9, 0),
         };
-        Columns { name, turns, tokens, cost, gauge: tokens.max(cost) + 1 + CELLS + 6 }
+        // On a narrow screen the room is for what an agent waits for.
+        let cells = if width >= WIDE { CELLS } else { CELLS / 2 };
+        Columns { name, turns, tokens, cost, gauge: tokens.max(cost) + 1 + cells + 6, cells }
     }
 }
 
@@ -267,7 +271,8 @@ fn tree(canvas: &mut Canvas, view: &View, at: usize, (top, bottom): (u16, u16)) 
             canvas.put_right(columns.turns, top, 6, "CALLS", dim());
             canvas.put_right(columns.tokens, top, 9, "TOKENS", dim());
             canvas.put_right(columns.cost, top, 10, cost, dim());
-            canvas.put(columns.gauge - CELLS - 5, top, CELLS + 6, "NEAREST LIMIT", dim());
+            let limit = if columns.cells == CELLS { "NEAREST LIMIT" } else { "LIMIT" };
+            canvas.put(columns.gauge - columns.cells - 5, top, columns.cells + 6, limit, dim());
             canvas.put(columns.gauge + 2, top, width, "NOW", dim());
         }
     }
@@ -289,7 +294,8 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
     let mark = if is_chosen { "▸" } else { " " };
     canvas.put(0, y, 1, mark, name_style);
     let indent = u16::try_from(item.depth * 2).unwrap_or(0).min(columns.name / 2);
-    canvas.put(2 + indent, y, columns.name.saturating_sub(2 + indent), &item.name, name_style);
+    let room = columns.name.saturating_sub(2 + indent);
+    canvas.put(2 + indent, y, room, &fitting(item, usize::from(room)), name_style);
     let colour = match item.status {
         _ if item.waits => Color::Yellow,
         Status::Running => Color::Green,
@@ -309,11 +315,19 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
     canvas.put_right(columns.tokens, y, 9, &tokens(item.tokens), Style::new());
     canvas.put_right(columns.cost, y, 9, item.cost.trim_end_matches(" USD"), Style::new());
     if let Some(gauge) = item.nearest() {
-        canvas.bar(columns.gauge - CELLS - 5, y, CELLS, gauge.percent);
+        canvas.bar(columns.gauge - columns.cells - 5, y, columns.cells, gauge.percent);
         canvas.put_right(columns.gauge, y, 5, &format!("{}%", gauge.percent), Style::new());
     }
     let style = if item.waits { canvas.ink(Color::Yellow) } else { Style::new() };
     canvas.put(columns.gauge + 2, y, width, &item.doing, style);
+}
+
+/// Returns the name of an item in so much room: of a run its type is cut, since its id is what orders take.
+fn fitting(item: &Item, room: usize) -> String {
+    match item.name.rsplit_once(' ').filter(|_| item.depth > 0) {
+        Some((kind, id)) if room > id.len() + 3 => format!("{} {id}", cut(kind, room - id.len() - 1)),
+        _ => item.name.clone(),
+    }
 }
 
 fn limit(canvas: &mut Canvas, y: u16, gauge: &Gauge) {

@@ -93,11 +93,11 @@ fn it_fits_eighty_columns() {
     assert_snapshot!(drawn((80, 24), &chosen("developer a1b2c3d4")), @r"
      fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
-      SESSION, RUN              STATE    CALLS      COST  NEAREST LIMIT    NOW|
-      5f0c1d2e shop             waits       17      0.42  ━━━━━━━━╌╌  81%|
-        main b7e1f0aa           running     17      0.42                   model 8s|
-    ▸     developer a1b2c3d4    waits       17      0.42  ━━━━━━━━━╌  96%  asks for…|
-          qa\u202e\u001b[2J 語   paused      17      0.42  ━━━━━━╌╌╌╌  68%|
+      SESSION, RUN            STATE    CALLS     COST  LIMIT       NOW|
+      5f0c1d2e shop           waits       17     0.42  ━━━━╌  81%|
+        main b7e1f0aa         running     17     0.42              model 8s|
+    ▸     developer a1b2c3d4  waits       17     0.42  ━━━━╌  96%  asks for more, 2h|
+          qa\u202e\… c3d4e5f6 paused      17     0.42  ━━━╌╌  68%|
     |
     |
     |
@@ -123,11 +123,11 @@ fn a_wide_screen_shows_more() {
     assert_snapshot!(drawn((120, 40), &ScreenState::default()), @r"
      fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD  at this pace 93.40 USD|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
-      SESSION, RUN                         STATE    CALLS      COST  NEAREST LIMIT    NOW|
-    ▸ 5f0c1d2e shop                        waits       17      0.42  ━━━━━━━━╌╌  81%|
-        main b7e1f0aa                      running     17      0.42                   model 8s|
-          developer a1b2c3d4               waits       17      0.42  ━━━━━━━━━╌  96%  asks for more, 2h|
-          qa\u202e\u001b[2J 語  c3d4e5f6    paused      17      0.42  ━━━━━━╌╌╌╌  68%|
+      SESSION, RUN                         STATE    CALLS     COST  NEAREST LIMIT    NOW|
+    ▸ 5f0c1d2e shop                        waits       17     0.42  ━━━━━━━━╌╌  81%|
+        main b7e1f0aa                      running     17     0.42                   model 8s|
+          developer a1b2c3d4               waits       17     0.42  ━━━━━━━━━╌  96%  asks for more, 2h|
+          qa\u202e\u001b[2J 語  c3d4e5f6    paused      17     0.42  ━━━━━━╌╌╌╌  68%|
     |
     |
     |
@@ -177,11 +177,11 @@ fn where_a_plan_pays_tokens_come_first_and_dollars_are_list_prices() {
     });
     assert_snapshot!(heads.concat(), @r"
      fusebox  0 agents at work  12.3k tokens/min  today 1.20M tokens|
-      SESSION, RUN              STATE    CALLS    TOKENS  NEAREST LIMIT    NOW|
-    ▸ 5f0c1d2e shop             waits       17     1.23M  ━━━━━━━━╌╌  81%|
+      SESSION, RUN            STATE    CALLS   TOKENS  LIMIT       NOW|
+    ▸ 5f0c1d2e shop           waits       17    1.23M  ━━━━╌  81%|
      fusebox  0 agents at work  12.3k tokens/min  today 1.20M tokens, 8.10 USD list price  at this pace 9.87M tokens|
-      SESSION, RUN                         STATE    CALLS    TOKENS  LIST PRICE  NEAREST LIMIT    NOW|
-    ▸ 5f0c1d2e shop                        waits       17     1.23M        0.42  ━━━━━━━━╌╌  81%|
+      SESSION, RUN                         STATE    CALLS   TOKENS  LIST PRICE  NEAREST LIMIT    NOW|
+    ▸ 5f0c1d2e shop                        waits       17    1.23M        0.42  ━━━━━━━━╌╌  81%|
     ");
 }
 
@@ -194,7 +194,7 @@ fn a_small_screen_shows_what_fits() {
     ▸ 5f0c1d2e shop          waits       81%|
         main b7e1f0aa        running|
           developer a1b2c3d4 waits       96%|
-          qa\u202e\u001b[2J… paused      68%|
+          qa\u202e… c3d4e5f6 paused      68%|
     |
     |
      q quit  p pause  r resume  s stop  g g…|
