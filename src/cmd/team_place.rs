@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::fact;
+use crate::domain::stable_hash;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::{atomic_file, changes, file_info, files};
+use crate::store::Store;
 use crate::store::team::address::Address;
 use crate::store::team::ledger::Ledger;
 use crate::team::machine::Machine;
@@ -44,11 +47,16 @@ pub fn joined(env: &Environment) -> Result<Joined> {
     Ok(Joined { store: env.var(VARIABLE).unwrap_or(joined.store.clone()), ..joined })
 }
 
-/// Loads what the machine has joined, with the address in the file: an agent may say what is in the environment.
+/// Loads what the machine has joined, with the address in the file: an agent may say what is in the environment. A file that another
+/// program has written is not believed: it may name a store that gives everything, or a time from which on nothing is told.
 pub fn joined_as_kept(env: &Environment) -> Result<Joined> {
     let path = folder(env)?.join(JOINED);
     let hint = "`fusebox team join NAME` joins one";
     let text = secret(&path)?.ok_or_else(|| Error::failed("this machine has joined no team").hint(hint))?;
+    if !is_as_written(env, JOINED, Some(&text))? {
+        let what = format!("another program has changed `{}`", path.display());
+        return Err(Error::failed(what).hint("`fusebox team join NAME` writes it anew"));
+    }
     serde_json::from_str(&text).map_err(|cause| Error::file("read", &path, cause).hint(hint))
 }
 
@@ -59,21 +67,27 @@ pub fn ledger(joined: &Joined) -> Result<Ledger> {
 
 /// Saves what the machine has joined.
 pub fn save(env: &Environment, joined: &Joined) -> Result<()> {
-    write(&folder(env)?.join(JOINED), &joined)
+    in_state(env, |store| write(env, store, (JOINED, joined)))
 }
 
-/// Loads what the machine has told.
-pub fn machine(env: &Environment) -> Result<Machine> {
-    let path = folder(env)?.join(MACHINE);
-    match secret(&path)? {
-        Some(text) => serde_json::from_str(&text).map_err(|cause| Error::file("read", &path, cause)),
-        None => Ok(Machine::default()),
+/// Loads what the machine has told; `None` where another program has written, deleted or hidden that: what it has leased and how far
+/// it has told is known by the team's store alone, then.
+pub fn machine(env: &Environment) -> Result<Option<Machine>> {
+    let Ok(text) = secret(&folder(env)?.join(MACHINE)) else { return Ok(None) };
+    if !is_as_written(env, MACHINE, text.as_deref())? {
+        return Ok(None);
     }
+    Ok(text.map_or_else(|| Some(Machine::default()), |text| serde_json::from_str(&text).ok()))
 }
 
 /// Saves what the machine has told.
 pub fn save_machine(env: &Environment, machine: &Machine) -> Result<()> {
-    write(&folder(env)?.join(MACHINE), machine)
+    in_state(env, |store| save_machine_in(env, store, machine))
+}
+
+/// Saves it in a transaction of the state that is open.
+pub fn save_machine_in(env: &Environment, store: &Store, machine: &Machine) -> Result<()> {
+    write(env, store, (MACHINE, machine))
 }
 
 /// Forgets what the machine has joined.
@@ -81,13 +95,36 @@ pub fn forget(env: &Environment) -> Result<()> {
     for name in [JOINED, MACHINE] {
         let path = folder(env)?.join(name);
         changes::remove_file(&path).map_err(|cause| Error::file("remove", &path, cause))?;
+        in_state(env, |store| store.delete_metadata(&fact::TEAM_FILE.of(name)))?;
     }
     Ok(())
 }
 
-fn write(path: &Path, value: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string(value).map_err(|cause| Error::file("write", path, cause))?;
-    atomic_file::replace(path, &text, 0o600).map_err(|cause| Error::file("write", path, cause))
+fn in_state<T>(env: &Environment, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
+    let store = Store::open(env)?;
+    store.begin()?;
+    let done = work(&store)?;
+    store.commit()?;
+    store.leave();
+    Ok(done)
+}
+
+/// Writes a file, and notes in the state what it is.
+fn write(env: &Environment, store: &Store, (name, value): (&str, &impl Serialize)) -> Result<()> {
+    let path = folder(env)?.join(name);
+    let text = serde_json::to_string(value).map_err(|cause| Error::file("write", &path, cause))?;
+    atomic_file::replace(&path, &text, 0o600).map_err(|cause| Error::file("write", &path, cause))?;
+    store.set_metadata(&fact::TEAM_FILE.of(name), &mark(&text))
+}
+
+/// Whether a file is what Fusebox wrote last.
+fn is_as_written(env: &Environment, name: &str, text: Option<&str>) -> Result<bool> {
+    let known = in_state(env, |store| store.metadata(&fact::TEAM_FILE.of(name)))?;
+    Ok(known == text.map(mark))
+}
+
+fn mark(text: &str) -> String {
+    format!("{:016x}", stable_hash::of(text.as_bytes()))
 }
 
 /// Reads a file that nobody else may read; `None` where there is none.

@@ -105,7 +105,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     budget.team = Some(Box::new(share));
     store.save_shared_budget(&budget)?;
     // A batch is sent as it was saved: it may arrive although this process does not hear of it.
-    team_place::save_machine(env, machine)?;
+    team_place::save_machine_in(env, &store, machine)?;
     store.commit()?;
     store.leave();
     Ok(needs)

@@ -56,22 +56,29 @@ pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
 /// Settles what was spent, and gives back all that the machine holds.
 pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
     let _alone = locks::for_team(&team_place::folder(env)?)?;
-    let mut machine = team_place::machine(env)?;
-    team_publish::publish(env, joined, &mut machine, None)?;
+    let (mut machine, _) = known(env, joined)?;
     machine.give_back();
     team_place::save_machine(env, &machine)?;
     tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine)).map(|_| ())
 }
 
 fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
-    let mut machine = team_place::machine(env)?;
-    // Where the store cannot be reached, what is left is known all the same.
-    let needs = team_publish::publish(env, joined, &mut machine, None)?;
-    let told = talk(env, joined, &mut machine, needs);
+    let told = known(env, joined).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
     if told.is_err() {
         team_publish::note_failure(env, joined)?;
     }
     told
+}
+
+/// Returns what the machine knows, with what is new charged and published: where the store cannot be reached, what is left is known
+/// all the same. What another program has changed is not believed, and made anew of what the store knows.
+fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
+    let mut machine = match team_place::machine(env)? {
+        Some(machine) => machine,
+        None => Machine::of_store(team_place::ledger(joined)?.known(&joined.team, &joined.machine)?),
+    };
+    let needs = team_publish::publish(env, joined, &mut machine, None)?;
+    Ok((machine, needs))
 }
 
 fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {

@@ -53,11 +53,13 @@ pub const ALTERED: FactKind = noted("altered:", "how often a session's rows were
 pub const EARLIER_ROWS: FactKind = noted("earlier-rows", "that an earlier version has written rows");
 /// When a hook last began to tell the team.
 pub const TEAM_SYNC: FactKind = noted("team-sync", "when a sync with the team began");
+/// What the files of the team were when Fusebox wrote them.
+pub const TEAM_FILE: FactKind = noted("team-file:", "what a file of the team was");
 /// The seals of those facts that are checked all at once, together.
 pub const SEALS: FactKind = noted("seals", "how many facts there are");
 
 /// Every kind.
-pub const FACTS: [FactKind; 15] = [
+pub const FACTS: [FactKind; 16] = [
     CLIENT,
     FIRST_REQUEST,
     LATEST,
@@ -72,6 +74,7 @@ pub const FACTS: [FactKind; 15] = [
     ALTERED,
     EARLIER_ROWS,
     TEAM_SYNC,
+    TEAM_FILE,
     SEALS,
 ];
 

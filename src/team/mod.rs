@@ -2,4 +2,5 @@
 
 pub mod lease;
 pub mod machine;
+pub mod made_anew;
 pub mod messages;

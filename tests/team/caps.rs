@@ -17,20 +17,20 @@ use crate::postgres::Postgres;
 /// What one response of these tests costs is 0.00584 USD.
 const USAGE: &str =
     r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
-const RESPONSE: f64 = 0.00584;
+pub const RESPONSE: f64 = 0.00584;
 /// How long something is waited for that a process in the background does.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client on a machine, with hooks as it runs them.
-struct Client<'a> {
+pub struct Client<'a> {
     machine: &'a Machine<'a>,
     id: &'a str,
-    turns: Cell<usize>,
+    pub turns: Cell<usize>,
     prompts: Cell<usize>,
 }
 
 impl<'a> Client<'a> {
-    fn start(machine: &'a Machine<'a>, id: &'a str) -> Client<'a> {
+    pub fn start(machine: &'a Machine<'a>, id: &'a str) -> Client<'a> {
         let client = Client { machine, id, turns: Cell::new(0), prompts: Cell::new(0) };
         client.event("SessionStart", r#""source":"startup""#);
         client
@@ -44,14 +44,14 @@ impl<'a> Client<'a> {
     }
 
     /// Sends a prompt; returns the reason where it is kept back.
-    fn prompt(&self) -> Option<String> {
+    pub fn prompt(&self) -> Option<String> {
         self.prompts.set(self.prompts.get() + 1);
         let answer = self.event("UserPromptSubmit", r#""prompt":"go""#);
         answer.contains(r#""decision":"block""#).then_some(answer)
     }
 
     /// Makes a response with a call, and ends its batch; returns the answer where the agent may not go on.
-    fn turn(&self) -> Option<String> {
+    pub fn turn(&self) -> Option<String> {
         let (id, number) = (self.id, self.turns.get());
         self.turns.set(number + 1);
         let time = rfc3339::format(Environment::real().now().wall_ms);
@@ -73,7 +73,7 @@ impl<'a> Client<'a> {
         answer.contains(r#""continue":false"#).then_some(answer)
     }
 
-    fn end(&self) {
+    pub fn end(&self) {
         self.event("SessionEnd", r#""reason":"other""#);
     }
 }
@@ -87,7 +87,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// A machine that has joined the team, with the terms of its policy.
-fn joined<'a>(server: &'a Postgres, login: &'a str, terms: &str) -> Machine<'a> {
+pub fn joined<'a>(server: &'a Postgres, login: &'a str, terms: &str) -> Machine<'a> {
     let machine = Machine::new(server, login);
     machine.good(&["join", "core"]);
     let policy = machine.home.path().join(".claude/fusebox.json");
@@ -103,14 +103,14 @@ fn joined<'a>(server: &'a Postgres, login: &'a str, terms: &str) -> Machine<'a> 
 }
 
 /// Returns what the team has spent, and what it has spent or leased, in dollars.
-fn used(server: &Postgres) -> (f64, f64) {
+pub fn used(server: &Postgres) -> (f64, f64) {
     let sums = "SELECT spent_pico_usd, committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'month'";
     let row = server.as_login("ann", sums).unwrap();
     let usd = |text: &str| text.parse::<f64>().unwrap() / 1e12;
     row.split_once('|').map_or((0.0, 0.0), |(spent, committed)| (usd(spent), usd(committed)))
 }
 
-fn cap(server: &Postgres, usd: f64) {
+pub fn cap(server: &Postgres, usd: f64) {
     let set = format!("SELECT fusebox.set_cap('core', 'team', '', 'month', {})", (usd * 1e12) as u64);
     server.as_login("ann", &set).unwrap();
 }

@@ -5,6 +5,7 @@
 mod caps;
 mod commands;
 mod connection;
+mod forged;
 mod machine;
 mod model;
 mod network;

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::store::team::MIGRATIONS;
 use crate::store::team::address::Address;
 use crate::store::team::connection::{Connection, Failure, Row};
+use crate::team::made_anew::KnownLease;
 use crate::team::messages::{Answer, Charge, Reply, Request};
 
 /// A team's store, as one login sees it.
@@ -146,6 +147,20 @@ impl Ledger {
              AND l.state = 'open' AND l.confirmed_at IS NOT NULL AND l.amount_pico_usd > l.spent_pico_usd";
         let rows = self.ask(held, &[Some(team), Some(machine)])?;
         Ok(rows.first().map_or((Amount::ZERO, 0), |row| (Amount(number(row, 0)), number(row, 1))))
+    }
+
+    /// Returns how far the store knows a machine: the number of its last lease, and the leases that it may still tell of.
+    pub fn known(&mut self, team: &str, machine: &str) -> Result<(u64, Vec<KnownLease>)> {
+        let of_machine = "JOIN fusebox.team t ON t.id = x.team WHERE t.name = $1";
+        let last = format!("SELECT coalesce(max(x.last_number), 0) FROM fusebox.machine x {of_machine} AND x.id = $2");
+        let leases = format!(
+            "SELECT x.number, x.sequence FROM fusebox.lease x {of_machine} AND x.machine = $2 AND x.state = 'open' \
+             ORDER BY x.number"
+        );
+        let names = [Some(team), Some(machine)];
+        let last = self.ask(&last, &names)?.first().map_or(0, |row| number(row, 0));
+        let known = |row: &Row| KnownLease { number: number(row, 0), sequence: number(row, 1) };
+        Ok((last, self.ask(&leases, &names)?.iter().map(known).collect()))
     }
 
     /// Returns a new id for a machine, which nobody can guess.

@@ -1,0 +1,60 @@
+//! A machine that is made anew of what the team's store knows of it: its own file is lost, or another program has changed it.
+
+use crate::domain::amount::Amount;
+use crate::team::lease::{Batch, Lease, Stage, UNLEASED};
+use crate::team::machine::Machine;
+
+/// A lease as the store knows it: open, and told of up to a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownLease {
+    /// Its number.
+    pub number: u64,
+    /// The last batch that the store has taken.
+    pub sequence: u64,
+}
+
+impl Machine {
+    /// Makes it anew of what the store knows, where what the machine knew is lost or not to be believed: all leases are given back, and
+    /// all responses are told once more as spent without a lease. The store charges each once.
+    pub fn of_store((last_number, leases): (u64, Vec<KnownLease>)) -> Machine {
+        let lease = |KnownLease { number, sequence }: KnownLease| {
+            let told = |sequence| Batch { sequence, charges: Vec::new(), closes: false };
+            let stage = if number == UNLEASED { Stage::Closed } else { Stage::Closing };
+            let batches = (1..=sequence).map(told).collect();
+            Lease { stage, batches, confirmed: sequence, ..Lease::new(number, Amount::ZERO) }
+        };
+        let leases = leases.into_iter().map(lease).collect();
+        let mut machine = Machine { last_number, leases, ..Machine::default() };
+        machine.settle();
+        machine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::event::Moment;
+    use crate::team::messages::{Charge, Request};
+
+    #[test]
+    fn a_machine_that_is_made_anew_tells_everything_as_unleased_then_gives_its_leases_back_and_asks_for_new_ones() {
+        let now = Moment { mono_ms: 1, ..Moment::default() };
+        let known = [(UNLEASED, 2), (4, 3)].map(|(number, sequence)| KnownLease { number, sequence });
+        let mut machine = Machine::of_store((6, known.to_vec()));
+        assert_eq!(machine.held(now), (Amount::ZERO, None));
+        machine.charge(&Charge { message: "m".to_owned(), cost: Amount(5), ..Charge::default() }, now);
+        machine.settle();
+        let sent: Vec<(u64, u64, usize, bool)> = machine
+            .requests(now)
+            .into_iter()
+            .map(|request| match request {
+                Request::Settle { number, sequence, charges, closes } => (number, sequence, charges.len(), closes),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(sent, [(UNLEASED, 3, 1, false), (4, 4, 0, true)]);
+        machine.ask(Amount(10));
+        assert_eq!(machine.leases.last().map(|lease| lease.number), Some(7));
+        assert_eq!(machine.balance(now), Amount::ZERO);
+    }
+}
