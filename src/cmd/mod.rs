@@ -50,6 +50,8 @@ pub mod target;
 #[cfg(feature = "team")]
 pub mod team;
 #[cfg(feature = "team")]
+mod team_caps;
+#[cfg(feature = "team")]
 mod team_charges;
 #[cfg(feature = "team")]
 mod team_join;

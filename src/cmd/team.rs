@@ -5,21 +5,17 @@ use std::process::ExitCode;
 use clap::{Subcommand, ValueEnum};
 
 use crate::cmd::team_sync::{self, Caller};
-use crate::cmd::{query, require_human, team_join, team_place};
+use crate::cmd::{query, require_human, team_caps, team_join, team_place};
 use crate::domain::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::address::Address;
-use crate::store::team::ledger::{By, CapUse, Ledger, Whose};
+use crate::store::team::ledger::{By, Ledger, Whose};
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
 /// The longest address that is read from standard input, in bytes.
 const LONGEST: usize = 4096;
-/// The highest cap, in dollars: what the store's numbers hold.
-const HIGHEST: f64 = 9_000_000.0;
-/// What a person is to know of the caps.
-const WHEN: &str = "each machine goes by them from its next sync on";
 
 /// Arguments of `fusebox team`.
 #[derive(Debug, clap::Args)]
@@ -33,6 +29,7 @@ Examples:
   fusebox team join core             have the caps of `core` bind the sessions of this machine
   fusebox team sync                  tell it what is new, and ask for more; hooks begin it by themselves
   fusebox team limit month=1000      set a cap, for the team, or with --user or --each-user
+  fusebox team grant bob +5          raise bob's caps by 5 US dollars until each period ends
   fusebox team report --by project   what was spent in 30 days")]
 pub struct Args {
     #[command(subcommand)]
@@ -87,6 +84,21 @@ enum Command {
         #[arg(long, conflicts_with = "user")]
         each_user: bool,
     },
+    /// Raise a cap until its current period is over: of a login, or without one the team's
+    Grant {
+        /// The login, and how many US dollars more
+        #[arg(required = true, num_args = 1..=2, value_names = ["LOGIN", "+USD"])]
+        what: Vec<String>,
+        /// Of this period alone: all of them, where it is not said
+        #[arg(long, value_enum)]
+        period: Option<CapPeriod>,
+    },
+    /// Give up what a lost machine's expired leases hold; `team status` names them
+    WriteOff {
+        /// The beginning of the machine's id; with /NUMBER one lease of it
+        #[arg(value_name = "MACHINE[/LEASE]")]
+        what: String,
+    },
     /// Show the caps that bind you, and what is spent of each
     Status,
     /// Show what was spent: an admin sees all of the team, a member what is theirs
@@ -108,20 +120,39 @@ enum Grouping {
     Day,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CapPeriod {
+    Day,
+    Week,
+    Month,
+}
+
+impl CapPeriod {
+    fn name(self) -> &'static str {
+        match self {
+            CapPeriod::Day => "day",
+            CapPeriod::Week => "week",
+            CapPeriod::Month => "month",
+        }
+    }
+}
+
 /// Runs `fusebox team`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     match &args.command {
         Command::Sync { background } => {
             return team_sync::run(env, if *background { Caller::Hook } else { Caller::Person });
         }
-        Command::Status => return status(env),
+        Command::Status => return team_caps::status(env),
         Command::Report { by, days } => return report(env, *by, *days),
         Command::Members => return members(env),
         Command::Init { .. }
         | Command::Join { .. }
         | Command::Leave
         | Command::Invite { .. }
-        | Command::Limit { .. } => {}
+        | Command::Limit { .. }
+        | Command::Grant { .. }
+        | Command::WriteOff { .. } => {}
     }
     require_human::require(env, "team")?;
     match &args.command {
@@ -138,8 +169,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
                 (None, true) => Whose::EachUser,
                 (None, false) => Whose::Team,
             };
-            limit(env, caps, whose)
+            team_caps::limit(env, caps, whose)
         }
+        Command::Grant { what, period } => team_caps::grant(env, what, period.map(CapPeriod::name)),
+        Command::WriteOff { what } => team_caps::write_off(env, what),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
@@ -160,6 +193,10 @@ fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     let address = address(env)?;
     let mut ledger = Ledger::open(&Address::parse(&address)?)?;
     let steps = ledger.migrate()?;
+    if steps > 0 && ledger.has_team(team)? {
+        env.print(&format!("team {team}: its tables are brought up to date\n"));
+        return Ok(ExitCode::SUCCESS);
+    }
     ledger.create_team(team, zone)?;
     team_join::keep(env, team, ledger.new_id()?, address)?;
     let tables = if steps > 0 { "its tables are made" } else { "its tables were there" };
@@ -186,70 +223,12 @@ fn invite(env: &Environment, login: &str, role: Option<&str>) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<ExitCode> {
-    let caps = caps.iter().map(|text| cap_of(text)).collect::<Result<Vec<_>>>()?;
-    let joined = team_place::joined(env)?;
-    let mut ledger = team_place::ledger(&joined)?;
-    for (period, cap) in &caps {
-        ledger.set_cap(&joined.team, whose, period, *cap)?;
-        let shown = cap.map_or_else(|| "none".to_owned(), |cap| cap.to_string());
-        let of = match whose {
-            Whose::Team => "the team".to_owned(),
-            Whose::EachUser => "each user".to_owned(),
-            Whose::User(login) => login.to_owned(),
-        };
-        env.print(&format!("cap of {of} for a {period}: {shown}\n"));
-    }
-    env.print(&format!("{WHEN}\n"));
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Reads `month=1000`.
-fn cap_of(text: &str) -> Result<(&str, Option<Amount>)> {
-    let wrong = || Error::usage(format!("`{text}` is no cap: it is like day=50, week=200, month=1000 or month=none"));
-    let (period, amount) = text.split_once('=').ok_or_else(wrong)?;
-    if !["day", "week", "month"].contains(&period) {
-        return Err(wrong());
-    }
-    match amount {
-        "none" => Ok((period, None)),
-        _ => {
-            let usd = amount.parse::<f64>().ok().filter(|usd| (0.0..=HIGHEST).contains(usd)).ok_or_else(wrong)?;
-            Ok((period, Some(Amount::from_usd(usd))))
-        }
-    }
-}
-
 fn members(env: &Environment) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
     let members = team_place::ledger(&joined)?.members(&joined.team)?;
     let columns = [Column::new("LOGIN", Align::Left, 0), Column::new("ROLE", Align::Left, 0)];
     let rows: Vec<_> = members.into_iter().map(|(login, role)| (Style::Plain, vec![login, role])).collect();
     env.print(&table(&columns, &rows, &query::page(env)));
-    Ok(ExitCode::SUCCESS)
-}
-
-fn status(env: &Environment) -> Result<ExitCode> {
-    let joined = team_place::joined(env)?;
-    let caps = team_place::ledger(&joined)?.status(&joined.team)?;
-    if caps.is_empty() {
-        env.print(&format!("team {} has no cap that binds you\n", joined.team));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let columns = [
-        Column::new("OF", Align::Left, 0),
-        Column::new("PERIOD", Align::Left, 0),
-        Column::new("SPENT", Align::Right, 0),
-        Column::new("CAP", Align::Right, 0),
-        Column::new("RESETS", Align::Left, 1),
-    ];
-    let row = |cap: &CapUse| {
-        let style = if cap.spent >= cap.cap { Style::Red } else { Style::Plain };
-        let (spent, of) = (cap.spent.to_string(), cap.cap.to_string());
-        (style, vec![cap.scope.clone(), cap.period.clone(), spent, of, cap.resets.clone()])
-    };
-    let rows: Vec<_> = caps.iter().map(row).collect();
-    env.print(&format!("team {}\n{}{WHEN}\n", joined.team, table(&columns, &rows, &query::page(env))));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -278,18 +257,4 @@ fn report(env: &Environment, by: Grouping, days: u32) -> Result<ExitCode> {
         table(&columns, &rows, &query::page(env))
     ));
     Ok(ExitCode::SUCCESS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cap_is_a_period_and_dollars_or_none() {
-        assert_eq!(cap_of("month=1000").unwrap(), ("month", Some(Amount::from_usd(1000.0))));
-        assert_eq!(cap_of("day=none").unwrap(), ("day", None));
-        for wrong in ["1000", "year=5", "day=", "day=-1", "day=NaN", "day=inf", "day=1e12"] {
-            assert!(cap_of(wrong).is_err(), "{wrong}");
-        }
-    }
 }

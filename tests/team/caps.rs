@@ -241,7 +241,14 @@ fn an_agent_takes_its_session_out_of_no_team() {
     let machine = joined(&server, "bob", "");
     let client = Client::start(&machine, "s1");
     assert_eq!(client.prompt(), None);
-    let commands = ["team leave", "team limit month=none", "team join other", "team sync --background"];
+    let commands = [
+        "team leave",
+        "team limit month=none",
+        "team join other",
+        "team sync --background",
+        "team grant +5",
+        "team write-off 11111111",
+    ];
     for (at, command) in commands.iter().enumerate() {
         let call =
             format!(r#""tool_name":"Bash","tool_input":{{"command":"fusebox {command}"}},"tool_use_id":"b{at}""#);

@@ -78,10 +78,12 @@ fn an_agent_gives_no_orders_and_a_file_that_others_read_is_refused() {
     let Some(server) = Postgres::start() else { return };
     let bob = Machine::new(&server, "bob");
     bob.good(&["join", "core"]);
-    let mut by_agent = Command::new(env!("CARGO_BIN_EXE_fusebox"));
-    by_agent.args(["team", "limit", "day=5"]).env("FUSEBOX_HOME", bob.state()).env("CLAUDECODE", "1");
-    let refused = String::from_utf8(by_agent.output().unwrap().stderr).unwrap();
-    assert!(refused.contains("is a person's to run"), "{refused}");
+    for arguments in [&["limit", "day=5"][..], &["grant", "bob", "+5"], &["write-off", "11111111"]] {
+        let mut by_agent = Command::new(env!("CARGO_BIN_EXE_fusebox"));
+        by_agent.arg("team").args(arguments).env("FUSEBOX_HOME", bob.state()).env("CLAUDECODE", "1");
+        let refused = String::from_utf8(by_agent.output().unwrap().stderr).unwrap();
+        assert!(refused.contains("is a person's to run"), "{refused}");
+    }
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -89,4 +91,62 @@ fn an_agent_gives_no_orders_and_a_file_that_others_read_is_refused() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         assert!(bob.bad(&["sync"]).contains("can be read by others"));
     }
+}
+
+#[test]
+fn an_admin_grants_more_and_writes_off_what_a_lost_machine_holds() {
+    let Some(server) = Postgres::start() else { return };
+    let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
+    ann.good(&["join", "core"]);
+    bob.good(&["join", "core"]);
+    ann.good(&["limit", "day=10", "--each-user"]);
+    ann.good(&["limit", "month=100"]);
+    let granted = ann.good(&["grant", "bob", "+5"]);
+    assert!(granted.contains("cap of bob for this day: 15.00 USD, was 10.00 USD; until 20"), "{granted}");
+    assert!(ann.good(&["grant", "+7", "--period", "month"]).contains("cap of the team for this month: 107.00 USD"));
+    assert!(ann.bad(&["grant", "bob", "5"]).contains("is no grant"));
+    assert!(ann.bad(&["grant", "bob", "+5", "--period", "week"]).contains("bob has no cap of that kind to raise"));
+    assert!(bob.bad(&["grant", "bob", "+5"]).contains("permission denied"));
+    let shown = bob.good(&["status"]);
+    assert!(shown.contains("15.00 USD") && shown.contains("107.00 USD"), "{shown}");
+
+    let id = "11111111-lost-machine";
+    for number in [1, 2] {
+        let lease = format!("SELECT * FROM fusebox.lease('core', '{id}', {number}, 2000000000000)");
+        server.as_login("bob", &lease).unwrap();
+    }
+    assert!(!ann.good(&["status"]).contains("expired leases"));
+    assert!(ann.bad(&["write-off", "11111111"]).contains("no expired lease of a machine 11111111 counts"));
+    server.as_login("boss", "UPDATE fusebox.lease SET expires_at = clock_timestamp()").unwrap();
+    let shown = ann.good(&["status"]);
+    assert!(shown.contains("11111111/1") && shown.contains("11111111/2") && shown.contains("2.00 USD"), "{shown}");
+    // A member is told of none, and gives none up.
+    assert!(!bob.good(&["status"]).contains("expired leases"));
+    assert!(bob.bad(&["write-off", "11111111"]).contains("no expired lease"));
+    assert!(ann.bad(&["write-off", "1111"]).contains("too short"));
+    let written = ann.good(&["write-off", "11111111/2"]);
+    assert!(written.contains("lease 11111111/2 of bob: ") && !written.contains("/1 of"), "{written}");
+    assert!(ann.good(&["write-off", id]).contains("lease 11111111/1 of bob: 2.00 USD given up"));
+    assert!(!ann.good(&["status"]).contains("expired leases"));
+    let open = "SELECT committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'day'";
+    assert_eq!(server.as_login("ann", open).unwrap(), "0");
+}
+
+#[test]
+fn a_store_of_an_earlier_version_is_brought_up_to_date() {
+    let Some(server) = Postgres::start_empty() else { return };
+    let boss = Machine::new(&server, "boss");
+    boss.good(&["init", "core"]);
+    let known = server.as_login("boss", "SELECT max(number) FROM fusebox.migration").unwrap();
+    assert_eq!(known, fusebox::store::team::MIGRATIONS.len().to_string());
+    assert!(boss.bad(&["init", "core"]).contains("refuses"));
+    let server = Postgres::start_empty().unwrap();
+    let first = fusebox::store::team::MIGRATIONS[0];
+    let note = "INSERT INTO fusebox.migration (number) VALUES (1); SELECT fusebox.create_team('core')";
+    server.as_login("boss", &format!("BEGIN;\n{first}\n;{note};\nCOMMIT;")).unwrap();
+    let boss = Machine::new(&server, "boss");
+    assert_eq!(boss.good(&["init", "core"]), "team core: its tables are brought up to date\n");
+    boss.good(&["join", "core"]);
+    boss.good(&["limit", "day=10"]);
+    assert!(boss.good(&["grant", "+5"]).contains("15.00 USD"));
 }

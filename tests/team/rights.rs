@@ -12,6 +12,11 @@ fn a_member_raises_no_cap_reads_no_other_team_and_deletes_no_audit() {
         "SELECT fusebox.set_cap('core', 'user', 'bob', 'day', 500)",
         "SELECT fusebox.set_member('core', 'bob', 'admin')",
         "SELECT fusebox.write_off('core', 'machine-1', 1)",
+        "SELECT fusebox.grant_more('core', 'bob', NULL, 500)",
+        "SELECT fusebox.grant_more('core', '', 'day', 500)",
+        "INSERT INTO fusebox.granted VALUES (1, 'team', '', 'day', current_date, 500)",
+        "UPDATE fusebox.granted SET amount_pico_usd = 500",
+        "DELETE FROM fusebox.granted",
         "SELECT fusebox.create_team('mine')",
         "UPDATE fusebox.cap SET amount_pico_usd = 500",
         "DELETE FROM fusebox.cap",
@@ -33,6 +38,7 @@ fn a_member_raises_no_cap_reads_no_other_team_and_deletes_no_audit() {
         "SELECT fusebox.charge_all(NULL, '', 1, '2020-01-01', '[]')",
         "SELECT fusebox.add_used(NULL, 'bob', '2020-01-01', -5, -5, 0)",
         "SELECT fusebox.rest_of(NULL, 'bob', '2020-01-01')",
+        "SELECT fusebox.caps_of(NULL, 'bob', '2020-01-01')",
         "SELECT * FROM fusebox.lease('core', 'machine-1', 1, -5)",
         "SELECT * FROM fusebox.settle('core', 'machine-1', 1, 1, '[{\"message\": \"m\", \"cost_pico_usd\": -5}]', true)",
     ];
@@ -42,7 +48,10 @@ fn a_member_raises_no_cap_reads_no_other_team_and_deletes_no_audit() {
     assert_eq!(server.as_login("bob", "SELECT name FROM fusebox.team").unwrap(), "core");
     assert_eq!(server.as_login("bob", "SELECT amount_pico_usd FROM fusebox.cap").unwrap(), "5");
     assert_eq!(server.as_login("bob", "SELECT DISTINCT team FROM fusebox.audit").unwrap(), "1");
+    server.as_login("zoe", "SELECT fusebox.grant_more('other', '', 'day', 1)").unwrap();
+    assert_eq!(server.as_login("bob", "SELECT count(*) FROM fusebox.granted").unwrap(), "0");
     // An admin of one team is nothing in another.
+    assert!(server.as_login("zoe", "SELECT fusebox.grant_more('core', '', 'day', 500)").is_err());
     assert!(server.as_login("zoe", "SELECT fusebox.set_cap('core', 'team', '', 'day', 500)").is_err());
     assert_eq!(server.as_login("zoe", "SELECT amount_pico_usd FROM fusebox.cap").unwrap(), "7");
 }

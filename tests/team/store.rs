@@ -68,6 +68,40 @@ fn the_tightest_cap_binds_and_a_users_own_comes_before_that_of_each_user() {
 }
 
 #[test]
+fn a_grant_raises_a_users_caps_until_their_periods_end_and_is_in_the_audit() {
+    let Some(server) = Postgres::start() else { return };
+    server.cap("team", "", "month", 1000);
+    server.cap("user", "", "day", 40);
+    server.cap("user", "bob", "month", 50);
+    let grant = |who: &str, period: &str| {
+        let call =
+            format!("SELECT period, after_pico_usd / {USD} FROM fusebox.grant_more('core', '{who}', {period}, {USD})");
+        server.as_login("ann", &call)
+    };
+    assert_eq!(grant("bob", "NULL").unwrap(), "day|41\nmonth|51");
+    assert_eq!(grant("bob", "'day'").unwrap(), "day|42");
+    assert_eq!(grant("", "NULL").unwrap(), "month|1001");
+    for (who, period) in [("bob", "'week'"), ("nobody", "NULL"), ("zoe", "NULL"), ("", "'day'")] {
+        assert!(grant(who, period).is_err(), "{who} {period}");
+    }
+    let caps = |login: &str| {
+        let status = format!("SELECT scope, period, cap_pico_usd / {USD} FROM fusebox.status('core')");
+        server.as_login(login, &status).unwrap()
+    };
+    assert_eq!(caps("bob"), "team|month|1001\nuser|day|42\nuser|month|51");
+    // It is for nobody else.
+    assert_eq!(caps("eve"), "team|month|1001\nuser|day|40");
+    let audit = "SELECT by_login, subject ~ '^user bob day 20', before, after FROM fusebox.audit WHERE what = 'grant'
+        AND subject LIKE '%day%' ORDER BY id";
+    let expected = format!("ann|t|{}|{}\nann|t|{}|{}", 40 * USD, 41 * USD, 41 * USD, 42 * USD);
+    assert_eq!(server.as_login("bob", audit).unwrap(), expected);
+    assert_eq!(server.lease("machine-1", 1, 1000), ("reserved".to_owned(), 10.5));
+    // In the next period it is over.
+    server.as_login("boss", "UPDATE fusebox.granted SET since = since - 40").unwrap();
+    assert_eq!(caps("bob"), "team|month|1000\nuser|day|40\nuser|month|50");
+}
+
+#[test]
 fn without_a_cap_everything_is_leased() {
     let Some(server) = Postgres::start() else { return };
     assert_eq!(server.lease("machine-1", 1, 7), ("reserved".to_owned(), 7.0));

@@ -61,6 +61,34 @@ pub struct CapUse {
     pub contact: String,
 }
 
+/// What a cap was raised by for one period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// `day`, `week` or `month`.
+    pub period: String,
+    /// The cap before.
+    pub before: Amount,
+    /// The cap until the period ends.
+    pub after: Amount,
+    /// When that is, by the server.
+    pub resets: String,
+}
+
+/// A lease whose life is over, and which counts as a whole until it is settled or written off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expired {
+    /// Whose it is.
+    pub login: String,
+    /// The machine's id.
+    pub machine: String,
+    /// The machine's number of it.
+    pub number: u64,
+    /// What it holds beyond what was told as spent.
+    pub left: Amount,
+    /// Since when.
+    pub since: String,
+}
+
 impl Ledger {
     /// Connects to a store.
     pub fn open(address: &Address) -> Result<Ledger> {
@@ -191,6 +219,55 @@ impl Ledger {
         let cap = cap.map(|cap| cap.0.to_string());
         let values = [Some(team), Some(scope), Some(login), Some(period), cap.as_deref()];
         self.ask("SELECT fusebox.set_cap($1, $2, $3, $4, $5)", &values).map(|_| ())
+    }
+
+    /// Raises caps for their current periods: of one login, or the team's, in all periods or one.
+    pub fn grant(
+        &mut self,
+        team: &str,
+        login: Option<&str>,
+        period: Option<&str>,
+        more: Amount,
+    ) -> Result<Vec<Granted>> {
+        let statement =
+            "SELECT period, before_pico_usd, after_pico_usd, resets_at FROM fusebox.grant_more($1, $2, $3, $4)";
+        let more = more.0.to_string();
+        let rows = self.ask(statement, &[Some(team), Some(login.unwrap_or_default()), period, Some(&more)])?;
+        let granted = |row: &Row| Granted {
+            period: word(row, 0).to_owned(),
+            before: Amount(number(row, 1)),
+            after: Amount(number(row, 2)),
+            resets: word(row, 3).to_owned(),
+        };
+        Ok(rows.iter().map(granted).collect())
+    }
+
+    /// Returns the expired leases of a team that hold something; none where this login is no admin of it.
+    pub fn expired(&mut self, team: &str) -> Result<Vec<Expired>> {
+        let statement = "SELECT l.login, l.machine, l.number, l.amount_pico_usd - l.spent_pico_usd, \
+             date_trunc('second', l.expires_at) FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team \
+             WHERE t.name = $1 AND fusebox.is_in(t.id, 'admin') AND l.number > 0 AND l.state = 'open' \
+             AND l.expires_at <= clock_timestamp() AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number";
+        let expired = |row: &Row| Expired {
+            login: word(row, 0).to_owned(),
+            machine: word(row, 1).to_owned(),
+            number: number(row, 2),
+            left: Amount(number(row, 3)),
+            since: word(row, 4).to_owned(),
+        };
+        Ok(self.ask(statement, &[Some(team)])?.iter().map(expired).collect())
+    }
+
+    /// Gives up what an expired lease has reserved, and returns how much that is.
+    pub fn write_off(&mut self, team: &str, machine: &str, lease: u64) -> Result<Amount> {
+        let lease = lease.to_string();
+        let rows = self.ask("SELECT fusebox.write_off($1, $2, $3)", &[Some(team), Some(machine), Some(&lease)])?;
+        Ok(rows.first().map_or(Amount::ZERO, |row| Amount(number(row, 0))))
+    }
+
+    /// Whether this login sees a team of that name.
+    pub fn has_team(&mut self, team: &str) -> Result<bool> {
+        Ok(!self.ask("SELECT 1 FROM fusebox.team WHERE name = $1", &[Some(team)])?.is_empty())
     }
 
     /// Sets whom a member asks.

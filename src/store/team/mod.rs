@@ -6,4 +6,4 @@ pub mod ledger;
 mod tls;
 
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
-pub const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+pub const MIGRATIONS: [&str; 2] = [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];

@@ -1,0 +1,182 @@
+//! `fusebox team limit`, `grant`, `write-off` and `status`: the caps of a team, and what holds something of them.
+
+use std::process::ExitCode;
+
+use crate::cmd::{query, team_place};
+use crate::domain::amount::Amount;
+use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
+use crate::store::team::ledger::{CapUse, Expired, Whose};
+use crate::ui::style::Style;
+use crate::ui::table::{Align, Column, table};
+
+/// The highest cap, in dollars: what the store's numbers hold.
+const HIGHEST: f64 = 9_000_000.0;
+/// What a person is to know of the caps.
+const WHEN: &str = "each machine goes by them from its next sync on";
+/// How much of a machine's id is shown, and has to be said at least.
+const SHOWN: usize = 8;
+
+/// Sets caps.
+pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<ExitCode> {
+    let caps = caps.iter().map(|text| cap_of(text)).collect::<Result<Vec<_>>>()?;
+    let joined = team_place::joined(env)?;
+    let mut ledger = team_place::ledger(&joined)?;
+    for (period, cap) in &caps {
+        ledger.set_cap(&joined.team, whose, period, *cap)?;
+        let shown = cap.map_or_else(|| "none".to_owned(), |cap| cap.to_string());
+        let of = match whose {
+            Whose::Team => "the team".to_owned(),
+            Whose::EachUser => "each user".to_owned(),
+            Whose::User(login) => login.to_owned(),
+        };
+        env.print(&format!("cap of {of} for a {period}: {shown}\n"));
+    }
+    env.print(&format!("{WHEN}\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads `month=1000`.
+fn cap_of(text: &str) -> Result<(&str, Option<Amount>)> {
+    let wrong = || Error::usage(format!("`{text}` is no cap: it is like day=50, week=200, month=1000 or month=none"));
+    let (period, amount) = text.split_once('=').ok_or_else(wrong)?;
+    if !["day", "week", "month"].contains(&period) {
+        return Err(wrong());
+    }
+    match amount {
+        "none" => Ok((period, None)),
+        _ => {
+            let usd = amount.parse::<f64>().ok().filter(|usd| (0.0..=HIGHEST).contains(usd)).ok_or_else(wrong)?;
+            Ok((period, Some(Amount::from_usd(usd))))
+        }
+    }
+}
+
+/// Raises caps until their current periods end: of a login, or the team's.
+pub fn grant(env: &Environment, what: &[String], period: Option<&str>) -> Result<ExitCode> {
+    let (login, more) = match what {
+        [login, more] => (Some(login.as_str()), more),
+        [more] => (None, more),
+        _ => return Err(Error::usage("a grant is like `bob +5`, or `+5` for the team")),
+    };
+    let more = more_of(more)?;
+    let joined = team_place::joined(env)?;
+    for granted in team_place::ledger(&joined)?.grant(&joined.team, login, period, more)? {
+        let (of, resets) = (login.unwrap_or("the team"), &granted.resets);
+        let (period, before, after) = (&granted.period, granted.before, granted.after);
+        env.print(&format!("cap of {of} for this {period}: {after}, was {before}; until {resets}\n"));
+    }
+    env.print(&format!("{WHEN}\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads `+5`.
+fn more_of(text: &str) -> Result<Amount> {
+    let usd = text.strip_prefix('+').and_then(|usd| usd.parse::<f64>().ok());
+    let more = usd.filter(|usd| *usd > 0.0 && *usd <= HIGHEST).map(Amount::from_usd).filter(|more| more.0 > 0);
+    more.ok_or_else(|| Error::usage(format!("`{text}` is no grant: it is like +5, in US dollars")))
+}
+
+/// Gives up what the expired leases of a machine hold, or one of them.
+pub fn write_off(env: &Environment, what: &str) -> Result<ExitCode> {
+    let (machine, lease) = match what.split_once('/') {
+        Some((machine, lease)) => {
+            let lease = lease.parse::<u64>();
+            (machine, Some(lease.map_err(|_| Error::usage(format!("`{what}` does not end with a lease's number")))?))
+        }
+        None => (what, None),
+    };
+    if machine.len() < SHOWN {
+        return Err(Error::usage(format!("`{machine}` is too short for a machine: say {SHOWN} characters of its id")));
+    }
+    let joined = team_place::joined(env)?;
+    let mut ledger = team_place::ledger(&joined)?;
+    let is_meant = |it: &Expired| it.machine.starts_with(machine) && lease.is_none_or(|number| it.number == number);
+    let meant: Vec<Expired> = ledger.expired(&joined.team)?.into_iter().filter(is_meant).collect();
+    let Some(first) = meant.first() else {
+        let hint = "`fusebox team status` names them, to an admin";
+        return Err(Error::failed(format!("no expired lease of a machine {machine} counts")).hint(hint));
+    };
+    if meant.iter().any(|it| it.machine != first.machine) {
+        return Err(Error::failed(format!("{machine} begins the ids of several machines")).hint("say more of it"));
+    }
+    for expired in &meant {
+        let freed = ledger.write_off(&joined.team, &expired.machine, expired.number)?;
+        env.print(&format!("lease {} of {}: {freed} given up\n", named(expired), expired.login));
+    }
+    env.print("what their machine has spent of it and not told is charged when it comes, and can pass a cap\n");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Names a lease: the beginning of its machine's id, and its number.
+fn named(lease: &Expired) -> String {
+    format!("{}/{}", lease.machine.chars().take(SHOWN).collect::<String>(), lease.number)
+}
+
+/// Shows the caps that bind who asks; to an admin, the expired leases too.
+pub fn status(env: &Environment) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    let mut ledger = team_place::ledger(&joined)?;
+    let (caps, expired) = (ledger.status(&joined.team)?, ledger.expired(&joined.team)?);
+    match caps.is_empty() {
+        true => env.print(&format!("team {} has no cap that binds you\n", joined.team)),
+        false => env.print(&format!("team {}\n{}{WHEN}\n", joined.team, caps_shown(env, &caps))),
+    }
+    if !expired.is_empty() {
+        env.print(&format!(
+            "\nexpired leases, which count until their machine tells what it spent, or `fusebox team write-off` gives them up\n{}",
+            expired_shown(env, &expired)
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn expired_shown(env: &Environment, expired: &[Expired]) -> String {
+    let columns = [
+        Column::new("LEASE", Align::Left, 0),
+        Column::new("OF", Align::Left, 0),
+        Column::new("LEFT", Align::Right, 0),
+        Column::new("EXPIRED", Align::Left, 1),
+    ];
+    let row = |it: &Expired| (Style::Plain, vec![named(it), it.login.clone(), it.left.to_string(), it.since.clone()]);
+    table(&columns, &expired.iter().map(row).collect::<Vec<_>>(), &query::page(env))
+}
+
+fn caps_shown(env: &Environment, caps: &[CapUse]) -> String {
+    let columns = [
+        Column::new("OF", Align::Left, 0),
+        Column::new("PERIOD", Align::Left, 0),
+        Column::new("SPENT", Align::Right, 0),
+        Column::new("CAP", Align::Right, 0),
+        Column::new("RESETS", Align::Left, 1),
+    ];
+    let row = |cap: &CapUse| {
+        let style = if cap.spent >= cap.cap { Style::Red } else { Style::Plain };
+        let (spent, of) = (cap.spent.to_string(), cap.cap.to_string());
+        (style, vec![cap.scope.clone(), cap.period.clone(), spent, of, cap.resets.clone()])
+    };
+    let rows: Vec<_> = caps.iter().map(row).collect();
+    table(&columns, &rows, &query::page(env))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cap_is_a_period_and_dollars_or_none() {
+        assert_eq!(cap_of("month=1000").unwrap(), ("month", Some(Amount::from_usd(1000.0))));
+        assert_eq!(cap_of("day=none").unwrap(), ("day", None));
+        for wrong in ["1000", "year=5", "day=", "day=-1", "day=NaN", "day=inf", "day=1e12"] {
+            assert!(cap_of(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_grant_is_a_plus_and_dollars() {
+        assert_eq!(more_of("+5").unwrap(), Amount::from_usd(5.0));
+        for wrong in ["5", "+", "+0", "+-1", "-5", "+NaN", "+inf", "+1e12", "+1e-20"] {
+            assert!(more_of(wrong).is_err(), "{wrong}");
+        }
+    }
+}
