@@ -4,3 +4,4 @@
 pub mod alert;
 pub mod rules;
 pub mod silence;
+mod team;

@@ -2,6 +2,7 @@
 
 use crate::alerts::alert::{Alert, Hold};
 use crate::alerts::silence::{self, Signs};
+use crate::alerts::team;
 use crate::domain::alert::{AlertRule, Trigger};
 use crate::domain::amount::Amount;
 use crate::domain::charge::{Record, RecordKind};
@@ -11,6 +12,7 @@ use crate::domain::limit::{Meter, Unit};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{Run, Session, Status};
+use crate::domain::team::CapUsed;
 use crate::domain::verdict::Finding;
 use crate::limits;
 use crate::messages::alerts as messages;
@@ -36,6 +38,8 @@ pub struct Facts<'a> {
     pub calls: &'a LatestCalls,
     /// The signs of life of each run at work.
     pub signs: &'a Signs,
+    /// What is used of the team's caps.
+    pub team_caps: &'a [CapUsed],
     /// Now.
     pub now: Moment,
 }
@@ -51,6 +55,7 @@ pub fn due(facts: &Facts, rules: &[AlertRule]) -> Vec<Alert> {
             Trigger::Waits { ms } => facts.of_runs(rule, |at| waits(at, *ms)),
             Trigger::Stopped => stops(facts, rule),
             Trigger::Stalled { ms } => facts.of_runs(rule, |at| stalled(at, *ms)),
+            Trigger::Team { percent } => team::part_used(facts.team_caps, rule, *percent, rules),
             Trigger::Overdue { ms } => facts.of_runs(rule, |at| overdue(at, *ms)),
         });
     }

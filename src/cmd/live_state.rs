@@ -4,6 +4,7 @@ use crate::cmd::query;
 use crate::domain::budget::SharedBudget;
 use crate::domain::charge::DaySum;
 use crate::domain::session::Session;
+use crate::domain::team::CapUsed;
 use crate::error::Result;
 use crate::hook::catch_up;
 use crate::platform::environment::Environment;
@@ -40,6 +41,8 @@ pub struct LiveState {
     pub budgets: Vec<SharedBudget>,
     /// The sums of pruned days.
     pub pruned: Vec<DaySum>,
+    /// What is used of the team's caps.
+    pub team_caps: Vec<CapUsed>,
 }
 
 fn stamp(env: &Environment) -> Stamp {
@@ -113,6 +116,7 @@ impl LiveState {
         }
         let store = Store::open(env)?;
         (self.budgets, self.pruned) = (store.shared_budgets()?, store.sums()?);
+        self.team_caps = store.team_caps()?;
         Ok(count)
     }
 }

@@ -34,6 +34,7 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
     if let Some(budget) = store.shared_budget(Scope::Team, &joined.team)? {
         store.delete_shared_budget(&budget)?;
     }
+    store.save_team_caps(&[])?;
     store.commit()?;
     store.leave();
     env.print(&format!("this machine has left team {}; sessions that run are bound until they end\n", joined.team));

@@ -41,6 +41,12 @@ pub fn folder(env: &Environment) -> Result<PathBuf> {
         .ok_or_else(|| Error::failed("there is no place for the state: neither FUSEBOX_HOME nor HOME is set"))
 }
 
+/// Whether the machine has joined a team.
+#[cfg(feature = "watch")]
+pub fn has_joined(env: &Environment) -> bool {
+    folder(env).is_ok_and(|folder| file_info::exists(&folder.join(JOINED)))
+}
+
 /// Loads what the machine has joined. The address in the environment comes before the one in the file.
 pub fn joined(env: &Environment) -> Result<Joined> {
     let joined = joined_as_kept(env)?;

@@ -12,7 +12,7 @@ use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
-use crate::domain::team::TeamShare;
+use crate::domain::team::{CapUsed, TeamShare};
 use crate::error::Result;
 use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
@@ -86,6 +86,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     let mut resets = budget.periods.iter().map(|period| period.resets.clone()).find(|it| !it.is_empty());
     if let Some(heard) = heard {
         resets = Some(hear(&mut share, heard));
+        store.save_team_caps(&caps_used(&joined.team, &heard.caps))?;
     }
     count(&store, &mut budget, &share, (now, resets.unwrap_or_default()))?;
     let needs = needs(&budget, &store.open_sessions()?, now);
@@ -145,6 +146,19 @@ fn hear(share: &mut TeamShare, heard: &Heard) -> String {
     share.contact.clone_from(&cap.contact);
     let at = minute(&cap.resets);
     if cap.contact.is_empty() { at } else { format!("{at}, ask {}", cap.contact) }
+}
+
+/// Returns what is used of the caps, for those who are told of it.
+fn caps_used(team: &str, caps: &[CapUse]) -> Vec<CapUsed> {
+    let used = |cap: &CapUse| CapUsed {
+        team: team.to_owned(),
+        scope: cap.scope.clone(),
+        period: cap.period.clone(),
+        resets: minute(&cap.resets),
+        cap: cap.cap,
+        spent: cap.spent,
+    };
+    caps.iter().map(used).collect()
 }
 
 /// Writes the server's `2026-12-01 00:00:00+01` as messages do: `2026-12-01 00:00 +01:00`.

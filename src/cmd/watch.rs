@@ -3,6 +3,8 @@
 mod hold;
 mod service;
 mod signs;
+#[cfg(feature = "team")]
+mod team;
 mod tell;
 
 use std::collections::BTreeMap;
@@ -13,7 +15,7 @@ use crate::alerts::alert::Alert;
 use crate::alerts::rules::{self, Facts};
 use crate::calendar::Zone;
 use crate::cmd::live_state::{Depth, LiveState};
-use crate::cmd::{query, require_human};
+use crate::cmd::require_human;
 use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
@@ -31,6 +33,9 @@ use crate::ui::wrap;
 
 /// How long a change of the state waits at most until it is seen.
 const GLANCE: Duration = Duration::from_millis(500);
+
+/// How far back it is known what was told, in milliseconds: longer than the longest period of a team's caps.
+const MONTH_MS: i64 = 32 * 86_400_000;
 
 /// Arguments of `fusebox watch`.
 #[derive(Debug, clap::Args)]
@@ -108,6 +113,8 @@ struct Watch<'a> {
     settings: AlertSettings,
     watchdog: WatchdogSettings,
     live: LiveState,
+    #[cfg(feature = "team")]
+    syncs: team::Syncs,
     /// The causes that were told of, with the moment of the last time.
     told: BTreeMap<String, i64>,
 }
@@ -115,7 +122,7 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn begin(env: &'a Environment, form: Form) -> Result<Watch<'a>> {
         let (policy, _) = load::load(env, &env.folder(), Trust::Untrusted);
-        let since_ms = env.now().wall_ms.saturating_sub(query::WEEK_MS);
+        let since_ms = env.now().wall_ms.saturating_sub(MONTH_MS);
         let records = Store::open(env)?.records_since(since_ms)?;
         let told = records.into_iter().filter(|(.., record)| !record.cause.is_empty());
         Ok(Watch {
@@ -125,6 +132,8 @@ impl<'a> Watch<'a> {
             settings: policy.alerts(),
             watchdog: policy.watchdog(),
             live: LiveState::default(),
+            #[cfg(feature = "team")]
+            syncs: team::Syncs::of(&policy),
             told: told.map(|(_, at_ms, record)| (record.cause, at_ms)).collect(),
         })
     }
@@ -171,9 +180,17 @@ impl<'a> Watch<'a> {
 
     /// Tells of what is due and was not told.
     fn look(&mut self) -> Result<Reader> {
+        #[cfg(feature = "team")]
+        self.syncs.begin_if_due(self.env, &self.live)?;
         let signs = signs::of(&self.live);
         let now = self.env.now();
-        let facts = Facts { rows: &self.live.rows, calls: &self.live.calls, signs: &signs, now };
+        let facts = Facts {
+            rows: &self.live.rows,
+            calls: &self.live.calls,
+            signs: &signs,
+            team_caps: &self.live.team_caps,
+            now,
+        };
         let due = rules::due(&facts, &self.settings.rules);
         let quiet_ms = i64::try_from(self.settings.quiet_ms).unwrap_or(i64::MAX);
         let is_due = |alert: &Alert| match self.told.get(&alert.cause) {

@@ -32,6 +32,7 @@ const RULE: ValueType = ValueType::Either(&[
     ValueType::Object(&[Field::needed("stopped", ValueType::Flag), AGENTS]),
     ValueType::Object(&[Field::needed("stalled_ms", TIME), AGENTS]),
     ValueType::Object(&[Field::needed("overdue_ms", TIME), AGENTS]),
+    ValueType::Object(&[Field::needed("team_percent", ValueType::Whole(1, 1_000))]),
     ValueType::Null,
 ]);
 
@@ -132,6 +133,8 @@ fn rule_of(name: &str, said: &Value) -> Option<AlertRule> {
         Trigger::Spend { usd }
     } else if let Some(count) = number("terminations_per_hour") {
         Trigger::Terminations { count }
+    } else if let Some(percent) = number("team_percent") {
+        Trigger::Team { percent }
     } else if let Some(ms) = time("waits_ms") {
         Trigger::Waits { ms }
     } else if let Some(ms) = time("stalled_ms") {

@@ -34,6 +34,11 @@ pub enum Trigger {
         /// The time in milliseconds.
         ms: u64,
     },
+    /// So many per cent of one of the team's caps are spent.
+    Team {
+        /// The per cent.
+        percent: u64,
+    },
     /// A run is past a limit that ends it, and has sent no event for longer than this: no hook can decide.
     Overdue {
         /// The time in milliseconds.

@@ -53,6 +53,8 @@ pub const ALTERED: FactKind = noted("altered:", "how often a session's rows were
 pub const EARLIER_ROWS: FactKind = noted("earlier-rows", "that an earlier version has written rows");
 /// When a hook last began to tell the team.
 pub const TEAM_SYNC: FactKind = noted("team-sync", "when a sync with the team began");
+/// What is used of a team's caps.
+pub const TEAM_CAPS: FactKind = noted("team-caps", "what is used of a team's caps");
 /// What the files of the team were when Fusebox wrote them.
 pub const TEAM_FILE: FactKind = noted("team-file:", "what a file of the team was");
 /// The seals of those facts that are checked all at once, together.
@@ -74,6 +76,7 @@ pub const FACTS: [FactKind; 16] = [
     ALTERED,
     EARLIER_ROWS,
     TEAM_SYNC,
+    TEAM_CAPS,
     TEAM_FILE,
     SEALS,
 ];

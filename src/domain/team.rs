@@ -63,6 +63,31 @@ pub struct TeamShare {
     pub contact: String,
 }
 
+/// What is used of one of a team's caps, as the last sync has heard it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CapUsed {
+    /// The team's name.
+    pub team: String,
+    /// `team`, or `user` for the person's own.
+    pub scope: String,
+    /// `day`, `week` or `month`.
+    pub period: String,
+    /// When it ends, as messages write it.
+    pub resets: String,
+    /// The cap.
+    pub cap: Amount,
+    /// What is spent of it.
+    pub spent: Amount,
+}
+
+impl CapUsed {
+    /// Whether so many per cent are used.
+    pub fn is_used(&self, percent: u64) -> bool {
+        self.cap > Amount::ZERO && u128::from(self.spent.0) * 100 >= u128::from(self.cap.0) * u128::from(percent)
+    }
+}
+
 /// How a share stands at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::domain::policy::{Action, Scope};
+use crate::domain::team::SOONEST_SYNC_MS;
 use crate::domain::verdict::{Finding, Refusal};
 use crate::hook::apply::Applied;
 use crate::hook::deadline::Deadline;
@@ -97,7 +98,7 @@ fn waits_for_team(loaded: &Loaded, applied: &Applied, held: &Held) -> bool {
 
 /// Has a sync begun where none is under way, and waits a moment for what it brings.
 fn wait_for_team(env: &Environment, folder: &Path, held: &mut Held) {
-    if let Ok(true) = team_sync::claim_for_waiting(folder, env.now()) {
+    if let Ok(true) = team_sync::claim_in(folder, env.now(), SOONEST_SYNC_MS) {
         team_sync::begin(env, folder);
     }
     let time = Duration::from_millis(LOOK_MS);

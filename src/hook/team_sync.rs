@@ -31,19 +31,25 @@ pub fn is_due(store: &Store, state: &SessionState, event: &Event) -> Result<bool
     claim(store, event.at, interval_ms)
 }
 
-/// Claims a sync that a call waits for. Returns whether this process is to begin it.
-pub fn claim_for_waiting(folder: &Path, now: Moment) -> Result<bool> {
+/// Claims a sync outside of an event: one that a call waits for, or that `fusebox watch` begins. Returns whether this process is to
+/// begin it.
+pub fn claim_in(folder: &Path, now: Moment, interval_ms: u64) -> Result<bool> {
     let store = Store::open_for(folder, None)?;
     store.begin()?;
-    let is_due = claim(&store, now, SOONEST_SYNC_MS)?;
+    let is_due = claim(&store, now, interval_ms)?;
     store.commit()?;
     store.leave();
     Ok(is_due)
 }
 
-fn claim(store: &Store, now: Moment, interval_ms: u64) -> Result<bool> {
+/// Returns when the last sync was begun.
+pub fn last_begun(store: &Store) -> Result<Moment> {
     let last = store.metadata(fact::TEAM_SYNC.stem)?;
-    let last: Moment = last.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    Ok(last.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+fn claim(store: &Store, now: Moment, interval_ms: u64) -> Result<bool> {
+    let last = last_begun(store)?;
     let is_recent = last.boot == now.boot && now.mono_ms.saturating_sub(last.mono_ms) < interval_ms;
     if is_recent && last != Moment::default() {
         return Ok(false);
@@ -60,7 +66,17 @@ fn is_low(budget: &SharedBudget) -> bool {
 
 /// Begins a sync in the background. Nothing waits for it: where it cannot be begun, a later event begins one.
 pub fn begin(env: &Environment, folder: &Path) {
-    let Some(binary) = env.binary().filter(|_| cfg!(feature = "team")) else { return };
+    let _later = program(env, folder).map(|program| env.begin(program, b""));
+}
+
+/// Does the same in a process that lives on.
+#[cfg(feature = "watch")]
+pub fn begin_beside(env: &Environment, folder: &Path) {
+    let _later = program(env, folder).map(|program| env.begin_beside(program));
+}
+
+fn program(env: &Environment, folder: &Path) -> Option<Program> {
+    let binary = env.binary().filter(|_| cfg!(feature = "team"))?;
     let program = Program::new(binary).args(["team", "sync", "--background"]).folder(folder);
-    let _later = env.begin(program.env("FUSEBOX_HOME", folder), b"");
+    Some(program.env("FUSEBOX_HOME", folder))
 }

@@ -225,13 +225,18 @@ impl Environment {
 
     /// Begins a program in the background with this input; nothing waits for it.
     pub fn begin(&self, program: Program, input: &[u8]) -> io::Result<()> {
-        match &self.given {
-            Some(world) => {
-                world.begun.borrow_mut().push(program.words());
-                Ok(())
-            }
-            None => program.begin(input),
-        }
+        self.noted(&program).map_or_else(|| program.begin(input), Ok)
+    }
+
+    /// Does the same in a process that lives on: the system keeps nothing of the program once it has ended.
+    #[cfg(feature = "watch")]
+    pub fn begin_beside(&self, program: Program) -> io::Result<()> {
+        self.noted(&program).map_or_else(|| program.begin_beside(), Ok)
+    }
+
+    /// Notes a program that a given world does not begin.
+    fn noted(&self, program: &Program) -> Option<()> {
+        self.given.as_ref().map(|world| world.begun.borrow_mut().push(program.words()))
     }
 
     /// Ends the process, whatever its threads are at: with 0 where all is well, else with 1.

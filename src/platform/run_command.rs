@@ -96,6 +96,15 @@ impl Program {
         child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input))
     }
 
+    /// Begins it in the background, in a process that lives on: the system keeps nothing of it once it has ended.
+    #[cfg(feature = "watch")]
+    pub fn begin_beside(mut self) -> io::Result<()> {
+        let command = self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = system::spawn_detached(command)?;
+        thread::spawn(move || child.wait());
+        Ok(())
+    }
+
     /// Runs it to its end with this input; `None` where it takes longer than `patience`. What it has begun ends with it.
     pub fn run(mut self, input: &[u8], patience: Duration) -> io::Result<Option<Ran>> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

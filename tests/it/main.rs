@@ -97,6 +97,8 @@ mod subfolders;
 mod suggest;
 mod swapped;
 mod tasks;
+#[cfg(all(feature = "watch", target_os = "linux"))]
+mod team_alerts;
 mod teammates;
 mod terminal;
 mod tidy;

@@ -1,6 +1,7 @@
 //! One budget for a team: the protocol of docs/teams.md, checked exhaustively, and its store in a real PostgreSQL.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+#![expect(clippy::panic, reason = "a test stops where nothing else can be said")]
 #![expect(clippy::disallowed_methods, reason = "machines and servers are a world of their own, with files and a clock")]
 #![expect(clippy::disallowed_macros, reason = "a check says how much it has tried")]
 #![expect(clippy::disallowed_types, reason = "messages are kept in an order that their hash gives")]
@@ -17,3 +18,4 @@ mod protocol;
 mod rights;
 mod server;
 mod store;
+mod watching;
