@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use crate::doctor::diagnosis::{Diagnosis, Health};
 use crate::doctor::installation::{self, Installation};
+#[cfg(feature = "team")]
+use crate::doctor::team::team;
 use crate::doctor::{environment_checks, failure_mode, smoke_test};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -58,13 +60,20 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let installation = Installation::inspect(env);
     let checked = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&installation) });
     let system = environment_checks::system().map(|diagnosis| Line { check: "system", diagnosis });
-    let lines: Vec<Line> = checked.into_iter().chain(system).collect();
+    let team = team(&installation).map(|diagnosis| Line { check: "team", diagnosis });
+    let lines: Vec<Line> = checked.into_iter().chain(team).chain(system).collect();
     let worst = lines.iter().map(|line| line.diagnosis.health).max().unwrap_or(Health::Ok);
     match args.json {
         true => env.print_data(&json(&lines)?),
         false => told(&lines).iter().for_each(|(line, also)| env.print(&text(env, line, also))),
     }
     Ok(if worst == Health::Fail { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Without the optional part no team is joined.
+#[cfg(not(feature = "team"))]
+fn team(_: &Installation<'_>) -> Option<Diagnosis> {
+    None
 }
 
 fn json(lines: &[Line]) -> Result<String> {

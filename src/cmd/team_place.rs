@@ -10,14 +10,14 @@ use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::{atomic_file, changes, file_info, files};
 use crate::store::Store;
+use crate::store::team::JOINED;
 use crate::store::team::address::Address;
 use crate::store::team::ledger::Ledger;
 use crate::team::machine::Machine;
 
 /// The variable that names the store, with the login and its password.
 pub const VARIABLE: &str = "FUSEBOX_TEAM_STORE";
-/// Who joined what, and what the machine has told.
-const JOINED: &str = "team.json";
+/// What the machine has told.
 const MACHINE: &str = "team-machine.json";
 /// The most that is read of either, in bytes.
 const LARGEST: u64 = 256 << 20;

@@ -5,3 +5,5 @@ pub mod environment_checks;
 pub mod failure_mode;
 pub mod installation;
 pub mod smoke_test;
+#[cfg(feature = "team")]
+pub mod team;

@@ -133,6 +133,38 @@ fn an_admin_grants_more_and_writes_off_what_a_lost_machine_holds() {
 }
 
 #[test]
+fn doctor_says_of_a_joined_team_whether_its_store_is_heard() {
+    let Some(server) = Postgres::start() else { return };
+    let bob = Machine::new(&server, "bob");
+    let told = || {
+        let shown = bob.shown_in(".", &["doctor"]);
+        let line = shown.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        line.skip_while(|line| line.split(' ').nth(1) != Some("team")).take(4).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(told(), "");
+    bob.good(&["join", "core"]);
+    assert!(told().contains("its store was never heard"), "{}", told());
+    bob.good(&["sync"]);
+    let heard = told();
+    assert!(
+        heard.starts_with("ok team team core: its store was heard ") && heard.contains("nothing is leased"),
+        "{heard}"
+    );
+    server.crash();
+    bob.bad(&["sync"]);
+    assert!(told().starts_with("warn team") && told().contains("and not reached"), "{}", told());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = bob.state().join("team.json");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(told().starts_with("FAIL team") && told().contains("(mode 0644)"), "{}", told());
+    }
+    std::fs::remove_file(bob.state().join("team.json")).unwrap();
+    assert!(told().contains("and this machine has joined none"), "{}", told());
+}
+
+#[test]
 fn a_store_of_an_earlier_version_is_brought_up_to_date() {
     let Some(server) = Postgres::start_empty() else { return };
     let boss = Machine::new(&server, "boss");

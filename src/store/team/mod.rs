@@ -5,5 +5,8 @@ pub mod connection;
 pub mod ledger;
 mod tls;
 
+/// The file of the state folder that says which team the machine has joined; it holds the store's address with a password.
+pub const JOINED: &str = "team.json";
+
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
 pub const MIGRATIONS: [&str; 2] = [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];

@@ -1,0 +1,122 @@
+//! The check of a team that the machine has joined: what the state says of its store. No connection is opened for it.
+
+use std::path::Path;
+
+use crate::config::load;
+use crate::doctor::diagnosis::Diagnosis;
+use crate::doctor::installation::Installation;
+use crate::domain::amount::Amount;
+use crate::domain::duration::measured;
+use crate::domain::event::Moment;
+use crate::domain::policy::Scope;
+use crate::domain::team::TeamShare;
+use crate::error::Result;
+use crate::platform::{file_info, files};
+use crate::store::team::JOINED;
+use crate::store::trust::is_trusted;
+use crate::store::{self, Store};
+
+/// The most that is read of the file, in bytes.
+const LARGEST: u64 = 1 << 20;
+/// What shows why a store is not heard.
+const SYNC: &str = "`fusebox team sync` shows why";
+
+/// Whether a team's caps can be kept here; nothing where neither the policy names a team nor the machine has joined one.
+pub fn team(installation: &Installation<'_>) -> Option<Diagnosis> {
+    let env = installation.env;
+    let (policy, _) = load::load(env, &installation.folder, is_trusted(env, &installation.folder));
+    let named = policy.team().map(|terms| terms.name);
+    let place = store::folder(env).ok()?.join(JOINED);
+    let Ok(info) = file_info::of(&place) else {
+        return named.map(|name| {
+            let what = format!("sessions are bound by team {name}, and this machine has joined none");
+            Diagnosis::fail(what, format!("`fusebox team join {name}`, or take `team` out of your fusebox.json"))
+        });
+    };
+    if cfg!(unix) && info.mode & 0o077 != 0 {
+        let (path, mode) = (installation.short(&place), info.mode & 0o777);
+        let what = format!("{path} can be read by others (mode {mode:04o}), and holds a password: no sync takes it");
+        return Some(Diagnosis::fail(what, format!("chmod 600 {path}")));
+    }
+    let Some(joined) = joined(&place) else {
+        let what = format!("{} does not say which team was joined", installation.short(&place));
+        return Some(Diagnosis::fail(what, "`fusebox team join NAME` writes it anew"));
+    };
+    if named.as_ref() != Some(&joined) {
+        let what = format!("team {joined} is told what is spent, but binds no new session: no own file names it");
+        return Some(Diagnosis::warn(
+            what,
+            format!("`fusebox team join {joined}` writes `team` into your fusebox.json"),
+        ));
+    }
+    let share = Store::open(env).and_then(|store| share(&store, &joined));
+    Some(match share {
+        Ok(share) => heard(&joined, &share.unwrap_or_default(), env.now()),
+        Err(error) => Diagnosis::fail(error.to_string(), "FUSEBOX_HOME names another folder for the state"),
+    })
+}
+
+/// Returns the name of the team that was joined.
+fn joined(place: &Path) -> Option<String> {
+    let text = files::text(place, LARGEST).ok()?;
+    let known: serde_json::Value = serde_json::from_str(&text).ok()?;
+    known.get("team")?.as_str().map(str::to_owned)
+}
+
+fn share(store: &Store, team: &str) -> Result<Option<TeamShare>> {
+    let budget = store.shared_budget(Scope::Team, team)?;
+    Ok(budget.and_then(|budget| budget.team).map(|share| *share))
+}
+
+/// Says when the store was heard, and whether what it has leased lives.
+fn heard(team: &str, share: &TeamShare, now: Moment) -> Diagnosis {
+    let ago = |moment: Moment| format!("{} ago", measured(now.wall_since(moment)));
+    if share.heard == Moment::default() {
+        return Diagnosis::warn(format!("team {team}: its store was never heard"), SYNC);
+    }
+    let heard = format!("team {team}: its store was heard {}", ago(share.heard));
+    let lives_ms = share.until.mono_ms.saturating_sub(now.mono_ms);
+    let is_alive = share.until.boot == now.boot && lives_ms > 0;
+    let leases = match (share.left > Amount::ZERO, is_alive) {
+        (true, true) => format!("{} is leased, for {} more", share.left, measured(lives_ms)),
+        (false, _) => "nothing is leased".to_owned(),
+        (true, false) => "the leases are over".to_owned(),
+    };
+    if share.failed != Moment::default() {
+        return Diagnosis::warn(format!("{heard}, and not reached {}; {leases}", ago(share.failed)), SYNC);
+    }
+    if share.left > Amount::ZERO && !is_alive {
+        return Diagnosis::warn(format!("{heard}; {leases}"), "the next event, or `fusebox team sync`, asks for more");
+    }
+    Diagnosis::ok(format!("{heard}; {leases}; {JOINED} is for its user alone"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::diagnosis::Health;
+
+    #[test]
+    fn it_says_when_the_store_was_heard_and_whether_leases_live() {
+        let at = |mono_ms| Moment { mono_ms, boot: 1, ..Moment::default() };
+        let held =
+            TeamShare { heard: at(1_000), until: at(901_000), left: Amount::from_usd(2.0), ..TeamShare::default() };
+        let cases = [
+            (TeamShare::default(), Health::Warn, "team core: its store was never heard"),
+            (held.clone(), Health::Ok, "heard 60.0 s ago; 2.00 USD is leased, for 14.0 min more"),
+            (TeamShare { until: at(2_000), ..held.clone() }, Health::Warn, "the leases are over"),
+            (
+                TeamShare { until: Moment { boot: 2, ..held.until }, ..held.clone() },
+                Health::Warn,
+                "the leases are over",
+            ),
+            (TeamShare { left: Amount::ZERO, until: at(2_000), ..held.clone() }, Health::Ok, "nothing is leased"),
+            (TeamShare { failed: at(31_000), ..held }, Health::Warn, "and not reached 30.0 s ago"),
+        ];
+        for (share, health, words) in cases {
+            let found = heard("core", &share, at(60_999));
+            assert_eq!(found.health, health, "{found:?}");
+            assert!(found.words.contains(words), "{found:?}");
+        }
+    }
+}
