@@ -8,6 +8,10 @@
 mod adversary;
 mod api;
 mod lab;
+#[cfg(feature = "team")]
+#[path = "../team/postgres.rs"]
+#[expect(dead_code, reason = "servers that restart and take over are for the tests of the team")]
+mod postgres;
 mod script;
 mod statusline;
 mod terminal;
@@ -40,6 +44,8 @@ mod plugin;
 mod rates;
 mod session;
 mod settings;
+#[cfg(feature = "team")]
+mod team;
 mod turns;
 #[cfg(all(feature = "watch", target_os = "linux"))]
 mod watching;

@@ -18,6 +18,8 @@ mod processes;
 mod settings;
 mod siege;
 mod state;
+#[cfg(feature = "team")]
+mod team;
 mod transcripts;
 mod trial;
 mod turns;
@@ -79,6 +81,8 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("processes", include_str!("processes.rs"), processes::ATTEMPTS),
     ("settings", include_str!("settings.rs"), settings::ATTEMPTS),
     ("state", include_str!("state.rs"), state::ATTEMPTS),
+    #[cfg(feature = "team")]
+    ("team", include_str!("team.rs"), team::ATTEMPTS),
     ("transcripts", include_str!("transcripts.rs"), transcripts::ATTEMPTS),
     ("turns", include_str!("turns.rs"), turns::ATTEMPTS),
     ("unasked", include_str!("unasked.rs"), unasked::ATTEMPTS),
