@@ -19,12 +19,13 @@ pub fn part_used(caps: &[CapUsed], rule: &AlertRule, percent: u64, rules: &[Aler
 fn alert(cap: &CapUsed, rule: &AlertRule, percent: u64) -> Alert {
     let whose = match cap.scope.as_str() {
         "team" => format!("team {}", cap.team),
+        "project" => format!("project {} in team {}", cap.label, cap.team),
         _ => format!("your own in team {}", cap.team),
     };
     let text = messages::team_part_used(percent, &cap.period, whose, cap.spent, cap.cap, &cap.resets);
     Alert {
         rule: rule.name.clone(),
-        cause: format!("team:{}:{}:{}:{}:{percent}", cap.team, cap.scope, cap.period, cap.resets),
+        cause: format!("team:{}:{}{}:{}:{}:{percent}", cap.team, cap.scope, cap.label, cap.period, cap.resets),
         text: plain(&text),
         used: Some(cap.spent.usd()),
         cap: Some(cap.cap.usd()),

@@ -54,6 +54,8 @@ mod team_caps;
 #[cfg(feature = "team")]
 mod team_charges;
 #[cfg(feature = "team")]
+mod team_groups;
+#[cfg(feature = "team")]
 mod team_join;
 #[cfg(feature = "team")]
 mod team_place;

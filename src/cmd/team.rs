@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use clap::{Subcommand, ValueEnum};
 
 use crate::cmd::team_sync::{self, Caller};
-use crate::cmd::{query, require_human, team_caps, team_join, team_place};
+use crate::cmd::{query, require_human, team_caps, team_groups, team_join, team_place};
 use crate::domain::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::address::Address;
-use crate::store::team::ledger::{By, Ledger, Whose};
+use crate::store::team::admin::Whose;
+use crate::store::team::ledger::{By, Ledger};
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
@@ -72,6 +73,17 @@ enum Command {
     },
     /// List who takes part
     Members,
+    /// Put logins into a group, or take them out; without either show who is in it
+    Group {
+        /// The group's name
+        name: String,
+        /// A login that is to belong to it
+        #[arg(long, value_name = "LOGIN")]
+        add: Vec<String>,
+        /// A login that is to belong to it no longer
+        #[arg(long, value_name = "LOGIN")]
+        remove: Vec<String>,
+    },
     /// Set caps: day=50 week=200 month=1000, or month=none
     Limit {
         /// A period, and US dollars or `none`
@@ -80,9 +92,15 @@ enum Command {
         /// For one login, in place of the team
         #[arg(long, value_name = "LOGIN")]
         user: Option<String>,
-        /// For each login that has none of its own
+        /// For each login that has none of its own, and is in no group with one
         #[arg(long, conflicts_with = "user")]
         each_user: bool,
+        /// For each login of a group that has none of its own; of several groups the lowest counts
+        #[arg(long, value_name = "NAME", conflicts_with_all = ["user", "each_user"])]
+        group: Option<String>,
+        /// For a project, by its label in `team report --by project`
+        #[arg(long, value_name = "LABEL", conflicts_with_all = ["user", "each_user", "group"])]
+        project: Option<String>,
     },
     /// Raise a cap until its current period is over: of a login, or without one the team's
     Grant {
@@ -151,6 +169,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         | Command::Leave
         | Command::Invite { .. }
         | Command::Limit { .. }
+        | Command::Group { .. }
         | Command::Grant { .. }
         | Command::WriteOff { .. } => {}
     }
@@ -163,14 +182,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             let role = if *admin { "admin" } else { "member" };
             invite(env, login, Some(role).filter(|_| !remove))
         }
-        Command::Limit { caps, user, each_user } => {
-            let whose = match (user, each_user) {
-                (Some(login), _) => Whose::User(login),
-                (None, true) => Whose::EachUser,
-                (None, false) => Whose::Team,
-            };
+        Command::Limit { caps, user, each_user, group, project } => {
+            let by_name = user.as_deref().map(Whose::User).or(group.as_deref().map(Whose::Group));
+            let by_name = by_name.or(project.as_deref().map(Whose::Project));
+            let whose = by_name.unwrap_or(if *each_user { Whose::EachUser } else { Whose::Team });
             team_caps::limit(env, caps, whose)
         }
+        Command::Group { name, add, remove } => team_groups::group(env, name, (add, remove)),
         Command::Grant { what, period } => team_caps::grant(env, what, period.map(CapPeriod::name)),
         Command::WriteOff { what } => team_caps::write_off(env, what),
         _ => Ok(ExitCode::SUCCESS),

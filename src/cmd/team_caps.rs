@@ -6,7 +6,8 @@ use crate::cmd::{query, team_place};
 use crate::domain::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
-use crate::store::team::ledger::{CapUse, Expired, Whose};
+use crate::store::team::admin::{Expired, Whose};
+use crate::store::team::ledger::CapUse;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
@@ -29,6 +30,8 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
             Whose::Team => "the team".to_owned(),
             Whose::EachUser => "each user".to_owned(),
             Whose::User(login) => login.to_owned(),
+            Whose::Group(name) => format!("each login of group {name}"),
+            Whose::Project(label) => format!("project {label}"),
         };
         env.print(&format!("cap of {of} for a {period}: {shown}\n"));
     }
@@ -117,7 +120,9 @@ fn named(lease: &Expired) -> String {
 pub fn status(env: &Environment) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined)?;
-    let (caps, expired) = (ledger.status(&joined.team)?, ledger.expired(&joined.team)?);
+    let mut caps = ledger.status(&joined.team)?;
+    caps.extend(ledger.projects(&joined.team, None)?);
+    let expired = ledger.expired(&joined.team)?;
     match caps.is_empty() {
         true => env.print(&format!("team {} has no cap that binds you\n", joined.team)),
         false => env.print(&format!("team {}\n{}{WHEN}\n", joined.team, caps_shown(env, &caps))),
@@ -153,7 +158,8 @@ fn caps_shown(env: &Environment, caps: &[CapUse]) -> String {
     let row = |cap: &CapUse| {
         let style = if cap.spent >= cap.cap { Style::Red } else { Style::Plain };
         let (spent, of) = (cap.spent.to_string(), cap.cap.to_string());
-        (style, vec![cap.scope.clone(), cap.period.clone(), spent, of, cap.resets.clone()])
+        let scope = if cap.label.is_empty() { cap.scope.clone() } else { format!("{} {}", cap.scope, cap.label) };
+        (style, vec![scope, cap.period.clone(), spent, of, cap.resets.clone()])
     };
     let rows: Vec<_> = caps.iter().map(row).collect();
     table(&columns, &rows, &query::page(env))

@@ -1,18 +1,19 @@
 //! What `fusebox team sync` writes down for hooks: what this machine may spend of its team's budget. Used and leases are taken from
 //! the same charges in one transaction, so that they never disagree.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use crate::cmd::team_charges;
 use crate::cmd::team_place::{self, Joined};
 use crate::domain::amount::Amount;
 use crate::domain::budget::{Period, SPANS, SharedBudget};
+use crate::domain::charge::Charge as Response;
 use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
-use crate::domain::team::{CapUsed, TeamShare};
+use crate::domain::team::{CapUsed, ProjectSpent, TeamShare};
 use crate::error::Result;
 use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
@@ -34,12 +35,17 @@ const REQUESTS_HELD: u64 = 20;
 /// What it wants to hold at least.
 const LEAST_HELD: Amount = Amount(2_000_000_000_000);
 
+/// Labels of projects, by session or by folder.
+type Labels = BTreeMap<String, String>;
+
 /// What the store has said.
 pub struct Heard {
     /// When.
     pub at: Moment,
     /// The caps that bind this login.
     pub caps: Vec<CapUse>,
+    /// The caps of the projects that have sessions here.
+    pub projects: Vec<CapUse>,
     /// Whether it had nothing to give.
     pub is_spent: bool,
     /// What is left of this machine's leases as the store has them, and for how many milliseconds they live.
@@ -47,12 +53,14 @@ pub struct Heard {
 }
 
 /// What the machine needs of the team's budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// What it has to hold for the next requests of all that is at work; nothing where nothing is.
     pub least: Amount,
     /// What it asks for.
     pub want: Amount,
+    /// The labels of the projects that have sessions here, by their folders.
+    pub projects: BTreeMap<String, String>,
 }
 
 /// Charges what is new to the leases, and writes down what may be spent. Without a word of the store what it said last stands.
@@ -63,13 +71,9 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     let since_ms = joined.since_ms.max(now.wall_ms - REACH_DAYS * DAY_MS);
     let mut responses = Vec::new();
     store.each_charge_since(since_ms, Whose::All, |response| responses.push(response))?;
-    let mut projects = BTreeMap::new();
-    for id in responses.iter().map(|response| &response.session).collect::<BTreeSet<_>>() {
-        let session = store.session(id)?;
-        let project = session.map(|session| team_charges::project_name(Path::new(&session.project)));
-        projects.insert(id.clone(), project.unwrap_or_default());
-    }
-    let charges = team_charges::charges(&responses, &projects);
+    let open = store.open_sessions()?;
+    let (labels, projects) = labels(&store, &responses, &open)?;
+    let charges = team_charges::charges(&responses, &labels);
     for charge in &charges {
         machine.charge(charge, now);
     }
@@ -86,11 +90,12 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     let mut resets = budget.periods.iter().map(|period| period.resets.clone()).find(|it| !it.is_empty());
     if let Some(heard) = heard {
         resets = Some(hear(&mut share, heard));
-        store.save_team_caps(&caps_used(&joined.team, &heard.caps))?;
+        share.projects = spent_projects(&projects, &heard.projects);
+        store.save_team_caps(&caps_used(&joined.team, heard.caps.iter().chain(&heard.projects)))?;
     }
     count(&store, &mut budget, &share, (now, resets.unwrap_or_default()))?;
-    let needs = needs(&budget, &store.open_sessions()?, now);
-    if needs == Needs::default() {
+    let needs = Needs { projects, ..needs(&budget, &open, now) };
+    if needs.least == Amount::ZERO {
         // Written down as gone before it is given back.
         machine.give_back();
     }
@@ -110,6 +115,34 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     store.commit()?;
     store.leave();
     Ok(needs)
+}
+
+/// Returns the label of each session's project, and of each folder that has a session.
+fn labels(store: &Store, responses: &[Response], open: &[Session]) -> Result<(Labels, Labels)> {
+    let (mut of_sessions, mut of_folders) = (Labels::new(), Labels::new());
+    let mut folders: BTreeMap<String, String> =
+        open.iter().map(|session| (session.id.clone(), session.project.clone())).collect();
+    for id in responses.iter().map(|response| &response.session) {
+        if !folders.contains_key(id) {
+            folders.insert(id.clone(), store.session(id)?.map(|session| session.project).unwrap_or_default());
+        }
+    }
+    for (id, folder) in folders {
+        let label = of_folders.entry(folder).or_insert_with_key(|it| team_charges::project_name(Path::new(it)));
+        of_sessions.insert(id, label.clone());
+    }
+    of_folders.retain(|_, label| !label.is_empty());
+    Ok((of_sessions, of_folders))
+}
+
+/// Returns the folders whose projects have used up a cap.
+fn spent_projects(projects: &Labels, caps: &[CapUse]) -> Vec<ProjectSpent> {
+    let spent = |(folder, label): (&String, &String)| {
+        let cap = caps.iter().find(|cap| cap.label == *label && cap.spent >= cap.cap)?;
+        let (folder, label, period) = (folder.clone(), label.clone(), cap.period.clone());
+        Some(ProjectSpent { folder, label, period, resets: resets(cap) })
+    };
+    projects.iter().filter_map(spent).collect()
 }
 
 /// Writes down that the store could not be reached.
@@ -144,21 +177,27 @@ fn hear(share: &mut TeamShare, heard: &Heard) -> String {
         _ => Span::Month,
     });
     share.contact.clone_from(&cap.contact);
+    resets(cap)
+}
+
+/// Returns the words for when a cap resets, and whom to ask.
+fn resets(cap: &CapUse) -> String {
     let at = minute(&cap.resets);
     if cap.contact.is_empty() { at } else { format!("{at}, ask {}", cap.contact) }
 }
 
 /// Returns what is used of the caps, for those who are told of it.
-fn caps_used(team: &str, caps: &[CapUse]) -> Vec<CapUsed> {
+fn caps_used<'a>(team: &str, caps: impl Iterator<Item = &'a CapUse>) -> Vec<CapUsed> {
     let used = |cap: &CapUse| CapUsed {
         team: team.to_owned(),
         scope: cap.scope.clone(),
+        label: cap.label.clone(),
         period: cap.period.clone(),
         resets: minute(&cap.resets),
         cap: cap.cap,
         spent: cap.spent,
     };
-    caps.iter().map(used).collect()
+    caps.map(used).collect()
 }
 
 /// Writes the server's `2026-12-01 00:00:00+01` as messages do: `2026-12-01 00:00 +01:00`.
@@ -201,7 +240,7 @@ fn needs(budget: &SharedBudget, open: &[Session], now: Moment) -> Needs {
     // The next request of each, the report after it, and what is in flight.
     let least = mean * (2 * runs) + held * 2;
     let least = least.max(Amount(1));
-    Needs { least, want: (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least) }
+    Needs { least, want: (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least), ..Needs::default() }
 }
 
 #[cfg(test)]

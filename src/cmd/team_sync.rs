@@ -84,10 +84,12 @@ fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
 fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {
     let mut ledger = team_place::ledger(joined)?;
     let mut told = tell(env, joined, (&mut ledger, &mut *machine))?;
-    lease(env, joined, (&mut ledger, &mut *machine), (needs, &mut told))?;
+    lease(env, joined, (&mut ledger, &mut *machine), (&needs, &mut told))?;
     let at = env.now();
     let held = ledger.held(&joined.team, &joined.machine)?;
-    let heard = Heard { at, caps: ledger.status(&joined.team)?, is_spent: told.is_refused, held };
+    let labels: Vec<&str> = needs.projects.values().map(String::as_str).collect();
+    let projects = ledger.projects(&joined.team, Some(&labels))?;
+    let heard = Heard { at, caps: ledger.status(&joined.team)?, projects, is_spent: told.is_refused, held };
     team_publish::publish(env, joined, machine, Some(&heard))?;
     Ok(told)
 }
@@ -97,7 +99,7 @@ fn lease(
     env: &Environment,
     joined: &Joined,
     (ledger, machine): (&mut Ledger, &mut Machine),
-    (needs, told): (Needs, &mut Told),
+    (needs, told): (&Needs, &mut Told),
 ) -> Result<()> {
     for _ in 0..SLICES {
         let held = held(env, machine);

@@ -15,7 +15,7 @@ use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
 use crate::domain::reservation::{self, Reservation};
 use crate::domain::serde_default::is_default;
-use crate::domain::team::{Standing, TeamShare};
+use crate::domain::team::{ProjectSpent, Standing, TeamShare};
 use crate::domain::verdict::Finding;
 
 /// Every span, in the order in which a shared budget keeps them.
@@ -80,6 +80,9 @@ pub struct SharedBudget {
     /// Of a team: how that stands at this event.
     #[serde(skip)]
     pub standing: Option<Standing>,
+    /// Of a team: the session's project, where a cap of it is used up.
+    #[serde(skip)]
+    pub spent_project: Option<ProjectSpent>,
     /// Of a team: how long a call may wait for what a sync brings, in milliseconds; 0 where that is known already.
     #[serde(skip)]
     pub wait_ms: u64,
@@ -116,6 +119,7 @@ impl SharedBudget {
             own_others: String::new(),
             team: None,
             standing: None,
+            spent_project: None,
             wait_ms: 0,
             changed: false,
             counted: false,

@@ -61,6 +61,22 @@ pub struct TeamShare {
     pub period: Option<Span>,
     /// Whom to ask for more; empty where nobody is named.
     pub contact: String,
+    /// The projects of this machine of which a cap was used up then.
+    pub projects: Vec<ProjectSpent>,
+}
+
+/// A project of this machine of which one of the team's caps is used up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProjectSpent {
+    /// Its folder, as sessions name it.
+    pub folder: String,
+    /// Its label.
+    pub label: String,
+    /// `day`, `week` or `month`.
+    pub period: String,
+    /// When that resets, and whom to ask, as messages write it.
+    pub resets: String,
 }
 
 /// What is used of one of a team's caps, as the last sync has heard it.
@@ -69,8 +85,10 @@ pub struct TeamShare {
 pub struct CapUsed {
     /// The team's name.
     pub team: String,
-    /// `team`, or `user` for the person's own.
+    /// `team`, `project`, or `user` for the person's own.
     pub scope: String,
+    /// The project's label; empty for others.
+    pub label: String,
     /// `day`, `week` or `month`.
     pub period: String,
     /// When it ends, as messages write it.
@@ -99,6 +117,15 @@ pub enum Standing {
     Unbound,
     /// The store is silent, and nothing may be spent.
     Closed,
+    /// The cap of the session's project is used up.
+    ProjectSpent,
+}
+
+impl Standing {
+    /// Whether nothing may be spent.
+    pub fn is_closed(self) -> bool {
+        matches!(self, Standing::Closed | Standing::ProjectSpent)
+    }
 }
 
 impl TeamShare {
@@ -119,7 +146,7 @@ impl TeamShare {
     pub fn limits(&self, standing: Standing) -> LimitSet {
         let cap = match standing {
             Standing::Alive | Standing::Outlived => self.cap,
-            Standing::Closed => Amount::ZERO,
+            Standing::Closed | Standing::ProjectSpent => Amount::ZERO,
             Standing::Unbound => return LimitSet::default(),
         };
         let limit = Limit::on_cost_of(self.span());

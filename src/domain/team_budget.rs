@@ -2,11 +2,33 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
+use crate::domain::event::Moment;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::meters::Periods;
-use crate::domain::team::Standing;
+use crate::domain::team::{Standing, TeamTerms};
 
 impl SharedBudget {
+    /// Takes the rule that a team's budget comes to for a session of a project at a moment; returns how it stands.
+    pub fn stand(&mut self, terms: &TeamTerms, project: &str, now: Moment) -> Standing {
+        let share = self.team.clone().unwrap_or_default();
+        let standing = share.standing(terms, now);
+        let is_kept = matches!(standing, Standing::Alive | Standing::Outlived);
+        self.spent_project = share.projects.iter().find(|spent| is_kept && spent.folder == project).cloned();
+        let standing = if self.spent_project.is_some() { Standing::ProjectSpent } else { standing };
+        self.limits = share.limits(standing);
+        self.standing = Some(standing);
+        standing
+    }
+
+    /// Says when a team's budget may be spent again, where that is no period of its own.
+    pub fn frees_of_team(&self) -> Option<String> {
+        match (self.standing, &self.spent_project) {
+            (Some(Standing::Closed), _) => Some("once the store is heard".to_owned()),
+            (Some(Standing::ProjectSpent), Some(spent)) => Some(format!("at {}", spent.resets)),
+            _ => None,
+        }
+    }
+
     /// Says of a team's budget what a limit on it means here; nothing of others.
     pub fn says_of_team(&self, limit: &Limit) -> String {
         let period = match limit.period {
@@ -16,6 +38,10 @@ impl SharedBudget {
         };
         match self.standing {
             None => String::new(),
+            Some(Standing::ProjectSpent) => {
+                let spent = self.spent_project.clone().unwrap_or_default();
+                format!("team {}: the {}'s budget of project {} is used up", self.id, spent.period, spent.label)
+            }
             Some(Standing::Closed) => {
                 format!("team {}: its store was not heard in time, and nothing is spent without it", self.id)
             }

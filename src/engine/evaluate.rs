@@ -1,5 +1,6 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
+use crate::domain::budget::SharedBudget;
 use crate::domain::duration;
 use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
@@ -7,7 +8,6 @@ use crate::domain::limit::{Ends, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Billing, OnLimit, Scope};
-use crate::domain::team::Standing;
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
 
@@ -150,8 +150,8 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
 
 /// Says when a rule's trip passes by itself, where it does.
 fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
-    if scope.shared_budget.is_some_and(|budget| budget.standing == Some(Standing::Closed)) {
-        return "once the store is heard".to_owned();
+    if let Some(words) = scope.shared_budget.and_then(SharedBudget::frees_of_team) {
+        return words;
     }
     let resets = scope.shared_budget.and_then(|budget| budget.resets(rule.limit));
     resets.map(|words| format!("at {words}")).unwrap_or_default()

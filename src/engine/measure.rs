@@ -333,7 +333,7 @@ impl<'a> Actor<'a> {
 
 /// Returns what a request spends at least: where nothing may be spent, that is too much.
 fn least(budget: &SharedBudget) -> Spend {
-    let is_closed = budget.standing == Some(Standing::Closed);
+    let is_closed = budget.standing.is_some_and(Standing::is_closed);
     Spend { cost: Amount(u64::from(is_closed)), ..Spend::default() }
 }
 

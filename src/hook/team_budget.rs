@@ -19,20 +19,22 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
     let known = store.shared_budget(Scope::Team, &terms.name)?;
     let mut budget = known.unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
     let share = budget.team.clone().unwrap_or_default();
-    let standing = share.standing(&terms, now);
-    budget.limits = share.limits(standing);
+    let standing = budget.stand(&terms, &session.project, now);
     budget.limits.grace_turns = session.limits.grace_turns;
     budget.own_others = bounds::others_of(&session.id);
-    budget.standing = Some(standing);
     // The store has just said that there is nothing more.
-    let is_known = standing == Standing::Alive && share.is_spent && share.is_fresh(now);
+    let is_known = match standing {
+        Standing::Alive => share.is_spent && share.is_fresh(now),
+        Standing::ProjectSpent => share.is_fresh(now),
+        _ => false,
+    };
     budget.wait_ms = if is_known { 0 } else { LOOK_MS };
     // An idle machine lets its leases run out: only a sync that brought nothing says that the store is silent.
     match standing {
         _ if share.failed == Moment::default() => {}
         Standing::Outlived => session.notify_user_once("team-outlived", &notices::team_outlived(&terms.name)),
         Standing::Unbound => session.notify_user_once("team-unbound", &notices::team_unbound(&terms.name)),
-        Standing::Alive | Standing::Closed => {}
+        Standing::Alive | Standing::Closed | Standing::ProjectSpent => {}
     }
     Ok(Some(budget))
 }

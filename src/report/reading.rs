@@ -158,9 +158,7 @@ fn team(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Moment) -> V
     let Some(terms) = &session.team else { return Vec::new() };
     let known = shared_budgets.iter().find(|budget| budget.scope == Scope::Team && budget.id == terms.name);
     let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
-    let share = budget.team.clone().unwrap_or_default();
-    let standing = share.standing(terms, now);
-    (budget.limits, budget.standing) = (share.limits(standing), Some(standing));
+    budget.stand(terms, &session.project, now);
     of_shared_budget(session, budget, now)
 }
 

@@ -13,7 +13,8 @@ use crate::world::TestWorld;
 fn hear(world: &TestWorld, scope: &str, resets: &str, usd: f64) {
     let (team, period) = ("core".to_owned(), "month".to_owned());
     let (cap, spent) = (Amount::from_usd(100.0), Amount::from_usd(usd));
-    let used = CapUsed { team, scope: scope.to_owned(), period, resets: resets.to_owned(), cap, spent };
+    let label = if scope == "project" { "shop".to_owned() } else { String::new() };
+    let used = CapUsed { team, scope: scope.to_owned(), label, period, resets: resets.to_owned(), cap, spent };
     let store = Store::open_for(&world.path("state"), None).unwrap();
     store.begin().unwrap();
     store.save_team_caps(&[used]).unwrap();
@@ -48,6 +49,9 @@ fn each_level_of_a_teams_cap_is_told_once_a_period() {
     hear(&world, "user", "2027-01-01 00:00 +00:00", 99.0);
     let alerts = look(&world, &time);
     assert!(alerts[0]["text"].as_str().unwrap().contains("cap of your own in team core"), "{alerts:?}");
+    hear(&world, "project", "2027-01-01 00:00 +00:00", 80.0);
+    let alerts = look(&world, &time);
+    assert!(alerts[0]["text"].as_str().unwrap().contains("cap of project shop in team core"), "{alerts:?}");
 }
 
 #[test]

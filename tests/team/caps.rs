@@ -25,21 +25,29 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Client<'a> {
     machine: &'a Machine<'a>,
     id: &'a str,
+    /// Its folder below the home.
+    folder: &'a str,
     pub turns: Cell<usize>,
     prompts: Cell<usize>,
 }
 
 impl<'a> Client<'a> {
     pub fn start(machine: &'a Machine<'a>, id: &'a str) -> Client<'a> {
-        let client = Client { machine, id, turns: Cell::new(0), prompts: Cell::new(0) };
+        Client::start_in(machine, id, "")
+    }
+
+    fn start_in(machine: &'a Machine<'a>, id: &'a str, folder: &'a str) -> Client<'a> {
+        let client = Client { machine, id, folder, turns: Cell::new(0), prompts: Cell::new(0) };
         client.event("SessionStart", r#""source":"startup""#);
         client
     }
 
     fn event(&self, name: &str, rest: &str) -> String {
         let (home, id, prompt) = (self.machine.home.path().display(), self.id, self.prompts.get());
+        let folder = self.machine.home.path().join(self.folder);
+        let folder = folder.display();
         self.machine.hook(&format!(
-            r#"{{"session_id":"{id}","transcript_path":"{home}/{id}.jsonl","cwd":"{home}","prompt_id":"{id}-p{prompt}","hook_event_name":"{name}",{rest}}}"#
+            r#"{{"session_id":"{id}","transcript_path":"{home}/{id}.jsonl","cwd":"{folder}","prompt_id":"{id}-p{prompt}","hook_event_name":"{name}",{rest}}}"#
         ))
     }
 
@@ -293,6 +301,45 @@ fn a_lease_that_an_agent_writes_into_the_machines_file_is_not_spent() {
     server.crash();
     machine.bad(&["sync"]);
     assert!(left() <= Amount::from_usd(2.5), "{}", left());
+}
+
+#[test]
+fn a_projects_cap_stops_its_sessions_and_no_others_until_it_is_raised() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    let machine = joined(&server, "bob", "");
+    for name in ["app", "other"] {
+        let git = machine.home.path().join(name).join(".git");
+        fs::create_dir_all(git.join("objects")).unwrap();
+        fs::create_dir_all(git.join("refs")).unwrap();
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = https://git.example/{name}\n")).unwrap();
+    }
+    let project_cap = |usd: f64| {
+        let amount = (usd * 1e12) as u64;
+        let set =
+            format!("SELECT fusebox.set_label_cap('core', 'project', 'https://git.example/app', 'month', {amount})");
+        server.as_login("ann", &set).unwrap();
+    };
+    project_cap(4.0 * RESPONSE);
+    let app = Client::start_in(&machine, "s1", "app");
+    let other = Client::start_in(&machine, "s2", "other");
+    for client in [&app, &other] {
+        assert_eq!(client.prompt(), None);
+        (0..3).for_each(|_| assert_eq!(client.turn(), None));
+    }
+    machine.good(&["sync"]);
+    assert_eq!((app.turn(), other.turn()), (None, None));
+    machine.good(&["sync"]);
+    let answer = app.turn().unwrap();
+    assert!(answer.contains("team core: the month's budget of project https://git.example/app is used up"), "{answer}");
+    assert!(answer.contains("it resets at 20"), "{answer}");
+    assert_eq!(other.turn(), None);
+    let blocked = app.prompt().unwrap();
+    assert!(blocked.contains("budget of project https://git.example/app"), "{blocked}");
+    project_cap(1.0);
+    wait_until("work goes on", || app.prompt().is_none());
+    assert_eq!((app.turn(), other.turn()), (None, None));
 }
 
 #[test]

@@ -78,7 +78,12 @@ fn an_agent_gives_no_orders_and_a_file_that_others_read_is_refused() {
     let Some(server) = Postgres::start() else { return };
     let bob = Machine::new(&server, "bob");
     bob.good(&["join", "core"]);
-    for arguments in [&["limit", "day=5"][..], &["grant", "bob", "+5"], &["write-off", "11111111"]] {
+    for arguments in [
+        &["limit", "day=5"][..],
+        &["group", "ops", "--add", "bob"],
+        &["grant", "bob", "+5"],
+        &["write-off", "11111111"],
+    ] {
         let mut by_agent = Command::new(env!("CARGO_BIN_EXE_fusebox"));
         by_agent.arg("team").args(arguments).env("FUSEBOX_HOME", bob.state()).env("CLAUDECODE", "1");
         let refused = String::from_utf8(by_agent.output().unwrap().stderr).unwrap();
@@ -109,6 +114,17 @@ fn an_admin_grants_more_and_writes_off_what_a_lost_machine_holds() {
     assert!(bob.bad(&["grant", "bob", "+5"]).contains("permission denied"));
     let shown = bob.good(&["status"]);
     assert!(shown.contains("15.00 USD") && shown.contains("107.00 USD"), "{shown}");
+
+    assert!(ann.bad(&["limit", "day=8", "--group", "ops"]).contains("no group of team core is called ops"));
+    assert_eq!(ann.good(&["group", "ops", "--add", "bob", "--add", "eve"]), "group ops of team core: bob, eve\n");
+    assert!(
+        ann.good(&["limit", "day=8", "--group", "ops"]).contains("cap of each login of group ops for a day: 8.00 USD")
+    );
+    ann.good(&["limit", "month=30", "--project", "https://git.example/app"]);
+    let shown = bob.good(&["status"]);
+    assert!(shown.contains("13.00 USD") && shown.contains("project https://git.example/app"), "{shown}");
+    assert_eq!(ann.good(&["group", "ops", "--remove", "bob"]), "group ops of team core: eve\n");
+    assert!(bob.bad(&["group", "ops", "--remove", "eve"]).contains("permission denied"));
 
     let id = "11111111-lost-machine";
     for number in [1, 2] {

@@ -2,58 +2,77 @@
 
 use crate::postgres::Postgres;
 
+/// What no member may do, whichever way the login asks.
+const REFUSED: &[&str] = &[
+    "SELECT fusebox.set_cap('core', 'team', '', 'day', 500)",
+    "SELECT fusebox.set_cap('core', 'user', 'bob', 'day', 500)",
+    "SELECT fusebox.set_member('core', 'bob', 'admin')",
+    "SELECT fusebox.write_off('core', 'machine-1', 1)",
+    "SELECT fusebox.grant_more('core', 'bob', NULL, 500)",
+    "SELECT fusebox.grant_more('core', '', 'day', 500)",
+    "SELECT fusebox.set_label_cap('core', 'project', 'app', 'day', 500)",
+    "SELECT fusebox.set_label_cap('core', 'group', 'ops', 'day', 500)",
+    "SELECT fusebox.set_group('core', 'ops', 'bob', false)",
+    "INSERT INTO fusebox.group_member VALUES (1, 'ops', 'bob')",
+    "DELETE FROM fusebox.group_member",
+    "UPDATE fusebox.project_used SET spent_pico_usd = 0",
+    "DELETE FROM fusebox.project_used",
+    "SELECT * FROM fusebox.projects('other', NULL)",
+    "INSERT INTO fusebox.granted VALUES (1, 'team', '', 'day', current_date, 500)",
+    "UPDATE fusebox.granted SET amount_pico_usd = 500",
+    "DELETE FROM fusebox.granted",
+    "SELECT fusebox.create_team('mine')",
+    "UPDATE fusebox.cap SET amount_pico_usd = 500",
+    "DELETE FROM fusebox.cap",
+    "DELETE FROM fusebox.audit",
+    "UPDATE fusebox.audit SET before = 'x'",
+    "TRUNCATE fusebox.audit",
+    "INSERT INTO fusebox.audit (team, what, subject) VALUES (1, 'cap', 'x')",
+    "UPDATE fusebox.used SET committed_pico_usd = 0",
+    "DELETE FROM fusebox.charge",
+    "ALTER TABLE fusebox.audit DISABLE ROW LEVEL SECURITY",
+    "DROP SCHEMA fusebox CASCADE",
+    "CREATE FUNCTION fusebox.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "SET ROLE fusebox_owner",
+    "SET ROLE fusebox_admin",
+    "SET SESSION AUTHORIZATION ann",
+    "SELECT * FROM fusebox.lease('other', 'machine-1', 1, 1)",
+    "SELECT * FROM fusebox.settle('other', 'machine-1', 1, 1, '[]', true)",
+    "SELECT * FROM fusebox.status('other')",
+    "SELECT fusebox.charge_all(NULL, '', 1, '2020-01-01', '[]')",
+    "SELECT fusebox.add_used(NULL, 'bob', '2020-01-01', -5, -5, 0)",
+    "SELECT fusebox.rest_of(NULL, 'bob', '2020-01-01')",
+    "SELECT fusebox.caps_of(NULL, 'bob', '2020-01-01')",
+    "SELECT * FROM fusebox.lease('core', 'machine-1', 1, -5)",
+    "SELECT * FROM fusebox.settle('core', 'machine-1', 1, 1, '[{\"message\": \"m\", \"cost_pico_usd\": -5}]', true)",
+];
+
 #[test]
 fn a_member_raises_no_cap_reads_no_other_team_and_deletes_no_audit() {
     let Some(server) = Postgres::start() else { return };
     server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'day', 5)").unwrap();
     server.as_login("zoe", "SELECT fusebox.set_cap('other', 'team', '', 'day', 7)").unwrap();
-    let refused = [
-        "SELECT fusebox.set_cap('core', 'team', '', 'day', 500)",
-        "SELECT fusebox.set_cap('core', 'user', 'bob', 'day', 500)",
-        "SELECT fusebox.set_member('core', 'bob', 'admin')",
-        "SELECT fusebox.write_off('core', 'machine-1', 1)",
-        "SELECT fusebox.grant_more('core', 'bob', NULL, 500)",
-        "SELECT fusebox.grant_more('core', '', 'day', 500)",
-        "INSERT INTO fusebox.granted VALUES (1, 'team', '', 'day', current_date, 500)",
-        "UPDATE fusebox.granted SET amount_pico_usd = 500",
-        "DELETE FROM fusebox.granted",
-        "SELECT fusebox.create_team('mine')",
-        "UPDATE fusebox.cap SET amount_pico_usd = 500",
-        "DELETE FROM fusebox.cap",
-        "DELETE FROM fusebox.audit",
-        "UPDATE fusebox.audit SET before = 'x'",
-        "TRUNCATE fusebox.audit",
-        "INSERT INTO fusebox.audit (team, what, subject) VALUES (1, 'cap', 'x')",
-        "UPDATE fusebox.used SET committed_pico_usd = 0",
-        "DELETE FROM fusebox.charge",
-        "ALTER TABLE fusebox.audit DISABLE ROW LEVEL SECURITY",
-        "DROP SCHEMA fusebox CASCADE",
-        "CREATE FUNCTION fusebox.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "SET ROLE fusebox_owner",
-        "SET ROLE fusebox_admin",
-        "SET SESSION AUTHORIZATION ann",
-        "SELECT * FROM fusebox.lease('other', 'machine-1', 1, 1)",
-        "SELECT * FROM fusebox.settle('other', 'machine-1', 1, 1, '[]', true)",
-        "SELECT * FROM fusebox.status('other')",
-        "SELECT fusebox.charge_all(NULL, '', 1, '2020-01-01', '[]')",
-        "SELECT fusebox.add_used(NULL, 'bob', '2020-01-01', -5, -5, 0)",
-        "SELECT fusebox.rest_of(NULL, 'bob', '2020-01-01')",
-        "SELECT fusebox.caps_of(NULL, 'bob', '2020-01-01')",
-        "SELECT * FROM fusebox.lease('core', 'machine-1', 1, -5)",
-        "SELECT * FROM fusebox.settle('core', 'machine-1', 1, 1, '[{\"message\": \"m\", \"cost_pico_usd\": -5}]', true)",
-    ];
-    for statement in refused {
+    for statement in REFUSED {
         assert!(server.as_login("bob", statement).is_err(), "{statement}");
     }
     assert_eq!(server.as_login("bob", "SELECT name FROM fusebox.team").unwrap(), "core");
     assert_eq!(server.as_login("bob", "SELECT amount_pico_usd FROM fusebox.cap").unwrap(), "5");
     assert_eq!(server.as_login("bob", "SELECT DISTINCT team FROM fusebox.audit").unwrap(), "1");
-    server.as_login("zoe", "SELECT fusebox.grant_more('other', '', 'day', 1)").unwrap();
+    let others = "SELECT fusebox.grant_more('other', '', 'day', 1); SELECT fusebox.set_group('other', 'ops', 'zoe', true);
+        SELECT fusebox.set_label_cap('other', 'group', 'ops', 'day', 1);
+        SELECT fusebox.set_label_cap('other', 'project', 'app', 'day', 1);
+        SELECT * FROM fusebox.settle('other', 'machine-9', 0, 1, '[{\"message\": \"m\", \"cost_pico_usd\": 1, \"project\": \"app\"}]', false)";
+    server.as_login("zoe", others).unwrap();
+    assert_eq!(server.as_login("bob", "SELECT count(*) FROM fusebox.group_member").unwrap(), "0");
+    assert_eq!(server.as_login("ann", "SELECT count(*) FROM fusebox.project_used").unwrap(), "0");
+    assert_eq!(server.as_login("zoe", "SELECT count(*) FROM fusebox.project_used").unwrap(), "3");
     assert_eq!(server.as_login("bob", "SELECT count(*) FROM fusebox.granted").unwrap(), "0");
     // An admin of one team is nothing in another.
     assert!(server.as_login("zoe", "SELECT fusebox.grant_more('core', '', 'day', 500)").is_err());
+    assert!(server.as_login("zoe", "SELECT fusebox.set_group('core', 'ops', 'bob', true)").is_err());
+    assert!(server.as_login("zoe", "SELECT fusebox.set_label_cap('core', 'project', 'app', 'day', 1)").is_err());
     assert!(server.as_login("zoe", "SELECT fusebox.set_cap('core', 'team', '', 'day', 500)").is_err());
-    assert_eq!(server.as_login("zoe", "SELECT amount_pico_usd FROM fusebox.cap").unwrap(), "7");
+    assert_eq!(server.as_login("zoe", "SELECT amount_pico_usd FROM fusebox.cap WHERE scope = 'team'").unwrap(), "7");
 }
 
 #[test]

@@ -102,6 +102,85 @@ fn a_grant_raises_a_users_caps_until_their_periods_end_and_is_in_the_audit() {
 }
 
 #[test]
+fn a_users_own_cap_comes_before_the_lowest_of_their_groups_and_that_before_the_one_for_each_user() {
+    let Some(server) = Postgres::start() else { return };
+    let ann = |call: &str| server.as_login("ann", &format!("SELECT fusebox.{call}"));
+    let caps = |login: &str| {
+        let status = format!("SELECT scope, period, cap_pico_usd / {USD} FROM fusebox.status('core')");
+        server.as_login(login, &status).unwrap()
+    };
+    let group = |name: &str, usd: u64| {
+        ann(&format!("set_label_cap('core', 'group', '{name}', 'day', {})", usd * USD)).unwrap();
+    };
+    server.cap("team", "", "day", 1000);
+    server.cap("user", "", "day", 40);
+    for (name, login) in [("web", "bob"), ("ops", "bob"), ("ops", "eve")] {
+        ann(&format!("set_group('core', '{name}', '{login}', true)")).unwrap();
+    }
+    group("web", 60);
+    assert_eq!(
+        (caps("bob"), caps("eve")),
+        ("team|day|1000\nuser|day|60".to_owned(), "team|day|1000\nuser|day|40".to_owned())
+    );
+    group("ops", 50);
+    assert_eq!(
+        (caps("bob"), caps("eve")),
+        ("team|day|1000\nuser|day|50".to_owned(), "team|day|1000\nuser|day|50".to_owned())
+    );
+    server.cap("user", "bob", "day", 70);
+    assert_eq!(caps("bob"), "team|day|1000\nuser|day|70");
+    // Of other periods nothing is overridden.
+    server.cap("user", "", "month", 500);
+    assert_eq!(caps("bob"), "team|day|1000\nuser|day|70\nuser|month|500");
+    assert_eq!(server.lease("machine-1", 1, 1000).1, 17.5);
+    ann("set_group('core', 'ops', 'eve', false)").unwrap();
+    assert_eq!(caps("eve"), "team|day|1000\nuser|day|40\nuser|month|500");
+    for wrong in [
+        "set_label_cap('core', 'group', 'none', 'day', 5)",
+        "set_label_cap('core', 'user', 'bob', 'day', 5)",
+        "set_cap('core', 'group', '', 'day', 5)",
+        "set_group('core', 'web', 'zoe', true)",
+    ] {
+        assert!(ann(wrong).is_err(), "{wrong}");
+    }
+    let audit = "SELECT by_login, what, subject, before, after FROM fusebox.audit WHERE what = 'group' OR subject LIKE 'group%' ORDER BY id";
+    let expected = format!(
+        "ann|group|web bob|false|true\nann|group|ops bob|false|true\nann|group|ops eve|false|true\n\
+         ann|cap|group web day||{}\nann|cap|group ops day||{}\nann|group|ops eve|true|false",
+        60 * USD,
+        50 * USD
+    );
+    assert_eq!(server.as_login("bob", audit).unwrap(), expected);
+}
+
+#[test]
+fn a_project_counts_what_its_responses_have_grown_by_under_the_label_that_was_told_first() {
+    let Some(server) = Postgres::start() else { return };
+    let settle = |login: &str, batch: u64, project: &str, usd: u64| {
+        let charges = format!(r#"[{{"message": "m", "cost_pico_usd": {}, "project": "{project}"}}]"#, usd * USD);
+        let call = format!("SELECT * FROM fusebox.settle('core', 'machine-{login}', 0, {batch}, '{charges}', false)");
+        server.as_login(login, &call).unwrap();
+    };
+    for label in ["app", "web"] {
+        let cap = format!("SELECT fusebox.set_label_cap('core', 'project', '{label}', 'week', {})", 10 * USD);
+        server.as_login("ann", &cap).unwrap();
+    }
+    settle("bob", 1, "app", 3);
+    settle("bob", 1, "app", 3);
+    // A session that has moved to a machine where its project is called otherwise.
+    settle("eve", 1, "web", 5);
+    let of = |labels: &str| server.bob(&format!("projects('core', {labels})"));
+    let rows = of("NULL");
+    let spent: Vec<String> = rows
+        .lines()
+        .map(|row| row.split('|').take(2).chain(row.split('|').skip(4).take(1)).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(spent, [format!("app week {}", 5 * USD), "web week 0".to_owned()]);
+    assert_eq!(of(r#"'["web", "none"]'"#).lines().count(), 1);
+    assert_eq!(of("'[]'"), "");
+}
+
+#[test]
 fn without_a_cap_everything_is_leased() {
     let Some(server) = Postgres::start() else { return };
     assert_eq!(server.lease("machine-1", 1, 7), ("reserved".to_owned(), 7.0));

@@ -18,17 +18,6 @@ pub struct Ledger {
     shown: String,
 }
 
-/// Whose a cap is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose<'a> {
-    /// The team's as a whole.
-    Team,
-    /// Each user's that has none of their own.
-    EachUser,
-    /// One user's.
-    User(&'a str),
-}
-
 /// What spend is summed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
@@ -45,8 +34,10 @@ pub enum By {
 /// One cap, and what is used of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapUse {
-    /// `team` or `user`.
+    /// `team`, `user` or `project`.
     pub scope: String,
+    /// The project's label; empty for others.
+    pub label: String,
     /// `day`, `week` or `month`.
     pub period: String,
     /// When the period ends, by the server.
@@ -59,34 +50,6 @@ pub struct CapUse {
     pub committed: Amount,
     /// Whom to ask; empty where nobody is named.
     pub contact: String,
-}
-
-/// What a cap was raised by for one period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Granted {
-    /// `day`, `week` or `month`.
-    pub period: String,
-    /// The cap before.
-    pub before: Amount,
-    /// The cap until the period ends.
-    pub after: Amount,
-    /// When that is, by the server.
-    pub resets: String,
-}
-
-/// A lease whose life is over, and which counts as a whole until it is settled or written off.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expired {
-    /// Whose it is.
-    pub login: String,
-    /// The machine's id.
-    pub machine: String,
-    /// The machine's number of it.
-    pub number: u64,
-    /// What it holds beyond what was told as spent.
-    pub left: Amount,
-    /// Since when.
-    pub since: String,
 }
 
 impl Ledger {
@@ -157,6 +120,7 @@ impl Ledger {
              FROM fusebox.status($1)";
         let cap = |row: &Row| CapUse {
             scope: word(row, 0).to_owned(),
+            label: String::new(),
             period: word(row, 1).to_owned(),
             resets: word(row, 2).to_owned(),
             cap: Amount(number(row, 3)),
@@ -165,6 +129,24 @@ impl Ledger {
             contact: word(row, 6).to_owned(),
         };
         Ok(self.ask(statement, &[Some(team)])?.iter().map(cap).collect())
+    }
+
+    /// Returns the caps of projects, each with what is spent of it: of all, or of those with these labels.
+    pub fn projects(&mut self, team: &str, labels: Option<&[&str]>) -> Result<Vec<CapUse>> {
+        let statement = "SELECT project, period, resets_at, cap_pico_usd, spent_pico_usd, contact \
+             FROM fusebox.projects($1, $2::jsonb)";
+        let labels = labels.map(|labels| json!(labels).to_string());
+        let cap = |row: &Row| CapUse {
+            scope: "project".to_owned(),
+            label: word(row, 0).to_owned(),
+            period: word(row, 1).to_owned(),
+            resets: word(row, 2).to_owned(),
+            cap: Amount(number(row, 3)),
+            spent: Amount(number(row, 4)),
+            committed: Amount(number(row, 4)),
+            contact: word(row, 5).to_owned(),
+        };
+        Ok(self.ask(statement, &[Some(team), labels.as_deref()])?.iter().map(cap).collect())
     }
 
     /// Returns what is left of a machine's leases as the store has them, and for how many milliseconds all of them live.
@@ -199,91 +181,6 @@ impl Ledger {
             .ok_or_else(|| Error::failed(format!("{}: no answer", self.shown)))
     }
 
-    /// Makes a team, whose first admin is this login.
-    pub fn create_team(&mut self, team: &str, zone: &str) -> Result<()> {
-        self.ask("SELECT fusebox.create_team($1, $2)", &[Some(team), Some(zone)]).map(|_| ())
-    }
-
-    /// Lets a login take part, as `member` or `admin`; `None` lets it out.
-    pub fn set_member(&mut self, team: &str, login: &str, role: Option<&str>) -> Result<()> {
-        self.ask("SELECT fusebox.set_member($1, $2, $3)", &[Some(team), Some(login), role]).map(|_| ())
-    }
-
-    /// Sets a cap; `None` takes it away.
-    pub fn set_cap(&mut self, team: &str, whose: Whose<'_>, period: &str, cap: Option<Amount>) -> Result<()> {
-        let (scope, login) = match whose {
-            Whose::Team => ("team", ""),
-            Whose::EachUser => ("user", ""),
-            Whose::User(login) => ("user", login),
-        };
-        let cap = cap.map(|cap| cap.0.to_string());
-        let values = [Some(team), Some(scope), Some(login), Some(period), cap.as_deref()];
-        self.ask("SELECT fusebox.set_cap($1, $2, $3, $4, $5)", &values).map(|_| ())
-    }
-
-    /// Raises caps for their current periods: of one login, or the team's, in all periods or one.
-    pub fn grant(
-        &mut self,
-        team: &str,
-        login: Option<&str>,
-        period: Option<&str>,
-        more: Amount,
-    ) -> Result<Vec<Granted>> {
-        let statement =
-            "SELECT period, before_pico_usd, after_pico_usd, resets_at FROM fusebox.grant_more($1, $2, $3, $4)";
-        let more = more.0.to_string();
-        let rows = self.ask(statement, &[Some(team), Some(login.unwrap_or_default()), period, Some(&more)])?;
-        let granted = |row: &Row| Granted {
-            period: word(row, 0).to_owned(),
-            before: Amount(number(row, 1)),
-            after: Amount(number(row, 2)),
-            resets: word(row, 3).to_owned(),
-        };
-        Ok(rows.iter().map(granted).collect())
-    }
-
-    /// Returns the expired leases of a team that hold something; none where this login is no admin of it.
-    pub fn expired(&mut self, team: &str) -> Result<Vec<Expired>> {
-        let statement = "SELECT l.login, l.machine, l.number, l.amount_pico_usd - l.spent_pico_usd, \
-             date_trunc('second', l.expires_at) FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team \
-             WHERE t.name = $1 AND fusebox.is_in(t.id, 'admin') AND l.number > 0 AND l.state = 'open' \
-             AND l.expires_at <= clock_timestamp() AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number";
-        let expired = |row: &Row| Expired {
-            login: word(row, 0).to_owned(),
-            machine: word(row, 1).to_owned(),
-            number: number(row, 2),
-            left: Amount(number(row, 3)),
-            since: word(row, 4).to_owned(),
-        };
-        Ok(self.ask(statement, &[Some(team)])?.iter().map(expired).collect())
-    }
-
-    /// Gives up what an expired lease has reserved, and returns how much that is.
-    pub fn write_off(&mut self, team: &str, machine: &str, lease: u64) -> Result<Amount> {
-        let lease = lease.to_string();
-        let rows = self.ask("SELECT fusebox.write_off($1, $2, $3)", &[Some(team), Some(machine), Some(&lease)])?;
-        Ok(rows.first().map_or(Amount::ZERO, |row| Amount(number(row, 0))))
-    }
-
-    /// Whether this login sees a team of that name.
-    pub fn has_team(&mut self, team: &str) -> Result<bool> {
-        Ok(!self.ask("SELECT 1 FROM fusebox.team WHERE name = $1", &[Some(team)])?.is_empty())
-    }
-
-    /// Sets whom a member asks.
-    pub fn set_contact(&mut self, team: &str, contact: &str) -> Result<()> {
-        let set = "SELECT fusebox.set_team($1, $2, NULL, NULL, NULL)";
-        self.ask(set, &[Some(team), Some(contact)]).map(|_| ())
-    }
-
-    /// Returns the members of a team, each with its role.
-    pub fn members(&mut self, team: &str) -> Result<Vec<(String, String)>> {
-        let members = "SELECT m.login, m.role FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team WHERE t.name = $1 \
-             ORDER BY m.login";
-        let rows = self.ask(members, &[Some(team)])?;
-        Ok(rows.iter().map(|row| (word(row, 0).to_owned(), word(row, 1).to_owned())).collect())
-    }
-
     /// Returns what was spent in the last days, by a column of the view `spend`: its value, responses, cost.
     pub fn spent(&mut self, team: &str, by: By, days: u32) -> Result<Vec<(String, u64, Amount)>> {
         let column = match by {
@@ -302,7 +199,7 @@ impl Ledger {
         Ok(rows.iter().map(|row| (word(row, 0).to_owned(), number(row, 1), Amount(number(row, 2)))).collect())
     }
 
-    fn ask(&mut self, statement: &str, values: &[Option<&str>]) -> Result<Vec<Row>> {
+    pub(super) fn ask(&mut self, statement: &str, values: &[Option<&str>]) -> Result<Vec<Row>> {
         self.connection.query(statement, values).map_err(|failure| error(&self.shown, failure))
     }
 }
@@ -310,16 +207,23 @@ impl Ledger {
 fn error(shown: &str, failure: Failure) -> Error {
     match failure {
         Failure::Lost(why) => Error::failed(format!("{shown} cannot be reached: {why}")),
+        // What a later Fusebox has made is not there before the tables are brought up to date.
+        Failure::Refused(why) if why.contains("fusebox.") && why.contains("does not exist") => Error::failed(format!(
+            "{shown} refuses: {why}"
+        ))
+        .hint(
+            "the owner of the database runs `fusebox team init NAME` once more: its tables are of an earlier version",
+        ),
         Failure::Refused(why) => Error::failed(format!("{shown} refuses: {why}")),
     }
 }
 
 /// Returns a column's text; that of NULL is empty.
-fn word(row: &Row, at: usize) -> &str {
+pub(super) fn word(row: &Row, at: usize) -> &str {
     row.get(at).and_then(Option::as_deref).unwrap_or_default()
 }
 
 /// Returns a column's number; that of NULL, and of one below zero, is 0.
-fn number(row: &Row, at: usize) -> u64 {
+pub(super) fn number(row: &Row, at: usize) -> u64 {
     word(row, at).parse().unwrap_or(0)
 }

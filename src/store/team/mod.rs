@@ -1,6 +1,7 @@
 //! The store of a team's budget, in PostgreSQL: docs/team-store.md has its tables, and who may do what.
 
 pub mod address;
+pub mod admin;
 pub mod connection;
 pub mod ledger;
 mod tls;
@@ -9,4 +10,5 @@ mod tls;
 pub const JOINED: &str = "team.json";
 
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
-pub const MIGRATIONS: [&str; 2] = [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+pub const MIGRATIONS: [&str; 3] =
+    [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql"), include_str!("migrations/0003.sql")];

@@ -1,0 +1,163 @@
+//! What admins of a team set and see in its store: members, groups, caps, grants, expired leases.
+
+use crate::domain::amount::Amount;
+use crate::error::Result;
+use crate::store::team::connection::Row;
+use crate::store::team::ledger::{Ledger, number, word};
+
+/// Whose a cap is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// The team's as a whole.
+    Team,
+    /// Each user's that has none of their own.
+    EachUser,
+    /// One user's.
+    User(&'a str),
+    /// That of each login of a group that has none of its own.
+    Group(&'a str),
+    /// A project's, by the label that machines tell.
+    Project(&'a str),
+}
+
+/// What a cap was raised by for one period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// `day`, `week` or `month`.
+    pub period: String,
+    /// The cap before.
+    pub before: Amount,
+    /// The cap until the period ends.
+    pub after: Amount,
+    /// When that is, by the server.
+    pub resets: String,
+}
+
+/// A lease whose life is over, and which counts as a whole until it is settled or written off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expired {
+    /// Whose it is.
+    pub login: String,
+    /// The machine's id.
+    pub machine: String,
+    /// The machine's number of it.
+    pub number: u64,
+    /// What it holds beyond what was told as spent.
+    pub left: Amount,
+    /// Since when.
+    pub since: String,
+}
+
+/// Whether a login is to belong to a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Belongs {
+    /// It is put in.
+    Yes,
+    /// It is taken out.
+    No,
+}
+
+impl Ledger {
+    /// Makes a team, whose first admin is this login.
+    pub fn create_team(&mut self, team: &str, zone: &str) -> Result<()> {
+        self.ask("SELECT fusebox.create_team($1, $2)", &[Some(team), Some(zone)]).map(|_| ())
+    }
+
+    /// Lets a login take part, as `member` or `admin`; `None` lets it out.
+    pub fn set_member(&mut self, team: &str, login: &str, role: Option<&str>) -> Result<()> {
+        self.ask("SELECT fusebox.set_member($1, $2, $3)", &[Some(team), Some(login), role]).map(|_| ())
+    }
+
+    /// Sets a cap; `None` takes it away.
+    pub fn set_cap(&mut self, team: &str, whose: Whose<'_>, period: &str, cap: Option<Amount>) -> Result<()> {
+        const OF_LABEL: &str = "SELECT fusebox.set_label_cap($1, $2, $3, $4, $5)";
+        const OF_LOGIN: &str = "SELECT fusebox.set_cap($1, $2, $3, $4, $5)";
+        let (statement, scope, of) = match whose {
+            Whose::Team => (OF_LOGIN, "team", ""),
+            Whose::EachUser => (OF_LOGIN, "user", ""),
+            Whose::User(login) => (OF_LOGIN, "user", login),
+            Whose::Group(name) => (OF_LABEL, "group", name),
+            Whose::Project(label) => (OF_LABEL, "project", label),
+        };
+        let cap = cap.map(|cap| cap.0.to_string());
+        self.ask(statement, &[Some(team), Some(scope), Some(of), Some(period), cap.as_deref()]).map(|_| ())
+    }
+
+    /// Raises caps for their current periods: of one login, or the team's, in all periods or one.
+    pub fn grant(
+        &mut self,
+        team: &str,
+        login: Option<&str>,
+        period: Option<&str>,
+        more: Amount,
+    ) -> Result<Vec<Granted>> {
+        let statement =
+            "SELECT period, before_pico_usd, after_pico_usd, resets_at FROM fusebox.grant_more($1, $2, $3, $4)";
+        let more = more.0.to_string();
+        let rows = self.ask(statement, &[Some(team), Some(login.unwrap_or_default()), period, Some(&more)])?;
+        let granted = |row: &Row| Granted {
+            period: word(row, 0).to_owned(),
+            before: Amount(number(row, 1)),
+            after: Amount(number(row, 2)),
+            resets: word(row, 3).to_owned(),
+        };
+        Ok(rows.iter().map(granted).collect())
+    }
+
+    /// Returns the expired leases of a team that hold something; none where this login is no admin of it.
+    pub fn expired(&mut self, team: &str) -> Result<Vec<Expired>> {
+        let statement = "SELECT l.login, l.machine, l.number, l.amount_pico_usd - l.spent_pico_usd, \
+             date_trunc('second', l.expires_at) FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team \
+             WHERE t.name = $1 AND fusebox.is_in(t.id, 'admin') AND l.number > 0 AND l.state = 'open' \
+             AND l.expires_at <= clock_timestamp() AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number";
+        let expired = |row: &Row| Expired {
+            login: word(row, 0).to_owned(),
+            machine: word(row, 1).to_owned(),
+            number: number(row, 2),
+            left: Amount(number(row, 3)),
+            since: word(row, 4).to_owned(),
+        };
+        Ok(self.ask(statement, &[Some(team)])?.iter().map(expired).collect())
+    }
+
+    /// Gives up what an expired lease has reserved, and returns how much that is.
+    pub fn write_off(&mut self, team: &str, machine: &str, lease: u64) -> Result<Amount> {
+        let lease = lease.to_string();
+        let rows = self.ask("SELECT fusebox.write_off($1, $2, $3)", &[Some(team), Some(machine), Some(&lease)])?;
+        Ok(rows.first().map_or(Amount::ZERO, |row| Amount(number(row, 0))))
+    }
+
+    /// Whether this login sees a team of that name.
+    pub fn has_team(&mut self, team: &str) -> Result<bool> {
+        Ok(!self.ask("SELECT 1 FROM fusebox.team WHERE name = $1", &[Some(team)])?.is_empty())
+    }
+
+    /// Sets whom a member asks.
+    pub fn set_contact(&mut self, team: &str, contact: &str) -> Result<()> {
+        let set = "SELECT fusebox.set_team($1, $2, NULL, NULL, NULL)";
+        self.ask(set, &[Some(team), Some(contact)]).map(|_| ())
+    }
+
+    /// Returns the members of a team, each with its role.
+    pub fn members(&mut self, team: &str) -> Result<Vec<(String, String)>> {
+        let members = "SELECT m.login, m.role FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team WHERE t.name = $1 \
+             ORDER BY m.login";
+        let rows = self.ask(members, &[Some(team)])?;
+        Ok(rows.iter().map(|row| (word(row, 0).to_owned(), word(row, 1).to_owned())).collect())
+    }
+
+    /// Puts a login into a group, or takes it out.
+    pub fn set_group(&mut self, team: &str, group: &str, login: &str, belongs: Belongs) -> Result<()> {
+        let belongs = if belongs == Belongs::Yes { "true" } else { "false" };
+        let values = [Some(team), Some(group), Some(login), Some(belongs)];
+        self.ask("SELECT fusebox.set_group($1, $2, $3, $4)", &values).map(|_| ())
+    }
+
+    /// Returns the logins of a group.
+    pub fn group(&mut self, team: &str, group: &str) -> Result<Vec<String>> {
+        let logins = "SELECT m.login FROM fusebox.group_member m JOIN fusebox.team t ON t.id = m.team \
+             WHERE t.name = $1 AND m.name = $2 ORDER BY m.login";
+        let rows = self.ask(logins, &[Some(team), Some(group)])?;
+        Ok(rows.iter().map(|row| word(row, 0).to_owned()).collect())
+    }
+}
