@@ -9,6 +9,7 @@
 mod caps;
 mod commands;
 mod connection;
+mod dashboard;
 mod forged;
 mod machine;
 mod model;

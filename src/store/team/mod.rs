@@ -10,5 +10,9 @@ mod tls;
 pub const JOINED: &str = "team.json";
 
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
-pub const MIGRATIONS: [&str; 3] =
-    [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql"), include_str!("migrations/0003.sql")];
+pub const MIGRATIONS: [&str; 4] = [
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
+];
