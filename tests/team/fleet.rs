@@ -1,0 +1,306 @@
+//! Machines of a simulation: the client's own code for leases and for the connection, with a disk, a clock that goes wrong, and a
+//! network that loses things.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use fusebox::domain::amount::Amount;
+use fusebox::domain::event::Moment;
+use fusebox::store::team::address::Address;
+use fusebox::store::team::ledger::Ledger;
+use fusebox::team::machine::Machine;
+use fusebox::team::messages::{Answer, Charge, Request};
+
+use crate::postgres::Postgres;
+
+/// A thousandth of a dollar, in pico-dollars.
+pub const MILLI_USD: u64 = 1_000_000_000;
+/// What a response costs, in thousandths of a dollar: so much at least, and less than so much.
+const COST: [u64; 2] = [10, 51];
+/// What a machine asks for, and what it has to hold for its next requests.
+const WANT: Amount = Amount(2_000 * MILLI_USD);
+const LEAST: Amount = Amount(100 * MILLI_USD);
+/// How many slices it asks for at most in one sync.
+const SLICES: usize = 8;
+/// How many responses it makes at most between two syncs.
+const RESPONSES: u64 = 25;
+
+/// Whether things go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weather {
+    Rough,
+    Calm,
+}
+
+/// A sequence of numbers that is the same for the same seed.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// Returns a number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % end
+    }
+
+    fn is(&mut self, percent: u64, weather: Weather) -> bool {
+        self.below(100) < percent && weather == Weather::Rough
+    }
+}
+
+/// What was made of a response.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Made {
+    pub cost: u64,
+    /// Whether a machine that is not lost has it.
+    pub is_kept: bool,
+}
+
+/// What all machines share.
+pub struct World {
+    pub server: Postgres,
+    pub began: Instant,
+    /// Every response that was made.
+    pub made: Mutex<BTreeMap<String, Made>>,
+    /// Responses whose session moves to another machine.
+    moved: Mutex<Vec<(String, u64)>>,
+    pub syncs: AtomicU64,
+    pub requests: AtomicU64,
+    pub faults: AtomicU64,
+}
+
+impl World {
+    pub fn new(server: Postgres) -> World {
+        let (made, moved) = (Mutex::default(), Mutex::default());
+        let count = AtomicU64::default;
+        World { server, began: Instant::now(), made, moved, syncs: count(), requests: count(), faults: count() }
+    }
+
+    pub fn ledger(&self, login: &str) -> Option<Ledger> {
+        let address = format!("postgres://{login}@/postgres?host={}", self.server.folder().display());
+        Ledger::open(&Address::parse(&address).unwrap()).ok()
+    }
+
+    /// Returns all that was made, in pico-dollars.
+    pub fn spent(&self) -> u64 {
+        self.made.lock().unwrap().values().map(|made| made.cost).sum()
+    }
+}
+
+/// A machine of the fleet.
+pub struct Member {
+    pub id: String,
+    login: &'static str,
+    /// What it has written down.
+    disk: String,
+    boot: u64,
+    /// How fast its clock goes, in per cent, and how far it has gone at the beginning.
+    clock: (u64, u64),
+    random: Random,
+    responses: u64,
+    /// A response of which a part is charged, and its whole cost.
+    growing: Option<(String, u64)>,
+    /// It is never seen again.
+    pub is_lost: bool,
+}
+
+/// The sync ends here: the connection is lost, or the process killed.
+struct Cut;
+
+impl Member {
+    pub fn new(number: u64) -> Member {
+        let mut random = Random::new(number + 7);
+        Member {
+            id: format!("machine-{number:06}"),
+            login: if number.is_multiple_of(2) { "bob" } else { "eve" },
+            disk: serde_json::to_string(&Machine::default()).unwrap(),
+            boot: 1,
+            clock: (90 + random.below(21), random.below(1_000_000)),
+            random,
+            responses: 0,
+            growing: None,
+            is_lost: false,
+        }
+    }
+
+    fn now(&self, world: &World) -> Moment {
+        let elapsed_ms = world.began.elapsed().as_millis() as u64;
+        Moment { mono_ms: self.clock.1 + elapsed_ms * self.clock.0 / 100, boot: self.boot, ..Moment::default() }
+    }
+
+    fn load(&self) -> Machine {
+        serde_json::from_str(&self.disk).unwrap()
+    }
+
+    fn save(&mut self, machine: &Machine) {
+        self.disk = serde_json::to_string(machine).unwrap();
+    }
+
+    /// Whether it has something that may be spent with the next sync.
+    pub fn waits(&self) -> bool {
+        !self.is_lost && (self.load().is_waiting() || self.growing.is_some())
+    }
+
+    /// Works with what is leased, and then syncs. Returns how many responses it made.
+    pub fn step(&mut self, world: &World, weather: Weather) -> u64 {
+        if self.is_lost {
+            return 0;
+        }
+        if self.random.is(1, weather) {
+            // A restart: no clock goes on over it.
+            self.boot += 1;
+        }
+        let mut machine = self.load();
+        let before = self.responses;
+        self.work(world, &mut machine);
+        machine.settle();
+        self.save(&machine);
+        world.syncs.fetch_add(1, Ordering::Relaxed);
+        let Some(mut ledger) = world.ledger(self.login) else { return self.responses - before };
+        let _cut = self.sync(world, (&mut ledger, &mut machine), weather);
+        self.responses - before
+    }
+
+    fn work(&mut self, world: &World, machine: &mut Machine) {
+        let now = self.now(world);
+        if let Some((message, cost)) = self.growing.take() {
+            charge(machine, &message, cost, now);
+        }
+        let moved = if self.random.below(10) == 0 { world.moved.lock().unwrap().pop() } else { None };
+        if let Some((message, cost)) = moved.filter(|(_, cost)| machine.balance(now).0 >= *cost) {
+            charge(machine, &message, cost, now);
+            world.made.lock().unwrap().entry(message).or_default().is_kept = true;
+        }
+        for _ in 0..self.random.below(RESPONSES) {
+            // As hooks do, it makes no request that might not fit.
+            if machine.balance(now).0 < COST[1] * MILLI_USD {
+                break;
+            }
+            let cost = (COST[0] + self.random.below(COST[1] - COST[0])) * MILLI_USD;
+            self.responses += 1;
+            let message = format!("msg_{}_{}", self.id, self.responses);
+            world.made.lock().unwrap().insert(message.clone(), Made { cost, is_kept: true });
+            match self.random.below(20) {
+                // It was taken in before it was whole.
+                0 => {
+                    charge(machine, &message, cost / 2, now);
+                    self.growing = Some((message, cost));
+                    break;
+                }
+                1 => {
+                    charge(machine, &message, cost, now);
+                    world.moved.lock().unwrap().push((message, cost));
+                }
+                _ => charge(machine, &message, cost, now),
+            }
+        }
+    }
+
+    /// Tells what was spent, and asks for what is lacking, as `fusebox team sync` does.
+    fn sync(
+        &mut self,
+        world: &World,
+        (ledger, machine): (&mut Ledger, &mut Machine),
+        weather: Weather,
+    ) -> Result<(), Cut> {
+        self.tell(world, (&mut *ledger, &mut *machine), weather)?;
+        for _ in 0..SLICES {
+            let held = machine.balance(self.now(world));
+            if held >= LEAST || machine.is_waiting() {
+                break;
+            }
+            machine.ask_besides(WANT.minus(held));
+            self.save(machine);
+            if self.tell(world, (&mut *ledger, &mut *machine), weather)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what there is to send; returns whether the store had nothing to give.
+    fn tell(
+        &mut self,
+        world: &World,
+        (ledger, machine): (&mut Ledger, &mut Machine),
+        weather: Weather,
+    ) -> Result<bool, Cut> {
+        let mut is_refused = false;
+        while let Some(request) = machine.requests(self.now(world)).into_iter().next() {
+            let reply = self.send(world, ledger, &request, weather)?;
+            let before = machine.clone();
+            machine.apply(&reply);
+            self.save(machine);
+            is_refused |= reply.answer == Answer::Refused;
+            // What may not be spent yet is asked about in the next sync.
+            if reply.answer == Answer::Pending || *machine == before {
+                break;
+            }
+        }
+        Ok(is_refused)
+    }
+
+    fn send(
+        &mut self,
+        world: &World,
+        ledger: &mut Ledger,
+        request: &Request,
+        weather: Weather,
+    ) -> Result<fusebox::team::messages::Reply, Cut> {
+        let fault = || world.faults.fetch_add(1, Ordering::Relaxed);
+        let sent = self.now(world);
+        world.requests.fetch_add(1, Ordering::Relaxed);
+        if self.random.is(2, weather) {
+            fault();
+            return Err(Cut);
+        }
+        if self.random.is(2, weather) {
+            // Taken twice: the first reply was lost, and a later process sends it again.
+            fault();
+            ledger.send("core", &self.id, request, sent).map_err(|_| Cut)?;
+        }
+        let reply = ledger.send("core", &self.id, request, sent).map_err(|_| {
+            fault();
+            Cut
+        })?;
+        if self.random.is(2, weather) {
+            // The process is killed before it has written down what it heard.
+            fault();
+            return Err(Cut);
+        }
+        Ok(reply)
+    }
+
+    /// Gives back all that it holds.
+    pub fn give_back(&mut self, world: &World) {
+        let mut machine = self.load();
+        if let Some((message, cost)) = self.growing.take() {
+            charge(&mut machine, &message, cost, self.now(world));
+        }
+        machine.give_back();
+        let mut ledger = world.ledger(self.login).unwrap();
+        assert!(self.tell(world, (&mut ledger, &mut machine), Weather::Calm).is_ok());
+    }
+
+    /// Takes it away for good, with all that it has not told.
+    pub fn lose(&mut self, world: &World) {
+        self.is_lost = true;
+        let own = format!("msg_{}_", self.id);
+        for (_, made) in world.made.lock().unwrap().iter_mut().filter(|(message, _)| message.starts_with(&own)) {
+            made.is_kept = false;
+        }
+    }
+}
+
+fn charge(machine: &mut Machine, message: &str, cost: u64, now: Moment) {
+    let charge =
+        Charge { message: message.to_owned(), cost: Amount(cost), project: "app".to_owned(), ..Charge::default() };
+    machine.charge(&charge, now);
+}

@@ -1,0 +1,215 @@
+//! Many machines share one cap in a real PostgreSQL while connections are lost, processes killed, machines lost for good, and the
+//! server is restarted and taken over. By hand with a thousand: `FUSEBOX_FLEET=1000 cargo test --test team -- simulation --nocapture`.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::fleet::{MILLI_USD, Member, Random, Weather, World};
+use crate::postgres::Postgres;
+
+/// How many machines there are where nobody says.
+const SMALL: u64 = 12;
+/// The team's cap for each machine, in thousandths of a dollar.
+const CAP_EACH: u64 = 3_000;
+/// How many machines sync at once.
+const AT_ONCE: usize = 24;
+/// How often the sums are looked at.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// A fleet, and what the store has to keep to.
+struct Simulation {
+    world: World,
+    members: Vec<Mutex<Member>>,
+    cap: u64,
+    /// The most that was spent or leased at any look, and how many looks there were.
+    most: AtomicU64,
+    looks: AtomicU64,
+    is_over: AtomicBool,
+}
+
+impl Simulation {
+    fn begin(machines: u64) -> Option<Simulation> {
+        let server = Postgres::start()?;
+        let cap = machines * CAP_EACH * MILLI_USD;
+        let lease_ms = if machines > 100 { 20_000 } else { 4_000 };
+        let team = format!(
+            "SELECT fusebox.set_team('core', 'ann', {lease_ms}, 100, NULL);
+            SELECT fusebox.set_cap('core', 'team', '', 'month', {cap});"
+        );
+        server.as_login("ann", &team).unwrap();
+        let members = (0..machines).map(|number| Mutex::new(Member::new(number))).collect();
+        let (most, looks, is_over) = (AtomicU64::default(), AtomicU64::default(), AtomicBool::default());
+        Some(Simulation { world: World::new(server), members, cap, most, looks, is_over })
+    }
+
+    /// Has every machine work and sync once, many at a time; returns how many responses they made.
+    fn round(&self, weather: Weather) -> u64 {
+        let (next, made) = (AtomicUsize::default(), AtomicU64::default());
+        thread::scope(|scope| {
+            for _ in 0..AT_ONCE.min(self.members.len()) {
+                scope.spawn(|| {
+                    while let Some(member) = self.members.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        made.fetch_add(member.lock().unwrap().step(&self.world, weather), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        made.into_inner()
+    }
+
+    /// Looks at the sums of the store again and again until the simulation is over.
+    fn watch(&self) {
+        let mut ledger = None;
+        while !self.is_over.load(Ordering::Relaxed) {
+            ledger = ledger.or_else(|| self.world.ledger("ann"));
+            match ledger.as_mut().map(|ledger| ledger.status("core")) {
+                Some(Ok(caps)) => {
+                    self.most.fetch_max(caps[0].committed.0.max(caps[0].spent.0), Ordering::Relaxed);
+                    self.looks.fetch_add(1, Ordering::Relaxed);
+                }
+                // The server is away.
+                _ => ledger = None,
+            }
+            thread::park_timeout(GLANCE);
+        }
+    }
+
+    /// Works in rough weather until a part of the cap is spent; meanwhile the server goes away twice, and machines are lost.
+    fn rough(&self) {
+        let is_spent = |percent: u64| self.world.spent() >= self.cap / 100 * percent;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let wait_for = |percent: u64| {
+                    while !is_spent(percent) && !self.is_over.load(Ordering::Relaxed) {
+                        thread::park_timeout(GLANCE);
+                    }
+                };
+                wait_for(20);
+                self.world.server.crash();
+                self.world.server.go_on();
+                wait_for(40);
+                self.world.server.take_over();
+            });
+            let mut random = Random::new(99);
+            while !is_spent(60) {
+                self.round(Weather::Rough);
+                let lost = self.members.iter().filter(|member| member.lock().unwrap().is_lost).count();
+                if is_spent(30) && lost < 1 + self.members.len() / 50 {
+                    let at = random.below(self.members.len() as u64) as usize;
+                    self.members[at].lock().unwrap().lose(&self.world);
+                }
+            }
+        });
+    }
+
+    /// Works until nobody gets anything any more.
+    fn calm(&self) {
+        let waits = || self.members.iter().any(|member| member.lock().unwrap().waits());
+        while self.round(Weather::Calm) > 0 || waits() {}
+    }
+
+    /// Writes off what lost machines hold once it has expired; returns how much that is.
+    fn write_off(&self) -> u64 {
+        let lost: Vec<String> = self
+            .members
+            .iter()
+            .map(|member| member.lock().unwrap())
+            .filter(|it| it.is_lost)
+            .map(|it| it.id.clone())
+            .collect();
+        let open = "SELECT count(*) FROM fusebox.lease WHERE state = 'open' AND number > 0 AND expires_at > clock_timestamp() AND machine IN";
+        let of_lost = format!("{open} ('{}')", lost.join("', '"));
+        while self.world.server.as_login("ann", &of_lost).unwrap() != "0" {
+            self.round(Weather::Calm);
+        }
+        let mut ledger = self.world.ledger("ann").unwrap();
+        let expired = ledger.expired("core").unwrap().into_iter().filter(|lease| lost.contains(&lease.machine));
+        let expired: Vec<_> = expired.collect();
+        expired.iter().map(|lease| ledger.write_off("core", &lease.machine, lease.number).unwrap().0).sum()
+    }
+
+    fn sums(&self) -> (u64, u64) {
+        let sums = "SELECT spent_pico_usd, committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'month'";
+        let row = self.world.server.as_login("ann", sums).unwrap();
+        let (spent, committed) = row.split_once('|').unwrap();
+        (spent.parse().unwrap(), committed.parse().unwrap())
+    }
+
+    /// Nothing is lost or doubled: each response has its cost, once, and the sums are those of the responses.
+    fn check_charges(&self) {
+        let rows = self.world.server.as_login("ann", "SELECT message, cost_pico_usd FROM fusebox.charge").unwrap();
+        let mut made = self.world.made.lock().unwrap().clone();
+        let mut sum = 0;
+        for row in rows.lines() {
+            let (message, cost) = row.split_once('|').unwrap();
+            let cost: u64 = cost.parse().unwrap();
+            let known = made.remove(message).unwrap();
+            assert!(if known.is_kept { cost == known.cost } else { cost <= known.cost }, "{message}: {cost} {known:?}");
+            sum += cost;
+        }
+        let untold: Vec<_> = made.iter().filter(|(_, made)| made.is_kept).collect();
+        assert!(untold.is_empty(), "{untold:?}");
+        assert_eq!(self.sums().0, sum);
+        let project = "SELECT spent_pico_usd FROM fusebox.project_used WHERE project = 'app' AND period = 'month'";
+        assert_eq!(self.world.server.as_login("ann", project).unwrap(), sum.to_string());
+    }
+
+    fn tell(&self, (spent, stranded, written_off): (u64, u64, u64)) {
+        let usd = |pico: u64| pico as f64 / 1e12;
+        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        let world = &self.world;
+        eprintln!(
+            "{} machines, {:.0} s: {} responses, {} syncs, {} requests, {} faults, {} looks; cap {:.2} USD, most {:.2}, spent {:.2}, \
+             written off {:.2}, stranded {:.2} USD ({:.2} %)",
+            self.members.len(),
+            world.began.elapsed().as_secs_f64(),
+            world.made.lock().unwrap().len(),
+            count(&world.syncs),
+            count(&world.requests),
+            count(&world.faults),
+            count(&self.looks),
+            usd(self.cap),
+            usd(count(&self.most)),
+            usd(spent),
+            usd(written_off),
+            usd(stranded),
+            100.0 * usd(stranded) / usd(self.cap)
+        );
+    }
+}
+
+#[test]
+fn many_machines_in_rough_weather_pass_no_cap_lose_nothing_and_strand_little() {
+    let machines = std::env::var("FUSEBOX_FLEET").ok().and_then(|text| text.parse().ok()).unwrap_or(SMALL);
+    let Some(simulation) = Simulation::begin(machines) else { return };
+    let written_off = thread::scope(|scope| {
+        let watching = scope.spawn(|| simulation.watch());
+        simulation.rough();
+        simulation.calm();
+        let written_off = simulation.write_off();
+        simulation.calm();
+        simulation.is_over.store(true, Ordering::Relaxed);
+        watching.join().unwrap();
+        written_off
+    });
+    let (spent, _) = simulation.sums();
+    let stranded = simulation.cap - spent;
+    simulation.tell((spent, stranded, written_off));
+    let most = simulation.most.load(Ordering::Relaxed);
+    assert!(most <= simulation.cap && simulation.looks.load(Ordering::Relaxed) > 50, "{most}");
+    assert!(simulation.world.faults.load(Ordering::Relaxed) > machines);
+    // What was really spent, told or not, passes the cap by no more than was written off.
+    assert!(simulation.world.spent() <= simulation.cap + written_off);
+    assert!(stranded * 50 <= simulation.cap, "{stranded}");
+    for member in simulation.members.iter().map(|member| member.lock().unwrap()) {
+        let mut member = member;
+        if !member.is_lost {
+            member.give_back(&simulation.world);
+        }
+    }
+    simulation.check_charges();
+    let (spent, committed) = simulation.sums();
+    assert_eq!(spent, committed);
+}
