@@ -61,7 +61,7 @@ pub const TEAM_FILE: FactKind = noted("team-file:", "what a file of the team was
 pub const SEALS: FactKind = noted("seals", "how many facts there are");
 
 /// Every kind.
-pub const FACTS: [FactKind; 16] = [
+pub const FACTS: [FactKind; 17] = [
     CLIENT,
     FIRST_REQUEST,
     LATEST,

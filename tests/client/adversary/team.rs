@@ -23,7 +23,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "writes a lease that nobody gave into `team-machine.json` in disguise",
         outcome: Outcome::NoEffect,
-        then: "what the store has of this machine's leases bounds it, and between two syncs what was published",
+        then: "a file that Fusebox has not written so is made anew of what the store knows",
         scenario: "a_lease_that_is_written_in_disguise_is_not_spent",
     },
 ];
