@@ -151,10 +151,12 @@ impl Ledger {
 
     /// Returns what is left of a machine's leases as the store has them, and for how many milliseconds all of them live.
     pub fn held(&mut self, team: &str, machine: &str) -> Result<(Amount, u64)> {
-        let held = "SELECT coalesce(sum(l.amount_pico_usd - l.spent_pico_usd), 0)::bigint, \
-             floor(extract(epoch FROM min(l.expires_at) - clock_timestamp()) * 1000)::bigint FROM fusebox.lease l \
+        // What one lease was overdrawn by is not left of the others.
+        let held = "SELECT greatest(coalesce(sum(l.amount_pico_usd - l.spent_pico_usd), 0), 0)::bigint, \
+             floor(extract(epoch FROM min(l.expires_at) FILTER (WHERE l.amount_pico_usd > l.spent_pico_usd) \
+             - clock_timestamp()) * 1000)::bigint FROM fusebox.lease l \
              JOIN fusebox.team t ON t.id = l.team WHERE t.name = $1 AND l.machine = $2 AND l.number > 0 \
-             AND l.state = 'open' AND l.confirmed_at IS NOT NULL AND l.amount_pico_usd > l.spent_pico_usd";
+             AND l.state = 'open' AND l.confirmed_at IS NOT NULL";
         let rows = self.ask(held, &[Some(team), Some(machine)])?;
         Ok(rows.first().map_or((Amount::ZERO, 0), |row| (Amount(number(row, 0)), number(row, 1))))
     }
