@@ -106,7 +106,8 @@ fn one_model_is_shown_by_any_form_of_its_id() {
     USD per million tokens. 5M and 1H: tokens written to the cache for five minutes
     and for an hour; READ: tokens read from it. A web search is 0.01 USD. Inference
     bound to the US costs 1.1 times. Sources: the table inside that version of the
-    client, as read on that day; `yours`: your own pricing file.
+    client, as read on that day; `yours`: your own pricing file, whose prices count
+    no lower than these where caps on cost hold that are not your own.
     [exit 0]
     ");
     assert_snapshot!(world.run(&["pricing", "show", "--json", "claude-opus-5-5[1m]"]), @r#"
@@ -173,7 +174,8 @@ fn a_pricing_file_is_checked_and_in_force() {
     USD per million tokens. 5M and 1H: tokens written to the cache for five minutes
     and for an hour; READ: tokens read from it. A web search is 0.01 USD. Inference
     bound to the US costs 1.1 times. Sources: the table inside that version of the
-    client, as read on that day; `yours`: your own pricing file.
+    client, as read on that day; `yours`: your own pricing file, whose prices count
+    no lower than these where caps on cost hold that are not your own.
     [exit 0]
     ");
 }
@@ -205,7 +207,8 @@ fn a_mistake_in_a_pricing_file_is_named_and_the_other_rows_hold() {
     USD per million tokens. 5M and 1H: tokens written to the cache for five minutes
     and for an hour; READ: tokens read from it. A web search is 0.01 USD. Inference
     bound to the US costs 1.1 times. Sources: the table inside that version of the
-    client, as read on that day; `yours`: your own pricing file.
+    client, as read on that day; `yours`: your own pricing file, whose prices count
+    no lower than these where caps on cost hold that are not your own.
     [stderr]
     error: `[ROOT]/home/.claude/fusebox.pricing.json`: row 1 (`claude-haiku-5-5`): `cached` is no field: there are input, output, write_5m, write_1h, cache_read, model, from, fast, long_prompt, web_search, us_multiplier, source; and 5 more
       hint: `fusebox pricing check` shows what to write instead; rows with a problem are left out meanwhile

@@ -98,19 +98,19 @@ fn what_is_not_known_or_not_unique_is_answered_with_candidates() {
     [stderr]
     error: `a` is the beginning of more than one id
       hint: name one of these:
-        run a1b2c3d4e5  developer  running  session 5f0c1d2e
-        run a2d0de0000  developer  completed  session 5f0c1d2e
-        run a3fa11ed00  developer  stopped  session 5f0c1d2e
+        run a1b2c3d4  developer  running  session 5f0c1d2e
+        run a2d0de00  developer  completed  session 5f0c1d2e
+        run a3fa11ed  developer  stopped  session 5f0c1d2e
     [exit 1]
     ");
     assert_snapshot!(world.run(&["explain", "99"]), @r"
     [stderr]
     error: no run or session is called `99`
       hint: name one of these:
-        session 5f0c1d2e-0000  running
-        run a1b2c3d4e5  developer  running  session 5f0c1d2e
-        run a3fa11ed00  developer  stopped  session 5f0c1d2e
-        run b7d1aaaa-0000  main  running  session 5f0c1d2e
+        session 5f0c1d2e  running
+        run a1b2c3d4  developer  running  session 5f0c1d2e
+        run a3fa11ed  developer  stopped  session 5f0c1d2e
+        run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 1]
     ");
 }
