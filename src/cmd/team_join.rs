@@ -25,19 +25,24 @@ pub fn keep(env: &Environment, team: &str, machine: String, store: String) -> Re
 
 /// Has the machine take part no longer: gives back what it holds, and takes the key out of force.
 pub fn leave(env: &Environment) -> Result<ExitCode> {
-    let joined = team_place::joined(env)?;
+    let joined = team_place::joined(env);
+    if !team_place::has_joined(env) {
+        return joined.map(|_| ExitCode::SUCCESS);
+    }
+    // One whose file another program has changed leaves all the same.
     write_key(env, &Value::Null)?;
-    let told = team_sync::give_back(env, &joined);
+    let name = joined.as_ref().map_or_else(|_| "its team".to_owned(), |joined| format!("team {}", joined.team));
+    let told = joined.and_then(|joined| team_sync::give_back(env, &joined));
     team_place::forget(env)?;
     let store = Store::open(env)?;
     store.begin()?;
-    if let Some(budget) = store.shared_budget(Scope::Team, &joined.team)? {
-        store.delete_shared_budget(&budget)?;
+    for budget in store.shared_budgets()?.iter().filter(|budget| budget.scope == Scope::Team) {
+        store.delete_shared_budget(budget)?;
     }
     store.save_team_caps(&[])?;
     store.commit()?;
     store.leave();
-    env.print(&format!("this machine has left team {}; sessions that run are bound until they end\n", joined.team));
+    env.print(&format!("this machine has left {name}; sessions that run are bound until they end\n"));
     told.map_err(|cause| {
         Error::failed(format!("what this machine holds was not given back: {cause}"))
             .hint("the team's admin can write it off once it has expired")

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::fact;
-use crate::domain::stable_hash;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::{atomic_file, changes, file_info, files};
 use crate::store::Store;
-use crate::store::team::JOINED;
 use crate::store::team::address::Address;
 use crate::store::team::ledger::Ledger;
+use crate::store::team::{JOINED, mark};
 use crate::team::machine::Machine;
 
 /// The variable that names the store, with the login and its password.
@@ -42,7 +41,6 @@ pub fn folder(env: &Environment) -> Result<PathBuf> {
 }
 
 /// Whether the machine has joined a team.
-#[cfg(feature = "watch")]
 pub fn has_joined(env: &Environment) -> bool {
     folder(env).is_ok_and(|folder| file_info::exists(&folder.join(JOINED)))
 }
@@ -127,10 +125,6 @@ fn write(env: &Environment, store: &Store, (name, value): (&str, &impl Serialize
 fn is_as_written(env: &Environment, name: &str, text: Option<&str>) -> Result<bool> {
     let known = in_state(env, |store| store.metadata(&fact::TEAM_FILE.of(name)))?;
     Ok(known == text.map(mark))
-}
-
-fn mark(text: &str) -> String {
-    format!("{:016x}", stable_hash::of(text.as_bytes()))
 }
 
 /// Reads a file that nobody else may read; `None` where there is none.

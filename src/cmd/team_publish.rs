@@ -145,11 +145,11 @@ fn spent_projects(projects: &Labels, caps: &[CapUse]) -> Vec<ProjectSpent> {
     projects.iter().filter_map(spent).collect()
 }
 
-/// Writes down that the store could not be reached.
-pub fn note_failure(env: &Environment, joined: &Joined) -> Result<()> {
+/// Writes down that the store could not be reached, or that it is not known where it is.
+pub fn note_failure(env: &Environment) -> Result<()> {
     let store = Store::open(env)?;
     store.begin()?;
-    if let Some(mut budget) = store.shared_budget(Scope::Team, &joined.team)? {
+    for mut budget in store.shared_budgets()?.into_iter().filter(|budget| budget.scope == Scope::Team) {
         budget.team.get_or_insert_default().failed = env.now();
         store.save_shared_budget(&budget)?;
     }

@@ -39,9 +39,13 @@ struct Told {
 /// Tells the store what is new, and publishes what may be spent.
 pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
     let joined = match caller {
-        Caller::Person => team_place::joined(env)?,
-        Caller::Hook => team_place::joined_as_kept(env)?,
+        Caller::Person => team_place::joined(env),
+        Caller::Hook => team_place::joined_as_kept(env),
     };
+    if joined.is_err() {
+        team_publish::note_failure(env)?;
+    }
+    let joined = joined?;
     let folder = team_place::folder(env)?;
     let Some(_alone) = locks::for_team(&folder)? else {
         return Err(Error::failed("another process is telling the team what was spent"));
@@ -65,7 +69,7 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
 fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
     let told = known(env, joined).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
     if told.is_err() {
-        team_publish::note_failure(env, joined)?;
+        team_publish::note_failure(env)?;
     }
     told
 }

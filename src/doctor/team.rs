@@ -8,11 +8,12 @@ use crate::doctor::installation::Installation;
 use crate::domain::amount::Amount;
 use crate::domain::duration::measured;
 use crate::domain::event::Moment;
+use crate::domain::fact;
 use crate::domain::policy::Scope;
 use crate::domain::team::TeamShare;
 use crate::error::Result;
 use crate::platform::{file_info, files};
-use crate::store::team::JOINED;
+use crate::store::team::{JOINED, mark};
 use crate::store::trust::is_trusted;
 use crate::store::{self, Store};
 
@@ -49,9 +50,13 @@ pub fn team(installation: &Installation<'_>) -> Option<Diagnosis> {
             format!("`fusebox team join {joined}` writes `team` into your fusebox.json"),
         ));
     }
-    let share = Store::open(env).and_then(|store| share(&store, &joined));
+    let share = Store::open(env).and_then(|store| Ok((is_as_written(&store, &place)?, share(&store, &joined)?)));
     Some(match share {
-        Ok(share) => heard(&joined, &share.unwrap_or_default(), env.now()),
+        Ok((false, _)) => {
+            let what = format!("another program has changed {}: no sync takes it", installation.short(&place));
+            Diagnosis::fail(what, format!("`fusebox team join {joined}` writes it anew"))
+        }
+        Ok((true, share)) => heard(&joined, &share.unwrap_or_default(), env.now()),
         Err(error) => Diagnosis::fail(error.to_string(), "FUSEBOX_HOME names another folder for the state"),
     })
 }
@@ -61,6 +66,11 @@ fn joined(place: &Path) -> Option<String> {
     let text = files::text(place, LARGEST).ok()?;
     let known: serde_json::Value = serde_json::from_str(&text).ok()?;
     known.get("team")?.as_str().map(str::to_owned)
+}
+
+fn is_as_written(store: &Store, place: &Path) -> Result<bool> {
+    let known = store.metadata(&fact::TEAM_FILE.of(JOINED))?;
+    Ok(known == files::text(place, LARGEST).ok().as_deref().map(mark))
 }
 
 fn share(store: &Store, team: &str) -> Result<Option<TeamShare>> {

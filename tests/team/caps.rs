@@ -19,7 +19,7 @@ const USAGE: &str =
     r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
 pub const RESPONSE: f64 = 0.00584;
 /// How long something is waited for that a process in the background does.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client on a machine, with hooks as it runs them.
 pub struct Client<'a> {
@@ -42,7 +42,7 @@ impl<'a> Client<'a> {
         client
     }
 
-    fn event(&self, name: &str, rest: &str) -> String {
+    pub fn event(&self, name: &str, rest: &str) -> String {
         let (home, id, prompt) = (self.machine.home.path().display(), self.id, self.prompts.get());
         let folder = self.machine.home.path().join(self.folder);
         let folder = folder.display();

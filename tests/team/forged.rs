@@ -52,7 +52,8 @@ const OF_MACHINE: [(&str, Forges); 11] = [
 ];
 
 /// What can be made of the file that says what was joined.
-const OF_JOINED: [(&str, Forges); 4] = [
+const OF_JOINED: [(&str, Forges); 5] = [
+    ("nothing", |path, _| fs::remove_file(path).unwrap_or_default()),
     ("a time from which on nothing is told", |path, _| {
         edit(path, |joined| joined["since_ms"] = json!(9_000_000_000_000_000_u64))
     }),
@@ -123,6 +124,36 @@ fn a_file_that_was_forged_is_made_anew_and_work_goes_on() {
     // What was joined is a person's to write anew.
     fs::write(machine.state().join("team.json"), "{}").unwrap();
     assert!(machine.bad(&["sync"]).contains("`fusebox team join NAME` writes it anew"));
+    let doctor = machine.shown_in(".", &["doctor"]);
+    assert!(doctor.contains("writes it anew"), "{doctor}");
     machine.good(&["join", "core"]);
     machine.good(&["sync"]);
+}
+
+#[test]
+fn a_person_is_told_in_the_client_where_the_file_of_what_was_joined_is_not_taken() {
+    for (on_stale, words) in [
+        ("allow", "work goes on without the team's cap"),
+        ("warn", "what is left of this machine's lease is spent for a while"),
+    ] {
+        let Some(server) = Postgres::start() else { return };
+        cap(&server, 100.0);
+        server.as_login("ann", "SELECT fusebox.set_team('core', NULL, 1000, 0, NULL)").unwrap();
+        let terms = format!("\"on_stale\":\"{on_stale}\"");
+        let machine = joined(&server, "bob", &terms);
+        let client = Client::start(&machine, "s1");
+        assert_eq!((client.prompt(), client.turn()), (None, None));
+        edit(&machine.state().join("team.json"), |joined| {
+            joined["store"] = json!("postgres://bob@127.0.0.1:1/postgres")
+        });
+        let log = || fs::read_to_string(machine.state().join("execution-limits.log")).unwrap_or_default();
+        let began = std::time::Instant::now();
+        while !log().contains(words) && began.elapsed() < crate::caps::PATIENCE {
+            client.turn();
+        }
+        assert!(log().contains(words), "{on_stale}: {}", log());
+        // Who leaves is let go all the same, and told what was not given back.
+        assert!(machine.bad(&["leave"]).contains("another program has changed"));
+        assert!(!machine.state().join("team.json").exists());
+    }
 }
