@@ -75,7 +75,8 @@ pub struct SharedBudget {
     #[serde(skip)]
     pub own_others: String,
     /// Of a team: what this machine may spend.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "team", serde(default, skip_serializing_if = "is_default"))]
+    #[cfg_attr(not(feature = "team"), serde(skip))]
     pub team: Option<Box<TeamShare>>,
     /// Of a team: how that stands at this event.
     #[serde(skip)]
