@@ -10,7 +10,7 @@ use crate::domain::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::address::Address;
-use crate::store::team::admin::Whose;
+use crate::store::team::admin::{Member, Whose};
 use crate::store::team::ledger::{By, Ledger};
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
@@ -73,6 +73,12 @@ enum Command {
     },
     /// List who takes part
     Members,
+    /// Say whom people ask whose agents are stopped
+    Contact {
+        /// A name, an address, a channel: what a stopped agent's person reads
+        #[arg(value_name = "TEXT")]
+        contact: String,
+    },
     /// Put logins into a group, or take them out; without either show who is in it
     Group {
         /// The group's name
@@ -168,6 +174,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         | Command::Join { .. }
         | Command::Leave
         | Command::Invite { .. }
+        | Command::Contact { .. }
         | Command::Limit { .. }
         | Command::Group { .. }
         | Command::Grant { .. }
@@ -188,6 +195,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             let whose = by_name.unwrap_or(if *each_user { Whose::EachUser } else { Whose::Team });
             team_caps::limit(env, caps, whose)
         }
+        Command::Contact { contact } => team_caps::contact(env, contact),
         Command::Group { name, add, remove } => team_groups::group(env, name, (add, remove)),
         Command::Grant { what, period } => team_caps::grant(env, what, period.map(CapPeriod::name)),
         Command::WriteOff { what } => team_caps::write_off(env, what),
@@ -244,8 +252,10 @@ fn invite(env: &Environment, login: &str, role: Option<&str>) -> Result<ExitCode
 fn members(env: &Environment) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
     let members = team_place::ledger(&joined)?.members(&joined.team)?;
-    let columns = [Column::new("LOGIN", Align::Left, 0), Column::new("ROLE", Align::Left, 0)];
-    let rows: Vec<_> = members.into_iter().map(|(login, role)| (Style::Plain, vec![login, role])).collect();
+    let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD"];
+    let columns = columns.map(|head| Column::new(head, Align::Left, 0));
+    let row = |Member { login, role, machines, heard }| (Style::Plain, vec![login, role, machines, heard]);
+    let rows: Vec<_> = members.into_iter().map(row).collect();
     env.print(&table(&columns, &rows, &query::page(env)));
     Ok(ExitCode::SUCCESS)
 }

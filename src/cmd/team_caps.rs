@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use crate::cmd::{query, team_place};
+use crate::config::problem::nearest;
 use crate::domain::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::admin::{Expired, Whose};
-use crate::store::team::ledger::CapUse;
+use crate::store::team::ledger::{CapUse, Ledger};
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
@@ -23,6 +24,9 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
     let caps = caps.iter().map(|text| cap_of(text)).collect::<Result<Vec<_>>>()?;
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined)?;
+    if let Whose::User(login) = whose {
+        known_login(&mut ledger, &joined.team, login)?;
+    }
     for (period, cap) in &caps {
         ledger.set_cap(&joined.team, whose, period, *cap)?;
         let shown = cap.map_or_else(|| "none".to_owned(), |cap| cap.to_string());
@@ -36,6 +40,27 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
         env.print(&format!("cap of {of} for a {period}: {shown}\n"));
     }
     env.print(&format!("{WHEN}\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a login that takes no part: a cap of it would bind nobody.
+fn known_login(ledger: &mut Ledger, team: &str, login: &str) -> Result<()> {
+    let members = ledger.members(team)?;
+    if members.iter().any(|member| member.login == login) {
+        return Ok(());
+    }
+    let error = Error::failed(format!("{login} takes no part in team {team}"));
+    Err(match nearest(login, members.iter().map(|member| member.login.as_str())) {
+        Some(nearest) => error.hint(format!("the nearest is {nearest}")),
+        None => error.hint("`fusebox team members` lists who does, `fusebox team invite LOGIN` lets one"),
+    })
+}
+
+/// Sets whom people ask whose agents are stopped.
+pub fn contact(env: &Environment, contact: &str) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    team_place::ledger(&joined)?.set_contact(&joined.team, contact)?;
+    env.print(&format!("whose agents team {} stops reads: ask {contact}\n{WHEN}\n", joined.team));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::caps::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
@@ -33,7 +34,7 @@ fn two_machines_tell_one_team_what_they_spend_and_each_response_once() {
     #[cfg(unix)]
     assert_eq!(mode(&bob.state().join("team.json")), 0o600);
     assert!(boss.good(&["limit", "month=100"]).contains("from its next sync on"));
-    assert!(bob.bad(&["limit", "month=500"]).contains("permission denied"));
+    assert!(bob.bad(&["limit", "month=500"]).contains("only an admin of the team may do that"));
 
     bob.spend("msg_1", 3);
     bob.spend("msg_2", 4);
@@ -111,7 +112,7 @@ fn an_admin_grants_more_and_writes_off_what_a_lost_machine_holds() {
     assert!(ann.good(&["grant", "+7", "--period", "month"]).contains("cap of the team for this month: 107.00 USD"));
     assert!(ann.bad(&["grant", "bob", "5"]).contains("is no grant"));
     assert!(ann.bad(&["grant", "bob", "+5", "--period", "week"]).contains("bob has no cap of that kind to raise"));
-    assert!(bob.bad(&["grant", "bob", "+5"]).contains("permission denied"));
+    assert!(bob.bad(&["grant", "bob", "+5"]).contains("only an admin of the team may do that"));
     let shown = bob.good(&["status"]);
     assert!(shown.contains("15.00 USD") && shown.contains("107.00 USD"), "{shown}");
 
@@ -124,7 +125,7 @@ fn an_admin_grants_more_and_writes_off_what_a_lost_machine_holds() {
     let shown = bob.good(&["status"]);
     assert!(shown.contains("13.00 USD") && shown.contains("project https://git.example/app"), "{shown}");
     assert_eq!(ann.good(&["group", "ops", "--remove", "bob"]), "group ops of team core: eve\n");
-    assert!(bob.bad(&["group", "ops", "--remove", "eve"]).contains("permission denied"));
+    assert!(bob.bad(&["group", "ops", "--remove", "eve"]).contains("only an admin of the team may do that"));
 
     let id = "11111111-lost-machine";
     for number in [1, 2] {
@@ -146,6 +147,35 @@ fn an_admin_grants_more_and_writes_off_what_a_lost_machine_holds() {
     assert!(!ann.good(&["status"]).contains("expired leases"));
     let open = "SELECT committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'day'";
     assert_eq!(server.as_login("ann", open).unwrap(), "0");
+}
+
+#[test]
+fn slips_are_told_in_words_and_the_lead_sees_who_was_heard_and_says_whom_to_ask() {
+    let Some(server) = Postgres::start() else { return };
+    let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
+    ann.good(&["join", "core"]);
+    bob.good(&["join", "core"]);
+    assert!(ann.bad(&["limit", "day=1", "--user", "bobb"]).contains("the nearest is bob"));
+    assert!(ann.bad(&["limit", "day=1", "--user", "nobody-here"]).contains("nobody-here takes no part in team core"));
+    assert!(bob.bad(&["contact", "me"]).contains("only an admin of the team may do that"));
+    let row = |who: &str| {
+        let members = ann.good(&["members"]);
+        let row = members.lines().find(|line| line.starts_with(who)).unwrap_or_default();
+        row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("bob"), ["bob", "member", "0", "-"]);
+    bob.good(&["sync"]);
+    assert_eq!(row("bob")[..3], ["bob", "member", "0"]);
+    bob.spend("m1", 1);
+    bob.good(&["sync"]);
+    let heard = row("bob");
+    assert_eq!(heard[..3], ["bob", "member", "1"]);
+    assert!(heard[3].starts_with("20"), "{heard:?}");
+    ann.good(&["limit", "month=1"]);
+    assert!(ann.good(&["contact", "#budget"]).contains("reads: ask #budget"));
+    let client = Client::start(&bob, "s1");
+    let refused = client.prompt().or_else(|| client.turn()).unwrap_or_default();
+    assert!(refused.contains("ask #budget"), "{refused}");
 }
 
 #[test]

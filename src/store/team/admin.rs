@@ -20,6 +20,19 @@ pub enum Whose<'a> {
     Project(&'a str),
 }
 
+/// A login that takes part, as `team members` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The login.
+    pub login: String,
+    /// `member` or `admin`.
+    pub role: String,
+    /// How many of its machines were heard in 30 days, as far as who asks may see them.
+    pub machines: String,
+    /// When one was heard last, in the team's time zone; `-` for never.
+    pub heard: String,
+}
+
 /// What a cap was raised by for one period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Granted {
@@ -138,12 +151,19 @@ impl Ledger {
         self.ask(set, &[Some(team), Some(contact)]).map(|_| ())
     }
 
-    /// Returns the members of a team, each with its role.
-    pub fn members(&mut self, team: &str) -> Result<Vec<(String, String)>> {
-        let members = "SELECT m.login, m.role FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team WHERE t.name = $1 \
-             ORDER BY m.login";
+    /// Returns the members of a team, with what those machines of theirs have last told that the login may see.
+    pub fn members(&mut self, team: &str) -> Result<Vec<Member>> {
+        let members = "SELECT m.login, m.role, \
+             count(x.id) FILTER (WHERE x.seen_at > clock_timestamp() - interval '30 days'), \
+             coalesce(to_char(max(x.seen_at) AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI'), '-') \
+             FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team \
+             LEFT JOIN fusebox.machine x ON x.team = m.team AND x.login = m.login \
+             WHERE t.name = $1 GROUP BY m.login, m.role, t.time_zone ORDER BY m.login";
         let rows = self.ask(members, &[Some(team)])?;
-        Ok(rows.iter().map(|row| (word(row, 0).to_owned(), word(row, 1).to_owned())).collect())
+        let text = |row: &Row, at| word(row, at).to_owned();
+        let member =
+            |row: &Row| Member { login: text(row, 0), role: text(row, 1), machines: text(row, 2), heard: text(row, 3) };
+        Ok(rows.iter().map(member).collect())
     }
 
     /// Puts a login into a group, or takes it out.

@@ -216,6 +216,14 @@ fn error(shown: &str, failure: Failure) -> Error {
         .hint(
             "the owner of the database runs `fusebox team init NAME` once more: its tables are of an earlier version",
         ),
+        Failure::Refused(why) if why.contains("permission denied for schema") => {
+            Error::failed(format!("{shown} may not see the team's tables"))
+                .hint("whoever made the login runs `GRANT fusebox_member TO LOGIN` in the database")
+        }
+        Failure::Refused(why) if why.contains("permission denied for function") => {
+            Error::failed(format!("{shown}: only an admin of the team may do that"))
+                .hint("`fusebox team members` says who is; the database's owner runs `GRANT fusebox_admin TO LOGIN`")
+        }
         Failure::Refused(why) => Error::failed(format!("{shown} refuses: {why}")),
     }
 }

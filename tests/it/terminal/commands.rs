@@ -107,6 +107,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ("team members", &["", "HOSTILE"]),
     ("team limit", &["", "HOSTILE", "month=HOSTILE", "month=5 --user HOSTILE"]),
     ("team group", &["", "HOSTILE", "HOSTILE --add HOSTILE"]),
+    ("team contact", &["", "HOSTILE"]),
     ("team grant", &["HOSTILE", "HOSTILE +5", "+HOSTILE"]),
     ("team write-off", &["", "HOSTILE"]),
     ("team status", &["", "HOSTILE"]),
