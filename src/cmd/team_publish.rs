@@ -182,7 +182,7 @@ fn hear(share: &mut TeamShare, heard: &Heard) -> String {
 
 /// Returns the words for when a cap resets, and whom to ask.
 fn resets(cap: &CapUse) -> String {
-    let at = minute(&cap.resets);
+    let at = cap.resets.clone();
     if cap.contact.is_empty() { at } else { format!("{at}, ask {}", cap.contact) }
 }
 
@@ -193,20 +193,11 @@ fn caps_used<'a>(team: &str, caps: impl Iterator<Item = &'a CapUse>) -> Vec<CapU
         scope: cap.scope.clone(),
         label: cap.label.clone(),
         period: cap.period.clone(),
-        resets: minute(&cap.resets),
+        resets: cap.resets.clone(),
         cap: cap.cap,
         spent: cap.spent,
     };
     caps.map(used).collect()
-}
-
-/// Writes the server's `2026-12-01 00:00:00+01` as messages do: `2026-12-01 00:00 +01:00`.
-fn minute(moment: &str) -> String {
-    match (moment.get(..16), moment.rfind(['+', '-']).filter(|at| *at >= 16).and_then(|at| moment.get(at..))) {
-        (Some(minute), Some(zone)) if zone.contains(':') => format!("{minute} {zone}"),
-        (Some(minute), Some(zone)) => format!("{minute} {zone}:00"),
-        _ => moment.to_owned(),
-    }
 }
 
 /// Sums what was spent since the beginning of a period that ends with the next sync.
@@ -241,16 +232,4 @@ fn needs(budget: &SharedBudget, open: &[Session], now: Moment) -> Needs {
     let least = mean * (2 * runs) + held * 2;
     let least = least.max(Amount(1));
     Needs { least, want: (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least), ..Needs::default() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_moment_of_the_server_is_written_to_the_minute() {
-        assert_eq!(minute("2026-12-01 00:00:00+01"), "2026-12-01 00:00 +01:00");
-        assert_eq!(minute("2026-12-01 00:00:00.5-03:30"), "2026-12-01 00:00 -03:30");
-        assert_eq!(minute("soon"), "soon");
-    }
 }

@@ -171,11 +171,13 @@ fn slips_are_told_in_words_and_the_lead_sees_who_was_heard_and_says_whom_to_ask(
     let heard = row("bob");
     assert_eq!(heard[..3], ["bob", "member", "1"]);
     assert!(heard[3].starts_with("20"), "{heard:?}");
+    server.as_login("boss", "UPDATE fusebox.team SET time_zone = 'America/Port-au-Prince'").unwrap();
     ann.good(&["limit", "month=1"]);
+    assert!(ann.good(&["status"]).contains("-01 00:00 America/Port-au-Prince"));
     assert!(ann.good(&["contact", "#budget"]).contains("reads: ask #budget"));
     let client = Client::start(&bob, "s1");
     let refused = client.prompt().or_else(|| client.turn()).unwrap_or_default();
-    assert!(refused.contains("ask #budget"), "{refused}");
+    assert!(refused.contains("-01 00:00 America/Port-au-Prince, ask #budget"), "{refused}");
 }
 
 #[test]

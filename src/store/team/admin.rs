@@ -3,7 +3,7 @@
 use crate::domain::amount::Amount;
 use crate::error::Result;
 use crate::store::team::connection::Row;
-use crate::store::team::ledger::{Ledger, number, word};
+use crate::store::team::ledger::{Ledger, RESETS, number, word};
 
 /// Whose a cap is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +104,11 @@ impl Ledger {
         period: Option<&str>,
         more: Amount,
     ) -> Result<Vec<Granted>> {
-        let statement =
-            "SELECT period, before_pico_usd, after_pico_usd, resets_at FROM fusebox.grant_more($1, $2, $3, $4)";
+        let statement = format!(
+            "SELECT period, before_pico_usd, after_pico_usd, {RESETS} FROM fusebox.grant_more($1, $2, $3, $4) s"
+        );
         let more = more.0.to_string();
-        let rows = self.ask(statement, &[Some(team), Some(login.unwrap_or_default()), period, Some(&more)])?;
+        let rows = self.ask(&statement, &[Some(team), Some(login.unwrap_or_default()), period, Some(&more)])?;
         let granted = |row: &Row| Granted {
             period: word(row, 0).to_owned(),
             before: Amount(number(row, 1)),

@@ -18,6 +18,10 @@ pub struct Ledger {
     shown: String,
 }
 
+/// When something of the team in `$1` ends, as its people write it: to the minute, in the team's time zone, which it names.
+pub(super) const RESETS: &str = "(SELECT to_char(s.resets_at AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI ') || t.time_zone \
+     FROM fusebox.team t WHERE t.name = $1)";
+
 /// What spend is summed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
@@ -116,8 +120,10 @@ impl Ledger {
 
     /// Returns the caps that bind this login, with what is used of each.
     pub fn status(&mut self, team: &str) -> Result<Vec<CapUse>> {
-        let statement = "SELECT scope, period, resets_at, cap_pico_usd, spent_pico_usd, committed_pico_usd, contact \
-             FROM fusebox.status($1)";
+        let statement = format!(
+            "SELECT scope, period, {RESETS}, cap_pico_usd, spent_pico_usd, committed_pico_usd, contact \
+             FROM fusebox.status($1) s"
+        );
         let cap = |row: &Row| CapUse {
             scope: word(row, 0).to_owned(),
             label: String::new(),
@@ -128,13 +134,14 @@ impl Ledger {
             committed: Amount(number(row, 5)),
             contact: word(row, 6).to_owned(),
         };
-        Ok(self.ask(statement, &[Some(team)])?.iter().map(cap).collect())
+        Ok(self.ask(&statement, &[Some(team)])?.iter().map(cap).collect())
     }
 
     /// Returns the caps of projects, each with what is spent of it: of all, or of those with these labels.
     pub fn projects(&mut self, team: &str, labels: Option<&[&str]>) -> Result<Vec<CapUse>> {
-        let statement = "SELECT project, period, resets_at, cap_pico_usd, spent_pico_usd, contact \
-             FROM fusebox.projects($1, $2::jsonb)";
+        let statement = format!(
+            "SELECT project, period, {RESETS}, cap_pico_usd, spent_pico_usd, contact FROM fusebox.projects($1, $2::jsonb) s"
+        );
         let labels = labels.map(|labels| json!(labels).to_string());
         let cap = |row: &Row| CapUse {
             scope: "project".to_owned(),
@@ -146,7 +153,7 @@ impl Ledger {
             committed: Amount(number(row, 4)),
             contact: word(row, 5).to_owned(),
         };
-        Ok(self.ask(statement, &[Some(team), labels.as_deref()])?.iter().map(cap).collect())
+        Ok(self.ask(&statement, &[Some(team), labels.as_deref()])?.iter().map(cap).collect())
     }
 
     /// Returns what is left of a machine's leases as the store has them, and for how many milliseconds all of them live.
