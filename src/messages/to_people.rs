@@ -127,7 +127,7 @@ messages! {
 
     /// At the end of `fusebox run`: its main agent was paused.
     run_paused(why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e", session = "5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55")
-        => "paused: {why}; the work is kept. A person's `fusebox resume {id}`, then `claude --resume {session}` go on";
+        => "paused: {why}; its work is kept. `fusebox resume {id}`, then `claude -p --resume {session} 'go on'`";
 
     /// At the end of `fusebox run`: its prompt was not sent.
     run_blocked(why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
