@@ -110,7 +110,8 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
             scope.as_str()
         )));
     }
-    let budget: &SharedBudget = state.shared_budgets.first().ok_or_else(missing)?;
+    let budget = state.shared_budgets.iter().find(|budget| budget.scope == scope);
+    let budget: &SharedBudget = budget.ok_or_else(missing)?;
     let granted: u64 = budget.granted.iter().filter(|(name, _)| *name == more.rule).map(|(_, more)| more).sum();
     let cap = rule.cap.saturating_add(granted);
     let added = match more.to {

@@ -166,6 +166,11 @@ impl SharedBudget {
         SPANS.iter().zip(&self.periods).any(|(span, period)| caps(rules, *span) && !period.covers(at_ms))
     }
 
+    /// Whether a period of it is open at a moment.
+    pub fn covers(&self, at_ms: i64) -> bool {
+        self.periods.iter().any(|period| period.covers(at_ms))
+    }
+
     /// Opens the periods that limits cap, and reopens the open ones, as `period` says, with nothing spent yet.
     ///
     /// Deletes the warnings and grants of a period that is over. Where a clock was set back they stay.

@@ -18,7 +18,7 @@ use crate::wire::events::Touches;
 
 /// Loads into the state what its session shares with others, as of a moment.
 ///
-/// A session that shares nothing pays nothing.
+/// What a session has no rules about itself, it adds to where others have.
 pub fn load(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
     load_outer(store, state)?;
     load_budgets(store, state, now)?;
@@ -64,8 +64,14 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now: Moment) -> Res
     let now_ms = now.wall_ms;
     let session = &state.session;
     let (mut budgets, mut restored) = (Vec::new(), Vec::new());
-    for (scope, id, rules) in shares(session) {
-        let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
+    let mut known = store.budgets_of(&session.project)?;
+    for (scope, id, rules) in scopes(session) {
+        let found = known.iter().position(|budget| budget.scope == scope).map(|at| known.swap_remove(at));
+        let is_open = || found.as_ref().is_some_and(|budget| budget.covers(now_ms));
+        if rules.is_empty() && !is_open() {
+            continue;
+        }
+        let mut budget = found.unwrap_or_else(|| SharedBudget::new(scope, id));
         if budget.is_due(rules, now_ms) {
             let policy = session.policy.map(|id| policy::stored(store, id)).transpose()?.unwrap_or_default();
             restored.extend(count(store, &mut budget, (session, rules), (&Zone::named(policy.time_zone()), now_ms))?);
@@ -88,11 +94,14 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now: Moment) -> Res
     Ok(())
 }
 
-/// Returns the scopes in which a session has rules, each with whose they are.
+/// Returns the scopes that a session shares, each with whose it is, and the session's rules there.
+fn scopes(session: &Session) -> [(Scope, &str, &LimitSet); 2] {
+    [(Scope::User, "", &session.user_limits), (Scope::Project, session.project.as_str(), &session.project_limits)]
+}
+
+/// Returns those in which it has rules.
 fn shares(session: &Session) -> impl Iterator<Item = (Scope, &str, &LimitSet)> {
-    let scopes =
-        [(Scope::User, "", &session.user_limits), (Scope::Project, session.project.as_str(), &session.project_limits)];
-    scopes.into_iter().filter(|(_, _, rules)| !rules.is_empty())
+    scopes(session).into_iter().filter(|(_, _, rules)| !rules.is_empty())
 }
 
 /// Gives a shared budget the trips of its rules that wait for a call of this session to ask with, but for those raised since.

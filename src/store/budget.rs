@@ -23,6 +23,12 @@ impl Store {
         Ok(self.budgets_where("WHERE scope = ?1 AND owner = ?2", &[&scope.as_str(), &id])?.pop())
     }
 
+    /// Loads what the sessions of the user and those of a project share, as far as any has limits about it.
+    pub fn budgets_of(&self, project: &str) -> Result<Vec<SharedBudget>> {
+        let wanted = "WHERE (scope, owner) IN (VALUES (?1, ''), (?2, ?3))";
+        self.budgets_where(wanted, &[&Scope::User.as_str(), &Scope::Project.as_str(), &project])
+    }
+
     /// Loads everything that sessions share: the user's first, then the projects'. A period may be over by now.
     pub fn shared_budgets(&self) -> Result<Vec<SharedBudget>> {
         self.budgets_where("ORDER BY scope DESC, owner", &[])

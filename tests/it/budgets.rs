@@ -1,5 +1,7 @@
 //! Budgets that sessions share: of a user and of a project, over days, weeks and months.
 
+mod others;
+
 use fusebox::domain::amount::PICO;
 use fusebox::domain::charge::Charge;
 use fusebox::domain::event::Moment;
