@@ -12,7 +12,7 @@ use crate::domain::limit::{Meter, Unit};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{Run, Session, Status};
-use crate::domain::team::CapUsed;
+use crate::domain::team::CapUse;
 use crate::domain::verdict::Finding;
 use crate::limits;
 use crate::messages::alerts as messages;
@@ -39,7 +39,7 @@ pub struct Facts<'a> {
     /// The signs of life of each run at work.
     pub signs: &'a Signs,
     /// What is used of the team's caps.
-    pub team_caps: &'a [CapUsed],
+    pub team_caps: &'a [CapUse],
     /// Now.
     pub now: Moment,
 }

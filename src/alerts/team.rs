@@ -2,13 +2,13 @@
 
 use crate::alerts::alert::Alert;
 use crate::domain::alert::{AlertRule, Trigger};
-use crate::domain::team::CapUsed;
+use crate::domain::team::CapUse;
 use crate::messages::alerts as messages;
 use crate::ui::style::plain;
 
 /// Finds the caps of which so much is spent, but not yet so much as a higher rule is about.
-pub fn part_used(caps: &[CapUsed], rule: &AlertRule, percent: u64, rules: &[AlertRule]) -> Vec<Alert> {
-    let is_told_by = |other: &AlertRule, cap: &CapUsed| match other.trigger {
+pub fn part_used(caps: &[CapUse], rule: &AlertRule, percent: u64, rules: &[AlertRule]) -> Vec<Alert> {
+    let is_told_by = |other: &AlertRule, cap: &CapUse| match other.trigger {
         Trigger::Team { percent: higher } => higher > percent && cap.is_used(higher),
         _ => false,
     };
@@ -16,7 +16,7 @@ pub fn part_used(caps: &[CapUsed], rule: &AlertRule, percent: u64, rules: &[Aler
     reached.map(|cap| alert(cap, rule, percent)).collect()
 }
 
-fn alert(cap: &CapUsed, rule: &AlertRule, percent: u64) -> Alert {
+fn alert(cap: &CapUse, rule: &AlertRule, percent: u64) -> Alert {
     let whose = match cap.scope.as_str() {
         "team" => format!("team {}", cap.team),
         "project" => format!("project {} in team {}", cap.label, cap.team),

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use crate::cmd::{query, team_place};
 use crate::config::problem::nearest;
 use crate::domain::amount::Amount;
+use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::admin::{Expired, Whose};
-use crate::store::team::ledger::{CapUse, Ledger};
+use crate::store::team::ledger::Ledger;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 

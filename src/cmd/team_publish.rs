@@ -13,13 +13,12 @@ use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
-use crate::domain::team::{CapUsed, ProjectSpent, TeamShare};
+use crate::domain::team::{CapUse, ProjectSpent, TeamShare};
 use crate::error::Result;
 use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::store::response::Whose;
-use crate::store::team::ledger::CapUse;
 use crate::team::machine::Machine;
 
 /// Responses older than this are told no more; none grows for so long.
@@ -91,7 +90,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     if let Some(heard) = heard {
         resets = Some(hear(&mut share, heard));
         share.projects = spent_projects(&projects, &heard.projects);
-        store.save_team_caps(&caps_used(&joined.team, heard.caps.iter().chain(&heard.projects)))?;
+        store.save_team_caps(&[&heard.caps[..], &heard.projects].concat())?;
     }
     count(&store, &mut budget, &share, (now, resets.unwrap_or_default()))?;
     let needs = Needs { projects, ..needs(&budget, &open, now) };
@@ -184,20 +183,6 @@ fn hear(share: &mut TeamShare, heard: &Heard) -> String {
 fn resets(cap: &CapUse) -> String {
     let at = cap.resets.clone();
     if cap.contact.is_empty() { at } else { format!("{at}, ask {}", cap.contact) }
-}
-
-/// Returns what is used of the caps, for those who are told of it.
-fn caps_used<'a>(team: &str, caps: impl Iterator<Item = &'a CapUse>) -> Vec<CapUsed> {
-    let used = |cap: &CapUse| CapUsed {
-        team: team.to_owned(),
-        scope: cap.scope.clone(),
-        label: cap.label.clone(),
-        period: cap.period.clone(),
-        resets: cap.resets.clone(),
-        cap: cap.cap,
-        spent: cap.spent,
-    };
-    caps.map(used).collect()
 }
 
 /// Sums what was spent since the beginning of a period that ends with the next sync.

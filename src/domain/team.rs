@@ -79,10 +79,10 @@ pub struct ProjectSpent {
     pub resets: String,
 }
 
-/// What is used of one of a team's caps, as the last sync has heard it.
+/// One of a team's caps, and what is used of it, as the store says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct CapUsed {
+pub struct CapUse {
     /// The team's name.
     pub team: String,
     /// `team`, `project`, or `user` for the person's own.
@@ -97,9 +97,13 @@ pub struct CapUsed {
     pub cap: Amount,
     /// What is spent of it.
     pub spent: Amount,
+    /// What is spent of it or leased.
+    pub committed: Amount,
+    /// Whom to ask for more; empty where nobody is named.
+    pub contact: String,
 }
 
-impl CapUsed {
+impl CapUse {
     /// Whether so many per cent are used.
     pub fn is_used(&self, percent: u64) -> bool {
         self.cap > Amount::ZERO && u128::from(self.spent.0) * 100 >= u128::from(self.cap.0) * u128::from(percent)

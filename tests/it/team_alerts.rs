@@ -1,7 +1,7 @@
 //! What `fusebox watch` tells of a team's caps, and when it begins a sync.
 
 use fusebox::domain::amount::Amount;
-use fusebox::domain::team::CapUsed;
+use fusebox::domain::team::CapUse;
 use fusebox::store::Store;
 use serde_json::json;
 
@@ -14,7 +14,16 @@ fn hear(world: &TestWorld, scope: &str, resets: &str, usd: f64) {
     let (team, period) = ("core".to_owned(), "month".to_owned());
     let (cap, spent) = (Amount::from_usd(100.0), Amount::from_usd(usd));
     let label = if scope == "project" { "shop".to_owned() } else { String::new() };
-    let used = CapUsed { team, scope: scope.to_owned(), label, period, resets: resets.to_owned(), cap, spent };
+    let used = CapUse {
+        team,
+        scope: scope.to_owned(),
+        label,
+        period,
+        resets: resets.to_owned(),
+        cap,
+        spent,
+        ..CapUse::default()
+    };
     let store = Store::open_for(&world.path("state"), None).unwrap();
     store.begin().unwrap();
     store.save_team_caps(&[used]).unwrap();

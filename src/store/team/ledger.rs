@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
+use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::store::team::MIGRATIONS;
 use crate::store::team::address::Address;
@@ -33,27 +34,6 @@ pub enum By {
     Model,
     /// The day, in the team's time zone.
     Day,
-}
-
-/// One cap, and what is used of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CapUse {
-    /// `team`, `user` or `project`.
-    pub scope: String,
-    /// The project's label; empty for others.
-    pub label: String,
-    /// `day`, `week` or `month`.
-    pub period: String,
-    /// When the period ends, by the server.
-    pub resets: String,
-    /// The cap.
-    pub cap: Amount,
-    /// What is spent.
-    pub spent: Amount,
-    /// What is spent or leased.
-    pub committed: Amount,
-    /// Whom to ask; empty where nobody is named.
-    pub contact: String,
 }
 
 impl Ledger {
@@ -125,6 +105,7 @@ impl Ledger {
              FROM fusebox.status($1) s"
         );
         let cap = |row: &Row| CapUse {
+            team: team.to_owned(),
             scope: word(row, 0).to_owned(),
             label: String::new(),
             period: word(row, 1).to_owned(),
@@ -144,6 +125,7 @@ impl Ledger {
         );
         let labels = labels.map(|labels| json!(labels).to_string());
         let cap = |row: &Row| CapUse {
+            team: team.to_owned(),
             scope: "project".to_owned(),
             label: word(row, 0).to_owned(),
             period: word(row, 1).to_owned(),
