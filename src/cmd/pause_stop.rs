@@ -182,7 +182,7 @@ fn withdraw(state: &mut SessionState) -> usize {
         all.into_iter().partition(|ask| !ask.granted && is_stopped(&state.session, state.run(&ask.run)));
     state.session.pending_prompts = kept;
     for ask in &withdrawn {
-        log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
+        log_records::write(state, &ask.run, RecordKind::IncreaseWithdrawn, &ask.finding);
     }
     withdrawn.len()
 }

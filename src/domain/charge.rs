@@ -23,6 +23,8 @@ pub enum RecordKind {
     IncreaseAsked,
     /// A dialog grants nothing: it was answered with No or left with Esc, or no person has answered it.
     IncreaseDeclined,
+    /// A dialog grants nothing: a person has stopped its agent while it was open.
+    IncreaseWithdrawn,
     /// A run's client died.
     AgentOrphaned,
     /// A person ended a run.
@@ -42,6 +44,7 @@ impl RecordKind {
             RecordKind::LimitGranted => "LIMIT_GRANTED",
             RecordKind::IncreaseAsked => "INCREASE_ASKED",
             RecordKind::IncreaseDeclined => "INCREASE_DECLINED",
+            RecordKind::IncreaseWithdrawn => "INCREASE_WITHDRAWN",
             RecordKind::AgentOrphaned => "AGENT_ORPHANED",
             RecordKind::AgentStopped => "AGENT_STOPPED",
             RecordKind::Notice => "NOTICE",

@@ -60,6 +60,7 @@ fn sentence(kind: RecordKind, finding: &Finding) -> String {
         RecordKind::LimitGranted => format!("{} was raised by a person", finding.source),
         RecordKind::IncreaseAsked => format!("A person is asked for more of {}", finding.source),
         RecordKind::IncreaseDeclined => format!("The dialog about {} grants nothing", finding.source),
+        RecordKind::IncreaseWithdrawn => format!("The question about {} was withdrawn by a stop", finding.source),
         RecordKind::AgentWarning if finding.percent < 100 => {
             format!("Agent reached {} % of {}", finding.percent, finding.source)
         }

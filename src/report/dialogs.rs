@@ -16,6 +16,8 @@ pub enum Answer {
     Granted,
     /// Nothing was granted: No, Esc, or no person's Yes.
     Declined,
+    /// Nothing was granted: its agent was stopped while the question was open.
+    Withdrawn,
 }
 
 impl Answer {
@@ -25,6 +27,7 @@ impl Answer {
             Answer::Open => "no answer seen yet",
             Answer::Granted => "Yes",
             Answer::Declined => "No",
+            Answer::Withdrawn => "withdrawn by a stop",
         }
     }
 }
@@ -57,6 +60,7 @@ pub fn of_run(records: &[Logged], run: &str) -> Vec<Dialog> {
             Some(RecordKind::IncreaseAsked) => Answer::Open,
             Some(RecordKind::LimitGranted) => Answer::Granted,
             Some(RecordKind::IncreaseDeclined) => Answer::Declined,
+            Some(RecordKind::IncreaseWithdrawn) => Answer::Withdrawn,
             _ => continue,
         };
         let (limit, scope, number) = (record.limit.clone(), record.scope.clone(), logged.number);

@@ -12,7 +12,7 @@ use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{Ahead, figures_of_trip, short};
 
 /// Every kind of record with its name and its style.
-const KINDS: [(RecordKind, &str, Style); 10] = [
+const KINDS: [(RecordKind, &str, Style); 11] = [
     (RecordKind::AgentFailed, "AGENT_FAILED", Style::Red),
     (RecordKind::AgentPaused, "AGENT_PAUSED", Style::Yellow),
     (RecordKind::AgentWarning, "AGENT_WARNING", Style::Yellow),
@@ -20,6 +20,7 @@ const KINDS: [(RecordKind, &str, Style); 10] = [
     (RecordKind::LimitGranted, "LIMIT_GRANTED", Style::Green),
     (RecordKind::IncreaseAsked, "INCREASE_ASKED", Style::Yellow),
     (RecordKind::IncreaseDeclined, "INCREASE_DECLINED", Style::Yellow),
+    (RecordKind::IncreaseWithdrawn, "INCREASE_WITHDRAWN", Style::Yellow),
     (RecordKind::AgentOrphaned, "AGENT_ORPHANED", Style::Dim),
     (RecordKind::AgentStopped, "AGENT_STOPPED", Style::Red),
     (RecordKind::Notice, "NOTICE", Style::Plain),

@@ -29,7 +29,9 @@ fn a_yes_to_the_question_of_a_stopped_agent_grants_nothing() {
             let over = scene.batch("t2");
             assert_eq!(cap(&scene), 1, "{who:?} {target}: {over}");
             let log = scene.logged();
-            assert!(log.contains("INCREASE_DECLINED") && !log.contains("LIMIT_GRANTED"), "{who:?} {target}: {log}");
+            assert!(log.contains("INCREASE_WITHDRAWN") && !log.contains("LIMIT_GRANTED"), "{who:?} {target}: {log}");
+            let status = scene.world.run(&["status", "--all"]).ok();
+            assert!(status.contains("withdrawn by a stop") && !status.contains(": No"), "{who:?} {target}: {status}");
             // It goes on once a person says so: it asks again, or what lifts the stop has raised its cap.
             let _resumed = scene.world.run(&["resume", target]).ok();
             let again = scene.requests("t3");
