@@ -4,7 +4,7 @@ use crate::cmd::query;
 use crate::domain::budget::SharedBudget;
 use crate::domain::charge::DaySum;
 use crate::domain::session::Session;
-use crate::domain::team::CapUsed;
+use crate::domain::team::CapUse;
 use crate::error::Result;
 use crate::hook::catch_up;
 use crate::platform::environment::Environment;
@@ -42,7 +42,7 @@ pub struct LiveState {
     /// The sums of pruned days.
     pub pruned: Vec<DaySum>,
     /// What is used of the team's caps.
-    pub team_caps: Vec<CapUsed>,
+    pub team_caps: Vec<CapUse>,
 }
 
 fn stamp(env: &Environment) -> Stamp {

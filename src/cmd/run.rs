@@ -82,6 +82,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             let unseen = (!outcome.is_seen).then(|| to_people::run_unseen(NextStep::Doctor));
             let stopped = outcome.stopped.map(|stopped| stopped.sentence(&args.command));
             remarks.extend(stopped.into_iter().chain(outcome.remarks).chain(unseen));
+            say(env, &outcome.warned);
         }
         Err(error) => remarks.push(to_people::run_unknown(error)),
     }
@@ -120,6 +121,8 @@ struct Outcome {
     stopped: Option<Stopped>,
     /// What a person should know beside that.
     remarks: Vec<String>,
+    /// Which limits were passed that only warn: that is as it was set up.
+    warned: Vec<String>,
 }
 
 /// What a limit or a person did to the main agent, in a sentence.
@@ -156,6 +159,7 @@ fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
             outcome.stopped = stopped(store, session)?;
         }
         outcome.remarks.extend(remarks(store, session)?);
+        outcome.warned.extend(warned(&store.records_of(&session.id)?));
     }
     Ok(outcome)
 }
@@ -185,16 +189,28 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
     Ok(ended.map(of_run).chain(off).chain(observed).chain(refused).chain(unasked).collect())
 }
 
+/// Says which limits only warned, each once.
+fn warned(records: &[Numbered]) -> Vec<String> {
+    let only_warned = |record: &&Record| record.mode.is_empty() && record.percent.is_none() && record.action == "warn";
+    each_once(records, only_warned).into_iter().map(to_people::run_warned).collect()
+}
+
 /// Names the limits that would have blocked, where they had not only been observed, each once.
 fn would_have_struck(records: &[Numbered]) -> String {
     let is_observed = |record: &&Record| !record.mode.is_empty() && record.percent.is_none() && record.action != "warn";
-    let mut struck: Vec<String> = Vec::new();
-    for figures in records.iter().map(|row| &row.2).filter(is_observed).filter_map(log_lines::figures) {
-        if !struck.contains(&figures) {
-            struck.push(figures);
+    let struck = each_once(records, is_observed);
+    if struck.is_empty() { String::new() } else { format!("{} would have struck", struck.join(", ")) }
+}
+
+/// Returns the figures of the limits that some records are about, each once.
+fn each_once(records: &[Numbered], keep: impl Fn(&&Record) -> bool) -> Vec<String> {
+    let mut each: Vec<String> = Vec::new();
+    for figures in records.iter().map(|row| &row.2).filter(keep).filter_map(log_lines::figures) {
+        if !each.contains(&figures) {
+            each.push(figures);
         }
     }
-    if struck.is_empty() { String::new() } else { format!("{} would have struck", struck.join(", ")) }
+    each
 }
 
 /// Whether a limit or a person has ended or held a run.

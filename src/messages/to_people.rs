@@ -146,9 +146,12 @@ messages! {
     /// The client of `fusebox run` writes down nothing of what it spends.
     run_estimated() => "cost and tokens are estimates, and may be far below what was spent: the client keeps no transcript.";
 
+    /// At the end of `fusebox run`: a limit was passed that only warns.
+    run_warned(figures = "max_turns 25/25") => "{figures}: this limit only warns, and work went on past it.";
+
     /// At the end of `fusebox run`: no hook was heard.
     run_unseen(next = NextStep::Doctor)
-        => "no session of this command ran any of its hooks: no limit was in force. {next}";
+        => "no hook of this command was heard: nothing was counted, and no limit could strike. {next}";
 
     /// At the end of `fusebox run`: the state cannot be read.
     run_unknown(error = "`state.db` cannot be opened") => "whether a limit stopped it is not known: {error}";

@@ -48,6 +48,9 @@ pub struct SessionReport {
     pub project: String,
     /// The session whose agent started this one's client: it is charged, and its limits bind.
     pub outer_session_id: Option<String>,
+    /// The mark of the `fusebox run` that started its client.
+    #[serde(skip)]
+    pub launcher: Option<String>,
     /// Where it stands, as texts say it: with how its last prompt's work has ended.
     #[serde(rename = "status")]
     pub stands: Status,
@@ -207,6 +210,7 @@ impl SessionReport {
             session_id: session.id.clone(),
             project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
+            launcher: session.launcher.clone(),
             stands: session.status,
             status: session.status,
             mode: session.mode,

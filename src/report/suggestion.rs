@@ -74,13 +74,13 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
         if is_nobodys_below(order, session.status) {
             let own = own_step(order, &session.limits, id).and_then(|step| step.command());
-            let again = format!("claude --resume {}", plain(id));
+            let again = takes_up(id, session.launcher.as_deref());
             return Some(told(&format!("{who}: {}", because(order)), &taken_up(own, again), (indent, terminal)));
         }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
         let then = lifts.command().filter(|_| session.status == Status::Completed).map(|_| {
             // Nobody prompts it or sends it a message until a client takes its session up.
-            terminal.wrap(&format!("{indent}  "), &format!("then claude --resume {id}"))
+            terminal.wrap(&format!("{indent}  "), &format!("then {}", takes_up(id, session.launcher.as_deref())))
         });
         Some(held(&who, order, &lifts, (indent, terminal)) + &then.unwrap_or_default())
     });
@@ -89,6 +89,14 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         told(&who, &next.entry(), (indent, terminal))
     });
     of_session.into_iter().chain(of_runs).chain(kept_back).collect()
+}
+
+/// Returns the command by which a client takes a session up again. One that `fusebox run` has started has no terminal to go on in.
+pub fn takes_up(session: &str, launcher: Option<&str>) -> String {
+    match launcher {
+        Some(_) => format!("claude -p --resume {} 'go on'", plain(session)),
+        None => format!("claude --resume {}", plain(session)),
+    }
 }
 
 /// Whether a main run was ended and a later prompt has a run of its own: nothing is left to let go on.

@@ -90,11 +90,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
 pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
     let order = told.order.as_ref()?;
     let session = &source.rows.session;
-    // A job has no terminal to go on in.
-    let again = match session.launcher {
-        Some(_) => format!("claude -p --resume {} 'go on'", plain(&session.id)),
-        None => format!("claude --resume {}", plain(&session.id)),
-    };
+    let again = suggestion::takes_up(&session.id, session.launcher.as_deref());
     if suggestion::is_nobodys_below(order, session.status) {
         let own = suggestion::own_step(order, &reading::of_session(source.rows, source.now), &session.id);
         return Some(suggestion::taken_up(own.and_then(|step| step.command()), again));

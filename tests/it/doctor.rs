@@ -204,7 +204,7 @@ fn run_hands_on_what_the_command_says() {
     insta::assert_snapshot!(outcome, @r"
     in -p -- x
     [stderr]
-    fusebox: no session of this command ran any of its hooks: no limit was in force. `fusebox doctor` shows what is registered here.
+    fusebox: no hook of this command was heard: nothing was counted, and no limit could strike. `fusebox doctor` shows what is registered here.
     [exit 7]
     ");
     world.script("bin/client", "kill -TERM $$");

@@ -68,11 +68,8 @@ fn doctor_and_check_count_the_same_errors() {
     assert!(doctor.contains("(2 errors in all)"), "{doctor}");
 }
 
-#[test]
-fn run_names_which_observed_limits_would_have_struck() {
-    let world = TestWorld::new();
-    let limits = r#"{"mode": "observe", "session": {"max_turns": 1, "timeout_action": "terminate", "warn_at": []}}"#;
-    world.write("home/.claude/fusebox.json", limits);
+/// A client of three calls, as a shell script.
+fn three_calls() -> String {
     let call = |id: &str| {
         let event = r#""hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}"#;
         let input = format!(
@@ -80,7 +77,28 @@ fn run_names_which_observed_limits_would_have_struck() {
         );
         format!("echo '{input}' | {} hook >/dev/null", crate::world::FUSEBOX)
     };
-    world.script("bin/client", &["t1", "t2", "t3"].map(call).join("\n"));
+    ["t1", "t2", "t3"].map(call).join("\n")
+}
+
+#[test]
+fn run_says_which_limits_only_warned_and_strict_takes_that_for_right() {
+    let limits = r#"{"main": {"max_turns": 2, "timeout_action": "warn", "warn_at": []}}"#;
+    for strict in [&["run", "client"][..], &["run", "--strict", "client"]] {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", limits);
+        world.script("bin/client", &three_calls());
+        let ran = world.run(strict);
+        let told = ran.stderr.matches("max_turns 2/2: this limit only warns, and work went on past it.").count();
+        assert_eq!((told, ran.code), (1, 0), "{ran}");
+    }
+}
+
+#[test]
+fn run_names_which_observed_limits_would_have_struck() {
+    let world = TestWorld::new();
+    let limits = r#"{"mode": "observe", "session": {"max_turns": 1, "timeout_action": "terminate", "warn_at": []}}"#;
+    world.write("home/.claude/fusebox.json", limits);
+    world.script("bin/client", &three_calls());
     let ran = world.run(&["run", "client"]);
     assert!(ran.stderr.contains("nothing was blocked: max_turns 1/1 would have struck"), "{ran}");
 }
