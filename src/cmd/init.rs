@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cmd::{completions, query, require_human};
 #[cfg(feature = "suggest")]
-use crate::cmd::{past_runs, suggest};
+use crate::cmd::past_runs;
 use crate::config::load;
 use crate::doctor::installation;
 use crate::domain::policy::Mode;
@@ -22,7 +22,6 @@ use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::{self, Plan, Starter};
 use crate::install::{binary, diff, own_copy, owned_by_root, status_line, summary};
 use crate::platform::environment::Environment;
-use crate::platform::file_info;
 use crate::store::{self, Store, trust};
 use crate::ui::wrap::wrap;
 
@@ -91,7 +90,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     may_have_status_line(env, args, program.as_ref())?;
     let starter = Starter { mode, paid_by_plan_in: own_file_of_plan(env, args, &state) };
     let plan = registration::plan(env, place, &wanted(env, args, program.as_ref())?, &starter)?;
-    show_past_runs(env, args);
+    show_past_runs(env, &plan);
     if args.dry_run {
         env.print(&preview(env, &plan));
         return Ok(ExitCode::SUCCESS);
@@ -119,7 +118,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.judge {
         env.print(&format!("\nnote: {}\n", wrap(JUDGES, env.width(), 6)));
     }
-    if let Some(note) = limits_off(env, &state) {
+    if let Some(note) = limits_off(env) {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
     if let Some(note) = unheeded(env).filter(|_| args.fail_closed) {
@@ -132,8 +131,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 }
 
 /// Says that a person has switched this repository's limits off, and that they stay so.
-fn limits_off(env: &Environment, state: &Path) -> Option<String> {
-    if !file_info::exists(&state.join(store::FILE)) {
+fn limits_off(env: &Environment) -> Option<String> {
+    if !store::is_there(env) {
         return None;
     }
     let project = env.project_of(&env.folder());
@@ -152,17 +151,13 @@ fn limits_off(env: &Environment, state: &Path) -> Option<String> {
 
 /// Says what past runs used beside the limits that will hold: who switches them on sees whom they will meet.
 #[cfg(feature = "suggest")]
-fn show_past_runs(env: &Environment, args: &Args) {
-    let folder = env.folder();
-    // A dry run makes no state.
-    let is_known = args.scope != InstallScope::Project && suggest::has_state(env);
-    let is_trusted = is_known && trust::is_trusted(env, &folder);
-    past_runs::show(env, &load::load(env, &folder, is_trusted).0.with_observed());
+fn show_past_runs(env: &Environment, plan: &Plan) {
+    past_runs::show(env, &summary::policy_of(env, plan).with_observed());
 }
 
 /// Says nothing: figures of past runs are part of `suggest`.
 #[cfg(not(feature = "suggest"))]
-fn show_past_runs(_env: &Environment, _args: &Args) {}
+fn show_past_runs(_env: &Environment, _plan: &Plan) {}
 
 /// Refuses a status line where it would take the place of another, and where it would be everybody's.
 fn may_have_status_line(env: &Environment, args: &Args, program: Option<&Registered>) -> Result<()> {

@@ -17,7 +17,6 @@ use crate::install::files::{self, Change};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::{default_files, policy_edit};
 use crate::platform::environment::Environment;
-use crate::platform::file_info;
 use crate::pricing;
 use crate::replay::evidence::{self, KnownRuns, MAIN};
 use crate::replay::play_all::{Between, play_all};
@@ -26,7 +25,7 @@ use crate::replay::replayed_session::ReplayedSession;
 use crate::replay::sources::{self, Source};
 use crate::replay::suggested::{self, Suggestions};
 use crate::report::period::{self, Since};
-use crate::store::{Store, trust};
+use crate::store::{self, Store, trust};
 use crate::ui::formats::Quantity;
 use crate::ui::json;
 use crate::ui::terminal::plain;
@@ -141,14 +140,9 @@ fn play(
     Ok(played?.0)
 }
 
-/// Whether there is a state yet: opening it would make one.
-pub fn has_state(env: &Environment) -> bool {
-    env.state_dir().is_some_and(|folder| file_info::exists(&folder.join("state.db")))
-}
-
 /// Returns the runs of these sessions as the state has them: it knows what transcripts do not tell.
 pub fn known_runs(env: &Environment, sessions: &[ReplayedSession]) -> KnownRuns {
-    let Some(store) = has_state(env).then(|| Store::open(env).ok()).flatten() else { return KnownRuns::new() };
+    let Some(store) = store::is_there(env).then(|| Store::open(env).ok()).flatten() else { return KnownRuns::new() };
     let mut known = KnownRuns::new();
     for id in sessions.iter().map(|session| &session.session.id) {
         let runs = store.runs_of(id).unwrap_or_default().into_iter();

@@ -11,7 +11,7 @@ use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::{default_files, own_copy, registration, status_line, tracked, uninstall};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox uninstall`.
@@ -55,7 +55,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     said += match (changed.is_empty(), shared.is_empty()) {
         (true, true) => "nothing to take out: no hook of fusebox is registered here\n",
         (true, false) => "nothing of yours alone to take out\n",
-        (false, _) => running(env, &state, &places),
+        (false, _) => running(env, &places),
     };
     said.extend(shared.iter().map(|place| of_all(env, place)));
     let mut left: Vec<_> = places.iter().flat_map(|place| uninstall::left(env, place)).collect();
@@ -97,8 +97,8 @@ fn own_policy(env: &Environment) -> Option<PathBuf> {
 }
 
 /// Says what sessions that are running do, and the command that lets them go; nothing where none runs.
-fn running(env: &Environment, state: &Path, places: &[SettingsPlace]) -> &'static str {
-    if !file_info::exists(&state.join("state.db")) {
+fn running(env: &Environment, places: &[SettingsPlace]) -> &'static str {
+    if !store::is_there(env) {
         return "";
     }
     let Ok(open) = Store::open(env).and_then(|store| store.open_sessions()) else { return "" };

@@ -15,9 +15,7 @@ use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::registration::{self, Plan};
 use crate::install::status_line;
 use crate::platform::environment::Environment;
-#[cfg(feature = "replay")]
-use crate::replay::past::{self, Past};
-use crate::store::log_file;
+use crate::store::{self, log_file};
 use crate::store::trust;
 use crate::ui::style::tokens;
 use crate::ui::terminal::plain;
@@ -116,7 +114,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
             .map(line)
             .collect::<String>()
     );
-    text + &notes(env, plan, &policy)
+    text + &note(env, plan)
 }
 
 /// Says whose clients a repository's registration is for, unless a note does.
@@ -128,23 +126,16 @@ fn covers(env: &Environment, plan: &Plan) -> Option<&'static str> {
     }
 }
 
-/// Says what a registration leaves out, and what the limits would have done.
-fn notes(env: &Environment, plan: &Plan, policy: &Policy) -> String {
-    let mut text = String::new();
-    if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
-        let note = format!(
-            "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
-            env.short_path(&main)
-        );
-        text += &format!("\n{}\n", wrap(&note, env.width(), 6));
-    }
-    #[cfg(not(feature = "replay"))]
-    let _unused = policy;
-    #[cfg(feature = "replay")]
-    if let Some(past) = past::past(env, &policy.with_observed()) {
-        text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
-    }
-    text
+/// Says what a registration leaves out.
+fn note(env: &Environment, plan: &Plan) -> String {
+    let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) else {
+        return String::new();
+    };
+    let note = format!(
+        "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
+        env.short_path(&main)
+    );
+    format!("\n{}\n", wrap(&note, env.width(), 6))
 }
 
 /// Names the files that were written beside the settings; `None` where there are none.
@@ -171,13 +162,14 @@ fn log(env: &Environment, plan: &Plan, policy: &Policy, state: &Path) -> String 
 }
 
 /// Returns the policy of whom a plan is for. Others who work in a repository may not trust it.
-fn policy_of(env: &Environment, plan: &Plan) -> Policy {
+pub fn policy_of(env: &Environment, plan: &Plan) -> Policy {
     if let (InstallScope::User, Some(home)) = (plan.place.scope, env.home()) {
         // What the repository at hand says is not for the others.
         return load::load(env, &home, false).0;
     }
-    let is_own = plan.place.scope != InstallScope::Project;
-    load::load(env, &env.folder(), is_own && trust::is_trusted(env, &env.folder())).0
+    // A dry run makes no state.
+    let is_known = plan.place.scope != InstallScope::Project && store::is_there(env);
+    load::load(env, &env.folder(), is_known && trust::is_trusted(env, &env.folder())).0
 }
 
 /// Says how a person sees what is used: below the prompt, too, where nothing of somebody else's is shown there.
@@ -289,17 +281,6 @@ fn own_types(policy: &Policy) -> Vec<&str> {
     names.sort_unstable();
     names.dedup();
     names
-}
-
-/// Says what these limits would have done in the client's recorded sessions.
-#[cfg(feature = "replay")]
-fn past_stops(past: &Past) -> String {
-    let Past { sessions, runs, stopped } = past;
-    let sessions = if *sessions == 1 { "session".to_owned() } else { format!("{sessions} sessions") };
-    format!(
-        "of the {runs} agent runs in your last {sessions} these limits would have stopped {stopped} \
-         (`fusebox replay`)"
-    )
 }
 
 /// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.

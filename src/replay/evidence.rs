@@ -47,6 +47,15 @@ pub fn evidence(sessions: &[ReplayedSession], known: &KnownRuns) -> BTreeMap<Str
     types
 }
 
+/// Returns how many runs of each agent type a policy would have ended or paused.
+pub fn stopped_runs(sessions: &[ReplayedSession]) -> BTreeMap<String, usize> {
+    let mut types = BTreeMap::new();
+    for run in sessions.iter().flat_map(ReplayedSession::stopped) {
+        *types.entry(type_of(run).to_owned()).or_default() += 1;
+    }
+    types
+}
+
 /// Whether a run is a prompt that a limit has blocked.
 fn was_not_sent(run: &Run) -> bool {
     let did_nothing = run.counters.turns == 0 && run.counters.spent.requests == 0 && run.order.is_none();

@@ -8,15 +8,11 @@ use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::pricing;
 use crate::replay::player::{self, ReplayTerms};
-use crate::replay::replayed_session::{ReplayedSession, Sums};
+use crate::replay::replayed_session::ReplayedSession;
 use crate::replay::sources::{self, Source};
-use crate::transcript::charges::Memory;
 
 /// How many sessions are looked at, the newest first.
 const SESSIONS: usize = 200;
-
-/// For how long.
-const TIME_MS: u64 = 2_000;
 
 /// The largest transcript that is looked at.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -24,41 +20,27 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// How deep below the client's `projects` folder sessions lie.
 const DEPTH: usize = 1;
 
-/// What would have become of past runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Past {
-    /// Sessions looked at.
-    pub sessions: usize,
-    /// Their runs.
-    pub runs: usize,
-    /// Runs that the policy would have stopped or paused.
-    pub stopped: usize,
-}
-
-/// Plays the newest of the client's sessions against a policy; nothing where there are none.
-pub fn past(env: &Environment, policy: &Policy) -> Option<Past> {
-    let mut sums = Sums::default();
-    play_newest(env, (policy, Mode::Enforce), TIME_MS, |replayed, charges| sums.add(&replayed, &charges));
-    let Sums { sessions, runs, runs_stopped: stopped, .. } = sums;
-    (runs > 0).then_some(Past { sessions, runs, stopped })
-}
-
-/// Plays the newest of the client's sessions for so long, and hands out each of them.
+/// Plays the newest of the client's sessions against a policy that only watches and against one that blocks, for so long, and hands out
+/// each of them both ways.
 pub fn play_newest(
     env: &Environment,
-    (policy, mode): (&Policy, Mode),
+    policy: &Policy,
     time_ms: u64,
-    mut taken: impl FnMut(ReplayedSession, Memory),
+    mut taken: impl FnMut(ReplayedSession, ReplayedSession),
 ) {
     let began = env.now();
     let (table, _) = pricing::load(env, policy.own_prices());
-    let terms = ReplayTerms { policy, mode, table: &table };
+    let terms = |mode| ReplayTerms { policy, mode, table: &table };
     let mut sessions = 0;
     for source in newest(env) {
-        let recordings = source.read().unwrap_or_default();
-        for (replayed, charges) in recordings.iter().filter_map(|recording| player::play(terms, recording).ok()) {
+        for recording in source.read().unwrap_or_default() {
+            let [Ok((watched, _)), Ok((blocked, _))] =
+                [Mode::Observe, Mode::Enforce].map(|mode| player::play(terms(mode), &recording))
+            else {
+                continue;
+            };
             sessions += 1;
-            taken(replayed, charges);
+            taken(watched, blocked);
         }
         if sessions >= SESSIONS || env.now().since(began) > time_ms {
             break;

@@ -26,31 +26,43 @@ const COLUMNS: [Column; 6] = [
     Column::new("TOOL CALLS", Align::Right, 0),
     Column::new("TIME", Align::Right, 2),
     Column::new("COST, USD", Align::Right, 1),
-    Column::new("TRIP", Align::Right, 0),
+    Column::new("STOPPED", Align::Right, 0),
 ];
 
 /// What a hyphen in the table says.
 const NONE: &str = "`-`: too few runs came to their end to tell; (-): no limit in force.";
 
-/// Writes a line for each of the agent types that ran most. Nothing where none did.
-pub fn text(policy: &Policy, types: &BTreeMap<String, TypeRuns>, sessions: usize, terminal: &Terminal) -> String {
+/// Writes a line for each of the agent types that ran most, and how many runs of all types would have been stopped. Nothing where none ran.
+pub fn text(
+    policy: &Policy,
+    (types, stopped): (&BTreeMap<String, TypeRuns>, &BTreeMap<String, usize>),
+    sessions: usize,
+    terminal: &Terminal,
+) -> String {
+    let stopped_of = |name: &str, runs: &TypeRuns| stopped.get(name).map_or(0, |stopped| *stopped.min(&runs[0].len()));
     let mut most: Vec<(&String, &TypeRuns)> = types.iter().collect();
     most.sort_by_key(|(_, runs)| Reverse(runs[0].len()));
     let rows: Vec<(Style, Vec<String>)> =
-        most.into_iter().take(TYPES).map(|(name, runs)| (Style::Plain, cells(policy, name, runs))).collect();
+        most.into_iter().take(TYPES).map(|(name, runs)| (Style::Plain, cells(policy, name, (runs, stopped_of(name, runs))))).collect();
     if rows.is_empty() {
         return String::new();
     }
     let words = format!(
-        "what 50, 90 and 99 of 100 past runs used at most, the (limit in force), and in how many a limit would have tripped; from \
-         the newest {}:",
+        "what 50, 90 and 99 of 100 past runs used at most, the (limit in force), and how many of them these limits \
+         would have stopped; from the newest {}:",
         counted(sessions as u64, "session")
     );
     let meaning = format!("{MEANING} {MEANING_UNHOOKED} {NONE}");
-    terminal.wrap("", &words) + &table(&COLUMNS, &rows, terminal) + &terminal.wrap("", &meaning)
+    let in_all = format!(
+        "These limits would have stopped {} of the {} in all (`fusebox replay`).",
+        types.iter().map(|(name, runs)| stopped_of(name, runs)).sum::<usize>(),
+        counted(types.values().map(|runs| runs[0].len()).sum::<usize>() as u64, "run"),
+    );
+    let below = [in_all, meaning].map(|words| terminal.wrap("", &words));
+    terminal.wrap("", &words) + &table(&COLUMNS, &rows, terminal) + &below.concat()
 }
 
-fn cells(policy: &Policy, name: &str, runs: &TypeRuns) -> Vec<String> {
+fn cells(policy: &Policy, name: &str, (runs, stopped): (&TypeRuns, usize)) -> Vec<String> {
     let rules = if name == MAIN { policy.main() } else { policy.agent(name, None).0 };
     let limits = FIGURES.iter().take(SHOWN).filter_map(|(figure, _)| {
         limit_name::names().find(|named| named.limit.run_figure == Some(*figure)).map(|named| named.limit)
@@ -60,15 +72,12 @@ fn cells(policy: &Policy, name: &str, runs: &TypeRuns) -> Vec<String> {
         .map(|(limit, used)| (limit, rules.named(limit.key).map(|rule| rule.cap), used.as_slice()))
         .collect();
     let all = runs[0].len();
-    // A run stands at the same place in the list of each figure.
-    let has_tripped = |run: &usize| capped.iter().any(|(_, cap, used)| cap.is_some_and(|cap| used[*run].used > cap));
-    let tripped = (0..all).filter(has_tripped).count();
     let figures = capped.iter().map(|(limit, cap, used)| {
         let show = |value: Option<u64>| value.map_or("-".to_owned(), |value| short(limit.unit, value));
         let used = [50, 90, 99].map(|percent| show(quantile(used, percent)));
         format!("{} ({})", used.join(" "), show(*cap))
     });
-    [name.to_owned(), all.to_string()].into_iter().chain(figures).chain([share(tripped, all)]).collect()
+    [name.to_owned(), all.to_string()].into_iter().chain(figures).chain([share(stopped, all)]).collect()
 }
 
 /// Writes a figure in few characters: `25`, `40s`, `1.20`.

@@ -159,6 +159,11 @@ pub fn folder(env: &Environment) -> Result<PathBuf> {
     })
 }
 
+/// Whether there is a state yet: opening it would make one.
+pub fn is_there(env: &Environment) -> bool {
+    env.state_dir().is_some_and(|folder| file_info::exists(&folder.join(FILE)))
+}
+
 /// Whether a connection keeps the database to itself while it is open.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {

@@ -317,10 +317,7 @@ fn init_tells_what_the_limits_would_have_done() {
     let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/runaway/transcripts");
     copy(&transcripts, &world.path("home/.claude/projects/-project"));
     let said = world.run(&["init"]).ok();
-    insta::assert_snapshot!(said.rsplit("\n\n").next().unwrap(), @r"
-    of the 3 agent runs in your last session these limits would have stopped 1
-    (`fusebox replay`)
-    ");
+    assert!(said.contains("These limits would have stopped 1 of the 3 runs in all (`fusebox replay`)."), "{said}");
 }
 
 #[test]
