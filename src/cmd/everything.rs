@@ -136,7 +136,7 @@ pub fn at_work(env: &Environment) -> Result<Vec<Candidate>> {
     let is_below = |session: &Session| session.outer.iter().chain(&session.between).any(|above| ids.contains(above));
     let mut candidates = Vec::new();
     for session in sessions.iter().filter(|session| !is_below(session)) {
-        let runs = store.runs_of(&session.id)?;
+        let runs = query::runs_of(&store, session)?;
         candidates.push(Candidate::of_session(session, doing(&runs)));
     }
     Ok(candidates)

@@ -6,7 +6,7 @@ use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
 use crate::config::load;
 use crate::config::resolve::Trust;
-use crate::domain::session::Session;
+use crate::domain::session::{Run, Session, Status};
 use crate::error::Result;
 use crate::hook::catch_up::catch_up;
 use crate::hook::orphans;
@@ -16,6 +16,7 @@ use crate::report::period::{self, Since};
 use crate::report::rows::{Logged, SessionRows};
 use crate::store::event::Numbered;
 use crate::store::{self, Store};
+use crate::transcript::{layout, turn_end};
 use crate::ui::style::{Colour, Terminal};
 
 /// Returns some sessions with all their rows, their transcripts read up to now.
@@ -61,12 +62,24 @@ pub fn note_untold(env: &Environment) -> Result<()> {
 pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
     let id = session.id.clone();
     Ok(SessionRows {
+        runs: runs_of(store, &session)?,
         session,
-        runs: store.runs_of(&id)?,
         charges: store.charges_of(&id)?,
         records: store.records_of(&id)?.into_iter().map(logged).collect(),
         calls: store.calls_of(&id)?,
     })
+}
+
+/// Reads the runs of a session. One whose turn a person has left is over, of which the client tells no hook: only its transcript has it.
+pub fn runs_of(store: &Store, session: &Session) -> Result<Vec<Run>> {
+    let mut runs = store.runs_of(&session.id)?;
+    for run in runs.iter_mut().filter(|run| run.working && run.status == Status::Running) {
+        let written = layout::transcripts_of(session, run);
+        if written.last().is_some_and(|path| turn_end::is_left_since(path, run.started.wall_ms)) {
+            (run.status, run.working) = (Status::Completed, false);
+        }
+    }
+    Ok(runs)
 }
 
 /// Returns a record as reports take it.

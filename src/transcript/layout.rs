@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::domain::ingested::Link;
+use crate::domain::session::{Run, Session};
 use crate::platform::{file_info, files};
 
 /// How many folders deep below `subagents/` agents are looked for.
@@ -44,6 +45,14 @@ pub struct Meta {
     pub depth: u32,
     /// Its model.
     pub model: Option<String>,
+}
+
+/// Returns the transcripts of a run, the one that it writes to last.
+pub fn transcripts_of(session: &Session, run: &Run) -> Vec<PathBuf> {
+    let own = run.position.iter();
+    // In the background the main agent writes another one.
+    let of_main = std::iter::once(&session.position).chain(&session.more_positions).filter(|_| run.is_main());
+    own.chain(of_main).map(|position| PathBuf::from(&position.path)).collect()
 }
 
 /// Reads what the client notes beside a subagent's transcript.

@@ -22,7 +22,6 @@ pub mod schedule;
 pub mod stand_in;
 pub mod traces;
 pub mod tree;
-#[cfg(feature = "watch")]
 pub mod turn_end;
 pub mod unwatched;
 mod usage_row;

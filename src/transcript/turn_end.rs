@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::domain::rfc3339;
 use crate::transcript::open;
 
 /// How much of a transcript's end is looked at, in bytes.
@@ -16,36 +17,54 @@ const COMMANDS: [&str; 2] = ["<command-", "<local-command-"];
 /// Reasons by which a response ends its turn.
 const LAST: [&str; 3] = ["end_turn", "stop_sequence", "refusal"];
 
-/// Whether the last message of a transcript ends its turn: a person has left it, the API has failed, or the model is done.
-pub fn is_over(path: &Path) -> bool {
-    let Ok((mut file, length)) = open(path) else { return false };
-    if file.seek(SeekFrom::Start(length.saturating_sub(REACH))).is_err() {
-        return false;
-    }
-    let mut bytes = Vec::new();
-    if file.take(REACH).read_to_end(&mut bytes).is_err() {
-        return false;
-    }
-    let rows = bytes.split(|byte| *byte == b'\n').rev().filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let mut rows = rows;
-    rows.find_map(|row| says_over(&row)).unwrap_or(false)
+/// What the last message of a transcript says of its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TurnEnd {
+    /// It goes on.
+    No,
+    /// The model is done, or the API has failed.
+    Done,
+    /// A person has left it, at this moment in milliseconds since 1970.
+    Left(i64),
 }
 
-/// Says whether a row ends its turn; nothing where it is no message of the conversation.
-fn says_over(row: &Value) -> Option<bool> {
+/// Whether the last message of a transcript ends its turn: a person has left it, the API has failed, or the model is done.
+pub fn is_over(path: &Path) -> bool {
+    last(path).is_some_and(|end| end != TurnEnd::No)
+}
+
+/// Whether a person has left the last turn of a transcript since some moment, in milliseconds since 1970.
+pub fn is_left_since(path: &Path, since_ms: i64) -> bool {
+    matches!(last(path), Some(TurnEnd::Left(at_ms)) if at_ms >= since_ms)
+}
+
+fn last(path: &Path) -> Option<TurnEnd> {
+    let (mut file, length) = open(path).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(REACH))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(REACH).read_to_end(&mut bytes).ok()?;
+    let rows = bytes.split(|byte| *byte == b'\n').rev().filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let mut rows = rows;
+    rows.find_map(|row| end_in(&row))
+}
+
+/// Returns what a row says of its turn; nothing where it is no message of the conversation.
+fn end_in(row: &Value) -> Option<TurnEnd> {
     let message = row.get("message")?;
     match row.get("type")?.as_str()? {
         "assistant" => {
             let failed = row.get("isApiErrorMessage").and_then(Value::as_bool).unwrap_or(false);
             let reason = message.get("stop_reason").and_then(Value::as_str).unwrap_or_default();
-            Some(failed || LAST.contains(&reason))
+            Some(if failed || LAST.contains(&reason) { TurnEnd::Done } else { TurnEnd::No })
         }
         "user" => {
             let is_meta = row.get("isMeta").and_then(Value::as_bool).unwrap_or(false);
             let text = text_of(message.get("content")?);
             // Commands of the client are written as prompts in tags, and begin no turn.
             let is_command = text.is_some_and(|text| COMMANDS.iter().any(|tag| text.starts_with(tag)));
-            (!is_meta && !is_command).then(|| text.is_some_and(|text| text.starts_with(INTERRUPTED)))
+            let is_left = text.is_some_and(|text| text.starts_with(INTERRUPTED));
+            let at_ms = || row.get("timestamp").and_then(Value::as_str).and_then(rfc3339::parse).unwrap_or_default();
+            (!is_meta && !is_command).then(|| if is_left { TurnEnd::Left(at_ms()) } else { TurnEnd::No })
         }
         _ => None,
     }
@@ -77,25 +96,25 @@ mod tests {
         let command = user(&json!("<command-name>/model</command-name>"));
         let failed = json!({"type": "assistant", "isApiErrorMessage": true, "message": {"content": []}});
         let system = json!({"type": "system", "subtype": "turn_duration"});
-        for (rows, is_over) in [
-            (vec![user(&json!("go"))], false),
-            (vec![assistant(&json!("tool_use"))], false),
-            (vec![assistant(&json!(null))], false),
-            (vec![assistant(&json!("end_turn"))], true),
-            (vec![assistant(&json!("end_turn")), system], true),
-            (vec![assistant(&json!("end_turn")), user(&json!("more"))], false),
-            (vec![interrupted.clone()], true),
-            (vec![interrupted.clone(), command], true),
-            (vec![interrupted, user(&json!("more"))], false),
-            (vec![result], false),
-            (vec![failed], true),
-            (vec![], false),
+        for (rows, end) in [
+            (vec![user(&json!("go"))], Some(TurnEnd::No)),
+            (vec![assistant(&json!("tool_use"))], Some(TurnEnd::No)),
+            (vec![assistant(&json!(null))], Some(TurnEnd::No)),
+            (vec![assistant(&json!("end_turn"))], Some(TurnEnd::Done)),
+            (vec![assistant(&json!("end_turn")), system], Some(TurnEnd::Done)),
+            (vec![assistant(&json!("end_turn")), user(&json!("more"))], Some(TurnEnd::No)),
+            (vec![interrupted.clone()], Some(TurnEnd::Left(0))),
+            (vec![interrupted.clone(), command], Some(TurnEnd::Left(0))),
+            (vec![interrupted, user(&json!("more"))], Some(TurnEnd::No)),
+            (vec![result], Some(TurnEnd::No)),
+            (vec![failed], Some(TurnEnd::Done)),
+            (vec![], None),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("t.jsonl");
             let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
             crate::platform::files::write_new(&path, 0o600, text).unwrap();
-            assert_eq!(super::is_over(&path), is_over, "{rows:?}");
+            assert_eq!(last(&path), end, "{rows:?}");
         }
     }
 }

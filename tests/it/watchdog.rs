@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::alerts::{begin, call, event, look, rules, world, write_transcript};
 use crate::given::{BEGAN_MS, GivenTime, RunningClient};
 use crate::world::{TestWorld, with};
+use fusebox::domain::rfc3339;
 
 /// A session whose main agent is in a call of Read, by a client that runs.
 struct Hanging<'a> {
@@ -65,9 +66,12 @@ fn a_turn_that_a_person_has_left_is_no_stall_and_its_client_is_kept() {
     let limits = json!({"stall_after_ms": "5m", "max_wall_ms": "6m", "timeout_action": "terminate"});
     let world = world(&json!({"main": limits, "watchdog": {"kill": true}}));
     let mut hanging = Hanging::begin(&world);
-    let row =
-        json!({"type": "user", "message": {"content": [{"type": "text", "text": "[Request interrupted by user]"}]}});
+    let at = rfc3339::format(hanging.time.now_ms());
+    let text = json!([{"type": "text", "text": "[Request interrupted by user]"}]);
+    let row = json!({"type": "user", "timestamp": at, "message": {"content": text}});
+    assert_eq!(hanging.run()["status"], "running");
     world.append("s1.jsonl", format!("{row}\n"));
+    assert_eq!(hanging.run()["status"], "completed");
     hanging.time.pass_ms(60 * 60_000);
     assert_eq!(rules(&look(&world, &hanging.time)), [""; 0]);
     assert!(hanging.client.is_at_work());

@@ -1,6 +1,6 @@
 //! The signs of life that the machine shows of runs at work: files that grow, shells that live.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::alerts::silence::{Sign, Signs};
 use crate::cmd::live_state::LiveState;
@@ -10,7 +10,7 @@ use crate::platform::file_info;
 use crate::platform::processes::{self, TICK_MS};
 use crate::report::doing::Activity;
 use crate::report::status;
-use crate::transcript::turn_end;
+use crate::transcript::{layout, turn_end};
 use crate::wire::tools;
 
 /// Nanoseconds of a millisecond.
@@ -22,7 +22,7 @@ pub fn of(live: &LiveState) -> Signs {
     for rows in live.rows.iter().filter(|rows| status::at_work(rows.session.status)) {
         for run in rows.runs.iter().filter(|run| run.status == Status::Running && run.working) {
             let call = live.calls.get(&rows.session.id).and_then(|calls| calls.get(&run.id));
-            let transcripts = transcripts(&rows.session, run);
+            let transcripts = layout::transcripts_of(&rows.session, run);
             let kept = run.limits.checkpoints.iter();
             let kept = kept.map(|rule| check_completion::file_of(rule, run, &rows.session.folder));
             let activity = Activity::of(run, call);
@@ -36,14 +36,6 @@ pub fn of(live: &LiveState) -> Signs {
         }
     }
     signs
-}
-
-/// Returns the transcripts of a run, the one that it writes to last.
-fn transcripts(session: &Session, run: &Run) -> Vec<PathBuf> {
-    let own = run.position.iter();
-    // In the background the main agent writes another one.
-    let of_main = std::iter::once(&session.position).chain(&session.more_positions).filter(|_| run.is_main());
-    own.chain(of_main).map(|position| PathBuf::from(&position.path)).collect()
 }
 
 /// Whether a person may have left a turn before its first answer: then the client leaves no trace of that, and waits for them.
