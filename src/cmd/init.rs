@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cmd::{completions, query, require_human};
 #[cfg(feature = "suggest")]
 use crate::cmd::past_runs;
+use crate::cmd::{completions, query, require_human};
 use crate::config::load;
 use crate::doctor::installation;
 use crate::domain::policy::Mode;
@@ -37,9 +37,9 @@ Examples:
   fusebox init --statusline          the same, and what is used of the limits below the prompt
   fusebox init --dry-run             what it would change")]
 pub struct Args {
-    /// Who it is for
-    #[arg(long, value_enum, default_value = "local")]
-    scope: InstallScope,
+    /// Who it is for; when not given, all your projects where hooks are registered for those, else this repository
+    #[arg(long, value_enum)]
+    scope: Option<InstallScope>,
     /// Decide and log, block nothing; with --scope project only the limits in the repository's own file
     #[arg(long)]
     observe: bool,
@@ -61,13 +61,22 @@ impl Args {
     /// Returns the arguments of a plain `fusebox init`.
     pub fn here() -> Args {
         Args {
-            scope: InstallScope::Local,
+            scope: Some(InstallScope::Local),
             observe: false,
             fail_closed: false,
             judge: false,
             statusline: false,
             dry_run: false,
         }
+    }
+
+    /// Returns who it is for. Where a person's hooks are registered already, a repository of theirs needs no second ones; what is only
+    /// to be watched is no more than what is at hand.
+    fn scope(&self, env: &Environment) -> InstallScope {
+        let folders = Folders::of(env, &env.folder());
+        let has = |scope| folders.place(scope).is_ok_and(|place| registration::is_in(&place));
+        let is_covered = || !self.observe && has(InstallScope::User) && !has(InstallScope::Local);
+        self.scope.unwrap_or_else(|| if is_covered() { InstallScope::User } else { InstallScope::Local })
     }
 }
 
@@ -81,9 +90,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         require_human::require(env, "init --observe")?;
     }
     let state = env.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
-    let place = Folders::of(env, &env.folder()).place(args.scope)?;
+    let place = Folders::of(env, &env.folder()).place(args.scope(env))?;
     let mode = if args.observe { StarterMode::Observe } else { StarterMode::Unsaid };
-    if args.observe && args.scope == InstallScope::Local {
+    if args.observe && args.scope(env) == InstallScope::Local {
         may_observe(env)?;
     }
     let program = program(env, args)?;
@@ -164,7 +173,7 @@ fn may_have_status_line(env: &Environment, args: &Args, program: Option<&Registe
     if !args.statusline {
         return Ok(());
     }
-    let Some(program) = program.filter(|_| args.scope != InstallScope::Managed) else {
+    let Some(program) = program.filter(|_| args.scope(env) != InstallScope::Managed) else {
         return Err(Error::usage("--statusline is for one person: it goes with --scope local or user"));
     };
     match status_line::shown(env).filter(|(_, known)| !status_line::is_ours(known)) {
@@ -182,7 +191,7 @@ fn may_have_status_line(env: &Environment, args: &Args, program: Option<&Registe
 
 /// Returns the person's own policy file, where a plan pays, nothing says so yet, and a person runs this: an agent could have signed in.
 fn own_file_of_plan(env: &Environment, args: &Args, state: &Path) -> Option<PathBuf> {
-    let is_own = matches!(args.scope, InstallScope::Local | InstallScope::User);
+    let is_own = matches!(args.scope(env), InstallScope::Local | InstallScope::User);
     let is_seen = is_own && payment::payment(env) == Some(Payment::Plan);
     let is_said = || load::load(env, &env.folder(), false).0.billing().is_some();
     let own = env.claude_dir()?.join(default_files::POLICY);
@@ -230,12 +239,12 @@ struct Registered {
 
 /// Returns the program to register; none for a project, whose line looks it up on the PATH.
 fn program(env: &Environment, args: &Args) -> Result<Option<Registered>> {
-    if args.scope == InstallScope::Project {
+    if args.scope(env) == InstallScope::Project {
         return Ok(None);
     }
     let path = binary::stable_path(env)?;
     let is_volatile = own_copy::is_volatile(env, &path);
-    if args.scope == InstallScope::Managed {
+    if args.scope(env) == InstallScope::Managed {
         owned_by_root::require(&path)?;
         if is_volatile {
             return Err(Error::failed(format!("`{}` may be replaced or removed by a package manager", path.display()))

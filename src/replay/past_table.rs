@@ -42,8 +42,11 @@ pub fn text(
     let stopped_of = |name: &str, runs: &TypeRuns| stopped.get(name).map_or(0, |stopped| *stopped.min(&runs[0].len()));
     let mut most: Vec<(&String, &TypeRuns)> = types.iter().collect();
     most.sort_by_key(|(_, runs)| Reverse(runs[0].len()));
-    let rows: Vec<(Style, Vec<String>)> =
-        most.into_iter().take(TYPES).map(|(name, runs)| (Style::Plain, cells(policy, name, (runs, stopped_of(name, runs))))).collect();
+    let rows: Vec<(Style, Vec<String>)> = most
+        .into_iter()
+        .take(TYPES)
+        .map(|(name, runs)| (Style::Plain, cells(policy, name, (runs, stopped_of(name, runs)))))
+        .collect();
     if rows.is_empty() {
         return String::new();
     }

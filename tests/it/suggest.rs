@@ -160,11 +160,12 @@ fn init_shows_what_past_runs_used_before_it_writes() {
     let table = |text: &str| text.split("\n\n").next().unwrap().to_owned();
     assert_eq!(table(&tried), table(&written));
     insta::assert_snapshot!(table(&tried), @r"
-    what 50, 90 and 99 of 100 past runs used at most, the (limit in force), and in
-      how many a limit would have tripped; from the newest 25 sessions:
-    AGENT TYPE  RUNS  TOOL CALLS            TIME              COST, USD   TRIP
-    builder       25   3 3 3 (1)  1s 1s 1s (60m)  0.02 0.02 0.02 (5.00)  100 %
-    main          25   1 1 1 (-)    1s 1s 1s (-)     0.01 0.01 0.01 (-)    0 %
+    what 50, 90 and 99 of 100 past runs used at most, the (limit in force), and how
+      many of them these limits would have stopped; from the newest 25 sessions:
+    AGENT TYPE  RUNS  TOOL CALLS            TIME              COST, USD  STOPPED
+    builder       25   3 3 3 (1)  1s 1s 1s (60m)  0.02 0.02 0.02 (5.00)    100 %
+    main          25   1 1 1 (-)    1s 1s 1s (-)     0.01 0.01 0.01 (-)      0 %
+    These limits would have stopped 25 of the 50 runs in all (`fusebox replay`).
     Tool calls are without those that were refused, time is without pauses and waits
       for you, and a prompt that was not sent is no run. Of runs without Fusebox's
       hooks a transcript tells neither refusals nor waits: there both count in. `-`:
