@@ -12,6 +12,7 @@ use crate::domain::policy::{Mode, Scope};
 use crate::domain::session::Session;
 use crate::engine::lift_orders;
 use crate::engine::renew_limits;
+use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::limit_source::PinnedLimits;
@@ -70,53 +71,41 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 
 fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<String> {
     let before = session.clone();
-    let was_held = session.order.is_some();
     pin_policy::take_files(env, store, &mut session)?;
     client_lineage::remember(store, &session, session.last.boot)?;
-    let goes_on = was_held && session.order.is_none();
-    let waited = settings_baseline::take_for_a_person(env, store, &mut session)?;
-    let rulebook = PinnedLimits::of(env, store, &session);
+    let goes_on = before.order.is_some() && session.order.is_none();
+    let waited = settings_baseline::take_for_a_person(env, store, &mut session)?.is_some();
+    let has_hooks = !waited || !settings_baseline::registered(env, &session).events.is_empty();
     let mut state = SessionState::new(session);
     for run in store.runs_of(&state.session.id)? {
         state.insert_loaded_run(run);
     }
     shared_budgets::load(store, &mut state, env.now())?;
-    let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
     let mut changes = of_session(&before, &state.session);
     changes.extend(with_granted(store, &before, &state.session)?);
-    for id in &ids {
-        let policy = state.session.policy;
-        let Some(run) = state.run_mut(id) else { continue };
-        let old = run.limits.clone();
-        renew_limits::take_rules(run, &rulebook);
-        run.policy = policy;
-        changes.extend(of_limits(&format!("{} {}", run.agent_type, short(&run.id)), &old, &run.limits));
-    }
+    let rulebook = PinnedLimits::of(env, store, &state.session);
+    changes.extend(take_rules(&mut state, &rulebook));
     if changes.is_empty() && before.policy != state.session.policy {
         changes.push("what agents are limited by that start from now on".to_owned());
     }
-    let changed = !changes.is_empty();
+    let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
     let lifted = lift_orders::lift_outgrown_runs(&mut state, &ids);
-    let what = match changed {
-        true => notices::reloaded(require_human::who(env)),
-        false => notices::reloaded_same(require_human::who(env)),
+    let is_woken = waited && settings_baseline::wake(env, &state.session);
+    let name = short(&before.id);
+    if is_woken && !has_hooks {
+        session_lifecycle::end(&mut state);
+        store.save(&mut state)?;
+        return Ok(format!(
+            "session {name}: it is let go: no hook of Fusebox is registered for it any more, and nothing counts or limits it\n"
+        ));
+    }
+    let what = match changes.is_empty() {
+        false => notices::reloaded(require_human::who(env)),
+        true => notices::reloaded_same(require_human::who(env)),
     };
     require_human::announce(env, store, &mut state.session, &what)?;
     store.save(&mut state)?;
-    let session = &state.session;
-    let name = short(&session.id);
-    let what = if changed { "it takes the limits as they are now" } else { "its limits have not changed" };
-    let settings = match waited {
-        None => "",
-        Some(_) if settings_baseline::wake(env, session) => "; it takes the settings that waited",
-        Some(_) => "; there is no settings file left to tell its client with: start it anew to take what waited",
-    };
-    let mut said = format!("session {name}: {what}{settings}\n");
-    let more = changes.len().saturating_sub(SHOWN);
-    said.extend(changes.iter().take(SHOWN).map(|change| format!("  {}\n", plain(change))));
-    if more > 0 {
-        said += &format!("  and {more} more: `fusebox config show`\n");
-    }
+    let mut said = taken(name, &changes, (waited, is_woken));
     if goes_on {
         said += &format!("session {name} was stopped by a limit that is higher now: it may go on\n");
     }
@@ -125,6 +114,37 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         said += &format!("{} {} was stopped by a limit that is higher now: {how}\n", run.agent_type, short(&run.id));
     }
     Ok(said)
+}
+
+/// Gives every run the rules that are the session's now; returns what has changed.
+fn take_rules(state: &mut SessionState, rulebook: &PinnedLimits) -> Vec<String> {
+    let policy = state.session.policy;
+    let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
+    let mut changes = Vec::new();
+    for id in ids {
+        let Some(run) = state.run_mut(&id) else { continue };
+        let old = run.limits.clone();
+        renew_limits::take_rules(run, rulebook);
+        run.policy = policy;
+        changes.extend(of_limits(&format!("{} {}", run.agent_type, short(&run.id)), &old, &run.limits));
+    }
+    changes
+}
+
+/// Says what a session takes: what has changed of its limits, and settings that `waited` where its client `is_woken` to read them.
+fn taken(name: &str, changes: &[String], (waited, is_woken): (bool, bool)) -> String {
+    let what = if changes.is_empty() { "its limits have not changed" } else { "it takes the limits as they are now" };
+    let settings = match (waited, is_woken) {
+        (false, _) => "",
+        (true, true) => "; it takes the settings that waited",
+        (true, false) => "; there is no settings file left to tell its client with: start it anew to take what waited",
+    };
+    let mut said = format!("session {name}: {what}{settings}\n");
+    said.extend(changes.iter().take(SHOWN).map(|change| format!("  {}\n", plain(change))));
+    if let more @ 1.. = changes.len().saturating_sub(SHOWN) {
+        said += &format!("  and {more} more: `fusebox config show`\n");
+    }
+    said
 }
 
 /// Says what has changed of what a session has from its policy.
@@ -177,7 +197,30 @@ fn of_limits(who: &str, old: &LimitSet, new: &LimitSet) -> Vec<String> {
         let (before, after) = (show(old.named(name)), show(new.named(name)));
         (before != after).then(|| format!("{who}: {name} {before} -> {after}"))
     };
-    let changes: Vec<String> = names.iter().filter_map(changed).collect();
-    // Rates, warnings and the like: the configuration has them.
-    if changes.is_empty() && old != new { vec![format!("{who}: what is beside its caps")] } else { changes }
+    let mut changes: Vec<String> = names.iter().filter_map(changed).collect();
+    let rates = old.rates.iter().chain(&new.rates).filter(|_| old.rates != new.rates).map(|rate| rate.limit.key);
+    let beside = BESIDE.iter().filter(|(_, differs)| differs(old, new)).map(|(name, _)| *name);
+    let beside: Vec<&str> = rates.collect::<BTreeSet<_>>().into_iter().chain(beside).collect();
+    if !beside.is_empty() {
+        changes.push(format!("{who}: {}", beside.join(", ")));
+    }
+    if changes.is_empty() && old != new {
+        changes.push(format!("{who}: how its limits act, or whose they are"));
+    }
+    changes
 }
+
+/// Whether two sets of limits differ in something.
+type Differs = fn(&LimitSet, &LimitSet) -> bool;
+
+/// What a set of limits has beside its caps and rates, as the configuration calls it.
+const BESIDE: [(&str, Differs); 8] = [
+    ("checkpoints", |old, new| old.checkpoints != new.checkpoints),
+    ("completion", |old, new| old.completion != new.completion),
+    ("explicit_stop", |old, new| old.explicit_stop != new.explicit_stop),
+    ("grace_turns", |old, new| old.grace_turns != new.grace_turns),
+    ("finalize_tools", |old, new| old.finalize_tools != new.finalize_tools),
+    ("warn_at", |old, new| old.warn_at != new.warn_at),
+    ("remaining", |old, new| old.remaining_each_turn != new.remaining_each_turn),
+    ("count_cache_reads", |old, new| old.count_cache_reads != new.count_cache_reads),
+];

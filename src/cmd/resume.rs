@@ -25,7 +25,8 @@ use crate::wire::messages::short;
 /// Arguments of `fusebox resume`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A limit that is still used up is raised by its `increase`, so that the work can go on; --no-grant leaves it.
+Where a limit has stopped the work and is still used up, it is raised by its `increase`, so that the work can go on;
+--no-grant leaves it. What a person has paused or stopped goes on with the limits that it has.
 A main run goes on with the next prompt, a subagent with the next message to it. Without an id it takes all that is paused
 on this machine, or that a person has stopped: one at once, several once you have said yes. Where nothing is, it takes the
 last that a limit has stopped, once you have said yes to that. Where nobody is asked (a script, --yes) that has to be the
@@ -137,8 +138,10 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
     edit.notice(notices::resumed(&edit.by, &name));
     let mut said = vec![format!("{name}: {} -> resumed", status.word())];
     said.extend(grant::apply(edit, granted)?);
+    // Whoever lifts what a person has ordered says nothing about a limit: perhaps No to one, before.
+    let raises = !keeps_limits && finding.facts().is_some();
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
-        said.push(if keeps_limits { warned(edit, &used_up) } else { raised(edit, &used_up) });
+        said.push(if raises { raised(edit, &used_up) } else { warned(edit, &used_up) });
     }
     said.push(edit.goes_on(&edit.target));
     said.extend(clear_order::budgets_used_up(edit.state, edit.now).iter().map(|finding| edit.above(finding)));

@@ -12,7 +12,11 @@ use crate::install::{default_files, own_copy, registration, status_line, tracked
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::{self, Store};
+use crate::ui::terminal::plain;
 use crate::ui::wrap::wrap;
+
+/// How many other repositories are named.
+const NAMED: usize = 4;
 
 /// Arguments of `fusebox uninstall`.
 #[derive(Debug, clap::Args)]
@@ -58,6 +62,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         (false, _) => running(env, &places),
     };
     said.extend(shared.iter().map(|place| of_all(env, place)));
+    if args.scope.is_none() {
+        said += &elsewhere(env, &folders);
+    }
     let mut left: Vec<_> = places.iter().flat_map(|place| uninstall::left(env, place)).collect();
     left.sort_unstable();
     left.dedup();
@@ -80,6 +87,31 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     env.print(&said);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names other repositories that have registrations of their own, among those where sessions were counted.
+fn elsewhere(env: &Environment, here: &Folders) -> String {
+    let projects = store::is_there(env).then(|| Store::open(env).and_then(|store| store.projects()).ok()).flatten();
+    let folders = projects.unwrap_or_default().into_iter().map(PathBuf::from);
+    let folders = folders.map(|project| match project.parent() {
+        Some(folder) if project.ends_with(".git") => folder.to_path_buf(),
+        _ => project,
+    });
+    let own = here.places();
+    let has_own = |folder: &PathBuf| {
+        let places = Folders::of(env, folder).places().into_iter();
+        let others = places.filter(|place| place.is_inside() && !own.contains(place));
+        others.filter(registration::may_be_in).count() > 0
+    };
+    let named: Vec<String> = folders.filter(has_own).map(|folder| env.short_path(&folder)).collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    let more = named.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let some = named.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let words = format!("left, registered there by themselves: {some}{more}; `fusebox uninstall` takes it out in each");
+    format!("{}\n", wrap(&plain(&words), env.width(), 2))
 }
 
 /// Names what is the person's beside the places: limits of all repositories, and what was counted.
@@ -107,10 +139,10 @@ fn running(env: &Environment, places: &[SettingsPlace]) -> &'static str {
     let project = env.project_of(&project_folder(env));
     let everywhere = places.iter().any(|place| !place.is_inside());
     match open.iter().any(|session| Path::new(&session.project) == project) {
-        true => "sessions that are running keep their limits until they end; `fusebox reload` lets them go now\n",
-        false if everywhere && !open.is_empty() => {
+        _ if everywhere && !open.is_empty() => {
             "sessions that are running keep their limits until they end; `fusebox reload --all` lets them go now\n"
         }
+        true => "sessions that are running keep their limits until they end; `fusebox reload` lets them go now\n",
         false => "",
     }
 }

@@ -47,6 +47,13 @@ impl Store {
         self.sessions_where("WHERE status <> 'completed' ORDER BY started_at_ms, id", &[])
     }
 
+    /// Returns the projects that sessions were counted in.
+    pub fn projects(&self) -> Result<Vec<String>> {
+        let mut statement = self.prepare("SELECT DISTINCT project FROM session ORDER BY project")?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        rows.map(|project| Ok(project?)).collect()
+    }
+
     /// Loads the sessions that a `fusebox run` has started since `since_ms`, the oldest first.
     pub fn sessions_of_launcher(&self, launcher: &str, since_ms: i64) -> Result<Vec<Session>> {
         let of_launcher = "WHERE last_active_day >= ?1 AND engine ->> '$.launcher' = ?2 ORDER BY started_at_ms, id";

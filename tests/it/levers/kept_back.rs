@@ -121,6 +121,41 @@ fn what_uninstall_and_reload_advise_can_be_followed() {
 }
 
 #[test]
+fn a_session_whose_hooks_are_gone_is_let_go() {
+    let mut scene = Scene::new();
+    symlink(FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
+    scene.world.write("project/.claude/settings.local.json", "{}");
+    shell(&scene, "fusebox init");
+    scene.begin();
+    assert!(scene.step(Actor::Main));
+    let said = shell(&scene, "mkdir ../elsewhere && cd ../elsewhere && fusebox uninstall");
+    assert!(said.contains("left, registered there by themselves") && said.contains("/project;"), "{said}");
+    shell(&scene, "fusebox uninstall");
+    let said = shell(&scene, "fusebox reload");
+    assert!(said.contains("it is let go: no hook of Fusebox is registered for it any more"), "{said}");
+    let status = shell(&scene, "fusebox status");
+    assert!(!status.contains("running"), "{status}");
+}
+
+/// Whoever lifts a person's stop has said nothing about a limit.
+#[test]
+fn a_stop_by_a_person_that_is_lifted_raises_no_limit() {
+    for (limit, raises) in [(true, true), (false, false)] {
+        let mut scene = begin(&json!({"session": {"max_turns": 2, "grace_turns": 0, "timeout_action": "pause"}}));
+        assert!(scene.step(Actor::Main) && scene.step(Actor::Main));
+        if limit {
+            assert!(!scene.step(Actor::Main));
+        } else {
+            shell(&scene, "fusebox stop s-0000");
+        }
+        let said = shell(&scene, "fusebox resume s-0000");
+        assert!(said.contains("max_turns would stop it again at once (2 of 2"), "{said}");
+        assert_eq!(said.contains("raised by its increase"), raises, "{said}");
+        assert_eq!(said.contains("`fusebox grant s-0000 max_turns=+"), !raises, "{said}");
+    }
+}
+
+#[test]
 fn an_agent_that_a_person_has_let_go_on_is_said_to_be_that() {
     let limits = json!({"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"});
     let mut scene = begin(&json!({"agents": {"worker": limits}}));

@@ -15,7 +15,7 @@ fn edits() -> Vec<(Value, Value, &'static str)> {
         (json!({}), json!({"main": {"max_turns": 7}}), "main p1-0000: max_turns none -> 7 terminate"),
         (json!({}), json!({"user": {"max_cost_usd_per_day": 3}}), "user: max_cost_usd_per_day none -> 3.00 USD"),
         (json!({}), json!({"mode": "observe"}), "mode: enforce -> observe"),
-        (json!({}), json!({"session": {"warn_at": [50]}}), "session: what is beside its caps"),
+        (json!({}), json!({"session": {"warn_at": [50]}}), "session: warn_at"),
         (
             json!({}),
             json!({"agents": {"later": {"max_turns": 3}}}),
