@@ -61,7 +61,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let checked = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&installation) });
     let system = environment_checks::system().map(|diagnosis| Line { check: "system", diagnosis });
     let team = team(&installation).map(|diagnosis| Line { check: "team", diagnosis });
-    let lines: Vec<Line> = checked.into_iter().chain(team).chain(system).collect();
+    let billing = environment_checks::billing(&installation).map(|diagnosis| Line { check: "billing", diagnosis });
+    let lines: Vec<Line> = checked.into_iter().chain(billing).chain(team).chain(system).collect();
     let worst = lines.iter().map(|line| line.diagnosis.health).max().unwrap_or(Health::Ok);
     match args.json {
         true => env.print_data(&json(&lines)?),

@@ -6,9 +6,10 @@ use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
 use crate::domain::fact::kind_of;
-use crate::domain::policy::{Mode, OnError, OwnPrices};
+use crate::domain::policy::{Billing, Mode, OnError, OwnPrices};
 use crate::error::Result;
 use crate::hook::{altered_facts, retention};
+use crate::install::payment::{self, Payment};
 use crate::platform::environment::system_name;
 use crate::platform::lacks::lacks;
 use crate::platform::{file_system, locks};
@@ -185,6 +186,23 @@ pub fn prices(installation: &Installation<'_>) -> Diagnosis {
         ),
         None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::CLIENT)),
         Some(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or_default()),
+    }
+}
+
+/// Whether dollars are taken for what they are to who pays; nothing where they are.
+pub fn billing(installation: &Installation<'_>) -> Option<Diagnosis> {
+    let env = installation.env;
+    let (policy, _) = load::load(env, &installation.folder, is_trusted(env, &installation.folder));
+    match (payment::payment(env)?, policy.billing()) {
+        (Payment::Plan, None) => Some(Diagnosis::warn(
+            "the client is signed in with a plan, and its dollars are counted as a bill here",
+            "`fusebox init` has tokens counted first, and says that dollars are list prices",
+        )),
+        (Payment::ApiKey | Payment::Provider(_), Some(Billing::Plan)) => Some(Diagnosis::warn(
+            "the client pays by the token, and its dollars are called list prices here, as with a plan",
+            "`\"billing\": \"tokens\"` in your own fusebox.json has them counted as a bill",
+        )),
+        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! People who pay by a plan: `init` sees that, nobody is asked about dollars by default, and dollars are called list prices.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::given::GivenTime;
 use crate::state::with_shop;
@@ -58,6 +58,27 @@ fn init_says_how_the_client_is_paid_for() {
         let said = world.run(&["init"]).ok();
         assert!(said.contains(says), "{settings}: {said}");
     }
+}
+
+/// Whoever goes over to a plan, or back, is told, and by what to mend it.
+#[test]
+fn doctor_says_where_dollars_are_taken_for_something_else() {
+    let world = TestWorld::with_git();
+    world.run(&["init"]).ok();
+    let told = |by: (&str, &str)| {
+        let said = world.command(&["doctor", "--json"]).env(by.0, by.1).run().stdout;
+        let said: Value = serde_json::from_str(&said).unwrap();
+        let of_check = |name: &str| said["checks"].as_array().unwrap().iter().find(|it| it["check"] == name).cloned();
+        of_check("billing").map(|it| it["words"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(told(("X", "")), None);
+    world.write("home/.claude/.claude.json", SIGNED_IN);
+    assert!(told(("X", "")).unwrap().contains("signed in with a plan"));
+    world.run(&["init"]).ok();
+    assert_eq!(told(("X", "")), None);
+    assert!(told(("ANTHROPIC_API_KEY", "key")).unwrap().contains("pays by the token"));
+    world.write(OWN, r#"{"billing": "tokens"}"#);
+    assert_eq!(told(("ANTHROPIC_API_KEY", "key")), None);
 }
 
 #[test]
