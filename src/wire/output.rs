@@ -55,6 +55,9 @@ pub struct Specific {
     updated_input: Option<Raw>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<String>,
+    /// Keeps a blocked prompt off the screen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppress_original_prompt: Option<bool>,
 }
 
 /// JSON as it stands, comparable.
@@ -255,6 +258,9 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
                 }
                 None => refusal(run, verdict),
             }));
+            if is_unwritten(&case.event.kind) {
+                answer.specific(name).suppress_original_prompt = Some(true);
+            }
             return;
         }
         EventKind::SubagentEnded(_) | EventKind::Stopped { .. } if verdict.decision == Decision::Deny => {
@@ -275,6 +281,11 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     } else if let Some(finding) = finding.filter(|_| tripped && run.is_main()) {
         answer.tell_person(&user_lines::ending(run, finding));
     }
+}
+
+/// Whether a prompt is none of a person's: nobody misses its text.
+fn is_unwritten(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::Prompt { notifications, by_machine, .. } if *by_machine || !notifications.is_empty())
 }
 
 /// Says what of a session's spend was found when the state first saw it.

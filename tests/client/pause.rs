@@ -96,3 +96,22 @@ fn a_person_stops_a_run_at_work() {
     let run = lab.run_of("main");
     assert_eq!((&run["status"], &run["stop_reason"]), (&json!("stopped"), &json!("explicit_stop")));
 }
+
+/// The client's own words to a paused agent are nothing that a person has to read.
+#[test]
+fn what_the_client_tells_a_paused_agent_is_not_shown() {
+    if lacks(Feature::BackgroundAgents) {
+        return;
+    }
+    let child =
+        child("CHILD-A", [call([bash("until test -e go; do sleep 0.1; done")]), call([work()]), say("child A done")]);
+    let lab = Lab::new(json!({}), vec![child, main([call([agent("CHILD-A work")]), say("main waits")])]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.sees("main waits");
+    lab.must(&["pause", lab.status()["sessions"][0]["session_id"].as_str().unwrap()]);
+    std::fs::write(lab.project().join("go"), "").unwrap();
+    terminal.sees("blocked by hook");
+    terminal.sees("fusebox resume");
+    assert!(!terminal.screen().contains("<task-notification>"), "{}", terminal.screen());
+}
