@@ -61,6 +61,9 @@ const LAYER: usize = 13;
 /// The narrowest that the column of values is.
 const NARROWEST: usize = 16;
 
+/// And the widest: whose a value is stays beside it.
+const WIDEST: usize = 64;
+
 /// Values under one heading.
 struct Section {
     heading: String,
@@ -222,7 +225,7 @@ fn section_text(section: &Section, width: usize) -> String {
     let longest = |column: usize| rows.iter().map(|row| length(&row[column])).max().unwrap_or(0);
     let keys = longest(0);
     let before = 2 + keys + 2;
-    let values = longest(1).min(width.saturating_sub(before + 2 + LAYER).max(NARROWEST));
+    let values = longest(1).min(width.saturating_sub(before + 2 + LAYER).max(NARROWEST)).min(WIDEST);
     let line = |[key, value, source]: &[String; 3]| {
         // A long value goes on in its own column.
         let value = wrap(value, before + values, before);

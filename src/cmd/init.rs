@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use crate::cmd::past_runs;
 use crate::cmd::{completions, query, require_human};
 use crate::config::load;
+use crate::config::resolve::Trust;
 use crate::doctor::installation;
 use crate::domain::policy::Mode;
 use crate::domain::shell_word;
@@ -23,6 +24,7 @@ use crate::install::registration::{self, Plan, Starter};
 use crate::install::{binary, diff, own_copy, owned_by_root, status_line, summary};
 use crate::platform::environment::Environment;
 use crate::store::{self, Store, trust};
+use crate::ui::formats::counted;
 use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox init`.
@@ -84,6 +86,9 @@ impl Args {
 const JUDGES: &str =
     "a model is asked whenever a subagent ends whether its work is done: one request each time, at most 30 s";
 
+/// What `--fail-closed` does.
+const FAILS_CLOSED: &str = "the client refuses tool calls where Fusebox does not answer (--fail-closed)";
+
 /// Runs `fusebox init`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.observe {
@@ -114,29 +119,46 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         installed_at::note(env, &backups, &plan.place)?;
     }
     env.print(&summary::summary(env, &plan, &state));
-    if let Some(Registered { path, copied_from: Some(own) }) = &program {
-        let (copy, own) = (env.short_path(path), env.short_path(own));
-        let words = format!(
-            "note: hooks run a copy, {copy}, since {own} may be replaced or removed; `fusebox upgrade` renews it"
-        );
-        env.print(&format!("\n{}\n", wrap(&words, env.width(), 6)));
+    for note in notes(env, args, &plan, program.as_ref()) {
+        env.print(&format!("\n{}\n", wrap(&format!("note: {note}"), env.width(), 6)));
     }
     if let Some(command) = completions::offer(env).filter(|_| registers) {
         env.print(&format!("\nnote: `{command}` has your shell complete its command lines\n"));
     }
-    if args.judge {
-        env.print(&format!("\nnote: {}\n", wrap(JUDGES, env.width(), 6)));
-    }
-    if let Some(note) = limits_off(env) {
-        env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
-    }
-    if let Some(note) = unheeded(env).filter(|_| args.fail_closed) {
-        env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
-    }
-    if let Some(note) = summary::unheard(env, &plan) {
-        env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
-    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what else a person should know who has registered the hooks.
+fn notes(env: &Environment, args: &Args, plan: &Plan, program: Option<&Registered>) -> Vec<String> {
+    let notes = [
+        program.and_then(|program| runs_a_copy(env, program)),
+        mistakes(env, plan),
+        args.judge.then(|| JUDGES.to_owned()),
+        limits_off(env),
+        args.fail_closed.then(|| unheeded(env).unwrap_or_else(|| FAILS_CLOSED.to_owned())),
+        summary::unheard(env, plan),
+    ];
+    notes.into_iter().flatten().collect()
+}
+
+/// Says that hooks run a copy of this program.
+fn runs_a_copy(env: &Environment, program: &Registered) -> Option<String> {
+    let (copy, own) = (env.short_path(&program.path), env.short_path(program.copied_from.as_ref()?));
+    Some(format!("hooks run a copy, {copy}, since {own} may be replaced or removed; `fusebox upgrade` renews it"))
+}
+
+/// Says that the configuration has mistakes: the limits above are those without what is wrong.
+fn mistakes(env: &Environment, plan: &Plan) -> Option<String> {
+    let folder = if plan.place.scope == InstallScope::User { env.home()? } else { env.folder() };
+    let (_, problems) = load::load(env, &folder, Trust::Untrusted);
+    let errors = problems.iter().filter(|problem| problem.is_error()).count() as u64;
+    let words = || {
+        format!(
+            "{} in the configuration; the limits above are without them. `fusebox config check` shows each",
+            counted(errors, "error")
+        )
+    };
+    (errors > 0).then(words)
 }
 
 /// Says that a person has switched this repository's limits off, and that they stay so.

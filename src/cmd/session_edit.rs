@@ -18,6 +18,7 @@ use crate::hook::catch_up::catch_up;
 use crate::hook::shared_budgets;
 use crate::messages::advice;
 use crate::platform::environment::Environment;
+use crate::report::suggestion;
 use crate::store::{self, Store, log_file};
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
@@ -218,8 +219,9 @@ impl SessionEdit<'_> {
                 Some(run) if run.resumed => format!("{name} goes on with the next prompt"),
                 Some(run) if run.is_main() => format!("{name} is over; a later prompt has a run of its own"),
                 _ if self.state.session.is_over => {
-                    let session = &self.state.session.id;
-                    format!("{name} goes on when the main agent sends it a message, after `claude --resume {session}`")
+                    let session = &self.state.session;
+                    let again = suggestion::takes_up(&session.id, session.launcher.as_deref());
+                    format!("{name} goes on when the main agent sends it a message, after `{again}`")
                 }
                 _ => format!("{name} goes on when the main agent sends it a message"),
             },

@@ -79,7 +79,7 @@ impl Fits {
     /// Returns how a sentence calls it.
     fn words(self) -> &'static str {
         match self {
-            Fits::Open => "at work or held",
+            Fits::Open => "at work, paused or stopped",
             Fits::AtWork => "at work",
             Fits::Held => "paused or stopped",
         }

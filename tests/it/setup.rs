@@ -195,3 +195,13 @@ fn a_file_that_cannot_be_edited_is_refused() {
         "error: `hooks.Stop` in `FILE` must be a list (line 1 column 28)",
     );
 }
+
+#[test]
+fn init_says_what_is_wrong_with_the_limits_and_what_fail_closed_does() {
+    let world = TestWorld::with_git();
+    world.write("home/.claude/fusebox.json", r#"{"session": {"max_turns": "x"}, "main": {"max_turnz": 3}}"#);
+    let said = world.run(&["init", "--fail-closed"]).ok().split_whitespace().collect::<Vec<_>>().join(" ");
+    let errors = world.run(&["config", "check"]).stdout.matches("error: ").count();
+    assert!(errors > 0 && said.contains(&format!("note: {errors} error")), "{said}");
+    assert!(said.contains("--fail-closed"), "{said}");
+}

@@ -224,7 +224,7 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
     ");
     assert_snapshot!(world.run(&["grant", "developer", "max_turns=+1"]), @r"
     [stderr]
-    error: more than one `developer` is at work or held
+    error: more than one `developer` is at work, paused or stopped
       hint: name one of these:
         run a1b2c3d4  developer  paused  session 5f0c1d2e
         run a3fa11ed  developer  stopped  session 5f0c1d2e
