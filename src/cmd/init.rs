@@ -120,7 +120,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     env.print(&summary::summary(env, &plan, &state));
     for note in notes(env, args, &plan, program.as_ref()) {
-        env.print(&format!("\n{}\n", wrap(&format!("note: {note}"), env.width(), 6)));
+        env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
     if let Some(command) = completions::offer(env).filter(|_| registers) {
         env.print(&format!("\nnote: `{command}` has your shell complete its command lines\n"));
