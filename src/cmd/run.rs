@@ -1,22 +1,28 @@
 //! `fusebox run`: runs a client headless and says what the client does not: that a limit stopped it.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde::Serialize;
+
+use crate::cmd::query;
 use crate::config::load;
 use crate::domain::charge::Record;
 use crate::domain::policy::Mode;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::prune_due::DAY_MS;
+use crate::install::files;
 use crate::messages::next_step::NextStep;
 use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::platform::foreground;
+use crate::report::model::{Report, SessionReport};
 use crate::report::{log_lines, status};
 use crate::store::event::Numbered;
 use crate::store::{self, Store, health, trust};
+use crate::ui::json;
 use crate::ui::terminal::plain;
 use crate::wire::messages;
 use crate::wire::user_lines::{self, by_layer};
@@ -49,11 +55,15 @@ each of them exit 3, and does not start the client where the configuration has m
 
 Examples:
   fusebox run -- claude -p 'fix the tests'
-  fusebox run --strict -- claude -p 'fix the tests' --output-format json")]
+  fusebox run --strict -- claude -p 'fix the tests' --output-format json
+  fusebox run --summary summary.json -- claude -p 'fix the tests'")]
 pub struct Args {
     /// Exit with 3 where anything was not as the limits have it, too
     #[arg(long)]
     strict: bool,
+    /// Write what came of it into a file, as JSON: the exit codes, what is said on standard error, and the sessions as in `status --json`
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
     /// The client and its arguments: `claude -p "fix the tests"`
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -70,19 +80,21 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.strict && !remarks.is_empty() {
         remarks.push(to_people::run_not_begun());
         say(env, &remarks);
-        return Ok(ExitCode::from(STOPPED));
+        let summary = Summary { exit_code: STOPPED, remarks, ..Summary::default() };
+        return summary.write(env, args.summary.as_deref()).map(|()| ExitCode::from(STOPPED));
     }
     let asides = || store::folder(env).map(|folder| health::asides(&folder)).unwrap_or_default();
     let known = asides();
     let code = foreground::run(program, arguments, (MARK, &mark))?;
-    let mut is_stopped = false;
+    let mut summary = Summary { client_exit_code: Some(code), ..Summary::default() };
     match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
         Ok(outcome) => {
-            is_stopped = outcome.stopped.is_some();
-            let unseen = (!outcome.is_seen).then(|| to_people::run_unseen(NextStep::Doctor));
+            let unseen = outcome.sessions.is_empty().then(|| to_people::run_unseen(NextStep::Doctor));
+            summary.stopped = outcome.stopped.as_ref().map(Stopped::whole);
             let stopped = outcome.stopped.map(|stopped| stopped.sentence(&args.command));
             remarks.extend(stopped.into_iter().chain(outcome.remarks).chain(unseen));
             say(env, &outcome.warned);
+            (summary.warned, summary.ids) = (outcome.warned, outcome.sessions);
         }
         Err(error) => remarks.push(to_people::run_unknown(error)),
     }
@@ -95,8 +107,43 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if let Some(signal) = code.checked_sub(SIGNALS).filter(|signal| (1..=64).contains(signal)) {
         env.eprintln_safe(&format!("fusebox: signal {signal} ended the client: exit code {code}"));
     }
-    let is_three = is_stopped || args.strict && !remarks.is_empty();
-    Ok(ExitCode::from(if is_three { STOPPED } else { code }))
+    let is_three = summary.stopped.is_some() || args.strict && !remarks.is_empty();
+    summary.exit_code = if is_three { STOPPED } else { code };
+    summary.remarks = remarks;
+    let exit_code = ExitCode::from(summary.exit_code);
+    summary.write(env, args.summary.as_deref())?;
+    Ok(exit_code)
+}
+
+/// What came of a command, for a program that reads it.
+#[derive(Default, Serialize)]
+struct Summary {
+    /// The version of this JSON.
+    version: u32,
+    /// The exit code of `fusebox run`.
+    exit_code: u8,
+    /// The client's own; none where it was not started.
+    client_exit_code: Option<u8>,
+    /// Why its main agent was stopped, paused or not begun; none where it was not.
+    stopped: Option<String>,
+    /// What is said on standard error.
+    remarks: Vec<String>,
+    /// Which limits were passed that only warn.
+    warned: Vec<String>,
+    /// Its sessions, as in `fusebox status --json`.
+    sessions: Vec<SessionReport>,
+    #[serde(skip)]
+    ids: Vec<String>,
+}
+
+impl Summary {
+    /// Writes it where it was asked for.
+    fn write(mut self, env: &Environment, path: Option<&Path>) -> Result<()> {
+        let Some(path) = path else { return Ok(()) };
+        let rows = query::fresh_sessions(env, &self.ids)?;
+        (self.version, self.sessions) = (1, Report::of(&rows, &[], env.now()).sessions);
+        files::write(path, &json::text(&self))
+    }
 }
 
 /// Says on standard error what the client does not.
@@ -115,8 +162,8 @@ fn mistakes(env: &Environment) -> Vec<String> {
 /// How a client's work went, as the state has it.
 #[derive(Default)]
 struct Outcome {
-    /// Whether any session of it was seen.
-    is_seen: bool,
+    /// The sessions of it that were seen.
+    sessions: Vec<String>,
     /// Why its main agent was stopped, if it was.
     stopped: Option<Stopped>,
     /// What a person should know beside that.
@@ -134,6 +181,12 @@ enum Stopped {
 }
 
 impl Stopped {
+    /// Returns all of the sentence.
+    fn whole(&self) -> String {
+        let (Stopped::Blocked(sentence, _) | Stopped::Ended(sentence)) = self;
+        sentence.clone()
+    }
+
     /// Returns the sentence; of what the client has said itself only what it has not.
     fn sentence(self, command: &[OsString]) -> String {
         match self {
@@ -154,7 +207,7 @@ fn prints_its_result(command: &[OsString]) -> bool {
 fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for session in &store.sessions_of_launcher(mark, since_ms)? {
-        outcome.is_seen = true;
+        outcome.sessions.push(session.id.clone());
         if outcome.stopped.is_none() {
             outcome.stopped = stopped(store, session)?;
         }

@@ -1,6 +1,7 @@
 //! What is said of a configuration agrees with what its author has written, and with what holds.
 
 use fusebox::config::problem::Problem;
+use serde_json::{Value, json};
 
 use crate::config::{LOCAL, PROJECT, policy};
 use crate::world::TestWorld;
@@ -91,6 +92,26 @@ fn run_says_which_limits_only_warned_and_strict_takes_that_for_right() {
         let told = ran.stderr.matches("max_turns 2/2: this limit only warns, and work went on past it.").count();
         assert_eq!((told, ran.code), (1, 0), "{ran}");
     }
+}
+
+#[test]
+fn run_writes_down_for_programs_what_came_of_it() {
+    let world = TestWorld::new();
+    let limits = r#"{"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate", "warn_at": []}}"#;
+    world.write("home/.claude/fusebox.json", limits);
+    world.script("bin/client", &three_calls());
+    let ran = world.run(&["run", "--summary", "summary.json", "client"]);
+    let said: Value = serde_json::from_str(&world.read("project/summary.json").unwrap()).unwrap();
+    assert_eq!((ran.code, &said["exit_code"], &said["client_exit_code"]), (3, &json!(3), &json!(0)), "{ran}");
+    let stopped = said["stopped"].as_str().unwrap();
+    assert!(ran.stderr.contains(stopped) && stopped.contains("max_turns"), "{said}");
+    assert_eq!(said["remarks"], json!([stopped]));
+    let session = &said["sessions"][0];
+    assert_eq!((&session["session_id"], &session["turns"]), (&json!("one"), &json!(2)), "{said}");
+    world.write("home/.claude/fusebox.json", "{");
+    let ran = world.run(&["run", "--strict", "--summary", "summary.json", "client"]);
+    let said: Value = serde_json::from_str(&world.read("project/summary.json").unwrap()).unwrap();
+    assert_eq!((ran.code, &said["exit_code"], &said["client_exit_code"]), (3, &json!(3), &Value::Null), "{ran}");
 }
 
 #[test]
