@@ -45,6 +45,12 @@ impl SharedBudget {
             Some(Standing::Closed) => {
                 format!("team {}: its store was not heard in time, and nothing is spent without it", self.id)
             }
+            Some(Standing::Outlived) => {
+                format!(
+                    "team {}: this machine's share of the {period}'s budget is used up, and its store is silent",
+                    self.id
+                )
+            }
             Some(_) => format!("team {}: its {period}'s budget is used up for this machine", self.id),
         }
     }
@@ -58,5 +64,25 @@ impl SharedBudget {
     /// Returns what is left of the leases of a team's budget.
     pub fn left_of_team(&self) -> Amount {
         self.team.as_ref().map_or(Amount::ZERO, |share| share.cap.minus(self.spent_for_team()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::policy::Scope;
+
+    #[test]
+    fn a_share_that_the_store_does_not_renew_says_so() {
+        for (standing, says) in [
+            (Standing::Alive, "team core: its day's budget is used up for this machine"),
+            (
+                Standing::Outlived,
+                "team core: this machine's share of the day's budget is used up, and its store is silent",
+            ),
+        ] {
+            let budget = SharedBudget { standing: Some(standing), ..SharedBudget::new(Scope::Team, "core") };
+            assert_eq!(budget.says_of_team(Limit::on_cost_of(Span::Day).unwrap()), says);
+        }
     }
 }
