@@ -86,6 +86,10 @@ impl Args {
 const JUDGES: &str =
     "a model is asked whenever a subagent ends whether its work is done: one request each time, at most 30 s";
 
+/// What a dry run says where a repository has its own registration.
+const COVERED: &str =
+    "this repository registers hooks for all who work here; these would be for you alone, and each event counts once";
+
 /// What `--fail-closed` does.
 const FAILS_CLOSED: &str = "the client refuses tool calls where Fusebox does not answer (--fail-closed)";
 
@@ -316,5 +320,11 @@ fn preview(env: &Environment, plan: &Plan) -> String {
         false => diff::render(&env.short_path(&change.path), change),
     };
     let shown: String = changes.map(show).collect();
-    if shown.is_empty() { "nothing would change\n".to_owned() } else { shown }
+    let of_team =
+        Folders::of(env, &env.folder()).place(InstallScope::Project).is_ok_and(|place| registration::is_in(&place));
+    match (shown.is_empty(), of_team && plan.place.scope == InstallScope::Local) {
+        (true, _) => "nothing would change\n".to_owned(),
+        (false, true) => shown + &format!("\nnote: {}\n", wrap(COVERED, env.width(), 6)),
+        (false, false) => shown,
+    }
 }

@@ -26,8 +26,10 @@ const INDENT: usize = 10;
 
 /// What a team does with what a project's registration has written.
 const SHARED: &str = ".claude/settings.json and .claude/fusebox.json; each member needs `fusebox` on the PATH, and no `init` \
-                      (`binding` there holds values against members' own files; `init --scope project --observe` \
-                      only watches at first)";
+                      (`binding` there holds values against members' own files";
+
+/// What a team may begin with.
+const WATCHED: &str = "; `init --scope project --observe` only watches at first";
 
 /// Whom a repository's registration is for.
 const COVERS: &str =
@@ -78,7 +80,10 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let file = env.short_path(&plan.place.folder.join(name));
     let log = log(env, plan, &policy, state);
     let shared = match plan.place.scope {
-        InstallScope::Project => Some(("commit", SHARED.to_owned())),
+        InstallScope::Project => {
+            let is_watched = policy.mode() == Mode::Observe || !policy.observed.is_empty();
+            Some(("commit", format!("{SHARED}{})", if is_watched { "" } else { WATCHED })))
+        }
         InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
     };
     let wrote = wrote(env, plan).map(|files| ("wrote", files));
@@ -144,7 +149,11 @@ fn wrote(env: &Environment, plan: &Plan) -> Option<String> {
     let beside = changes.filter(|change| change.is_change() && change.path != plan.place.settings);
     let files: Vec<String> = beside.map(|change| env.short_path(&change.path)).collect();
     let is_hidden = files.iter().any(|file| file.ends_with(EXCLUDED));
-    let hides = if is_hidden { ": kept out of git, so that nobody commits them by accident" } else { "" };
+    let hides = match plan.place.scope {
+        _ if !is_hidden => "",
+        InstallScope::Project => " (which keeps the schema and what is one person's out of this clone's commits)",
+        _ => ": kept out of git, so that nobody commits them by accident",
+    };
     (!files.is_empty()).then(|| format!("{}{hides}", files.join(", ")))
 }
 
