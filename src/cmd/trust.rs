@@ -72,7 +72,7 @@ fn loosened(env: &Environment, folder: &Path) -> Vec<String> {
     let (with, problems) = load::load(env, folder, Trust::Trusted);
     // What `config check` says to be ignored does not count, whatever drops it.
     let is_dropped = |document: &Document, setting: &Setting| {
-        let names = |it: &&Problem| it.is_error() && it.path == document.path && it.key == setting.key;
+        let names = |it: &&Problem| it.is_ignored() && it.path == document.path && it.key == setting.key;
         problems.iter().any(|problem| names(&problem))
     };
     // Where nothing blocks any more, no limit counts more than it did.

@@ -11,6 +11,8 @@ use crate::domain::policy::Layer;
 pub enum Severity {
     /// Worth knowing; nothing is dropped that this version could enforce.
     Warning,
+    /// A value gives way to a tighter one of a file that is about something else: as both are meant.
+    GivesWay,
     /// A key, or a file, is ignored.
     Error,
 }
@@ -89,7 +91,18 @@ impl Problem {
         self
     }
 
-    /// Whether something is ignored.
+    /// Makes it one of a value that gives way.
+    pub fn gives_way(mut self) -> Problem {
+        self.severity = Severity::GivesWay;
+        self
+    }
+
+    /// Whether something does not count.
+    pub fn is_ignored(&self) -> bool {
+        self.severity >= Severity::GivesWay
+    }
+
+    /// Whether something is ignored that was meant to count.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

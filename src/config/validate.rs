@@ -49,7 +49,7 @@ pub fn later(observed: &[Document], documents: &[Document], said: &[Problem], tr
     let mut all: Vec<Document> = documents.iter().chain(observed).cloned().collect();
     all.sort_by_key(|document| document.layer);
     let mut dropped = self::documents(&mut all, trust);
-    dropped.retain(|it| it.is_error() && !said.contains(it) && !it.key.ends_with("mode"));
+    dropped.retain(|it| it.is_ignored() && !said.contains(it) && !it.key.ends_with("mode"));
     let later = |it: Problem| {
         let what = it.what.replacen("is ignored", "will be ignored once the repository's limits block", 1);
         it.says(what).warning()
@@ -140,7 +140,7 @@ fn without_trust(mut waits: Vec<Problem>, mut trusted: Vec<Document>) -> Vec<Pro
         (one.layer, &one.path, &one.key, &one.value) == (other.layer, &other.path, &other.key, &other.value)
     };
     for wait in &mut waits {
-        if let Some(reason) = with_trust.iter().find(|reason| reason.is_error() && same(wait, reason)) {
+        if let Some(reason) = with_trust.iter().find(|reason| reason.is_ignored() && same(wait, reason)) {
             reason.clone_into(wait);
         }
     }
@@ -183,7 +183,7 @@ fn is_of_rates(setting: &Setting) -> bool {
 fn binding_only_tightens(documents: &mut [Document]) -> Vec<Problem> {
     let owned: Vec<Document> = documents.iter().filter(|document| document.layer == Layer::User).cloned().collect();
     let owned: Vec<&Document> = owned.iter().collect();
-    let mut problems = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
     for document in documents.iter_mut().filter(|document| document.layer == Layer::Project) {
         let binding = Locks::binding(&[&document.clone()]);
         problems.extend(retain(document, |setting| {
@@ -199,7 +199,8 @@ fn binding_only_tightens(documents: &mut [Document]) -> Vec<Problem> {
             Some((format!("is ignored: a binding value only tightens {stands}"), Some(hint.to_owned())))
         }));
     }
-    problems
+    // Both hold: each is the tighter one somewhere.
+    problems.into_iter().map(Problem::gives_way).collect()
 }
 
 /// How many blocks and agent types are looked at to name what is held off: each takes a resolution.
@@ -235,7 +236,9 @@ fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
                 Some(limits) => bound_by(&stands).replacen("is ignored", &ignored_for(&limits), 1),
                 None => bound_by(&stands),
             };
-            Some(problem(document, setting, (said, None)))
+            let problem = problem(document, setting, (said, None));
+            // A person's own file is about all repositories, and no mistake where one of them is tighter.
+            Some(if document.layer == Layer::User { problem.gives_way() } else { problem })
         })
     };
     said.iter().filter_map(held_off).collect()
