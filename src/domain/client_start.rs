@@ -33,6 +33,9 @@ pub struct ClientStart {
     /// The same when the last batch ended: the rows of that time are on disk by the end of the next.
     #[serde(skip_serializing_if = "is_default")]
     pub told_before: Option<Amount>,
+    /// What was counted then; nothing once both are compared.
+    #[serde(skip_serializing_if = "is_default")]
+    pub own_before: Option<Amount>,
     /// The total, and what was counted, from which both are compared.
     #[serde(skip_serializing_if = "is_default")]
     pub told_from: Option<(Amount, Amount)>,
@@ -57,7 +60,7 @@ impl ClientStart {
             self.compacts_with = model.cloned();
         } else {
             (self.is_silent, self.context_tokens) = (true, context_tokens);
-            (self.told, self.told_before) = (None, None);
+            (self.told, self.told_before, self.own_before) = (None, None, None);
             self.told_from = (source == "startup").then_some((Amount::ZERO, Amount::ZERO));
             self.model = model.cloned();
         }

@@ -5,8 +5,9 @@
 //! was charged before its row came is made up for by what the client asks next past the transcript.
 
 use crate::domain::amount::Amount;
+use crate::domain::client_start::ClientStart;
 use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::session::{Session, Status};
+use crate::domain::session::Status;
 use crate::engine::charge_unlogged;
 use crate::engine::credible;
 use crate::engine::session_state::SessionState;
@@ -21,15 +22,21 @@ pub fn charge(state: &mut SessionState, event: &Event) {
         return;
     }
     let may_come_late = !is_prompt || state.runs().any(|run| run.working && run.status == Status::Running);
-    let start = &mut state.session.client_start;
-    let due = if may_come_late { start.told_before } else { start.told };
-    start.told_before = start.told;
-    let (Some(total), Some(main)) = (due, state.session.main.clone()) else { return };
-    if credible::counts_otherwise(&state.session) || state.session.unread() > 0 {
+    let is_untold = |start: &ClientStart| start.told.is_none() && start.told_from.is_some();
+    if is_untold(&state.session.client_start) {
         return;
     }
     let own = state.session.counters.spent.beyond(state.session.nested_spend);
-    let (total_from, own_from) = from(&mut state.session, (total, own.cost));
+    let start = &mut state.session.client_start;
+    let due = if may_come_late { start.told_before } else { start.told };
+    let from = from(start);
+    (start.told_before, start.own_before) = (start.told, from.is_none().then_some(own.cost));
+    let (Some(total), Some((total_from, own_from)), Some(main)) = (due, from, state.session.main.clone()) else {
+        return;
+    };
+    if credible::counts_otherwise(&state.session) || state.session.unread() > 0 {
+        return;
+    }
     let missing = total.minus(total_from).minus(own.cost.minus(own_from));
     if missing >= LEAST {
         // The client tells dollars alone; most of what it asks for itself are its conversations once more.
@@ -38,8 +45,11 @@ pub fn charge(state: &mut SessionState, event: &Event) {
 }
 
 /// Returns where the client's total and what was counted stood at one moment: at the client's start, or when they were compared last.
-/// Where neither is known, as after `/clear`, they begin with the first word: it may tell of what came before.
-fn from(session: &mut Session, now: (Amount, Amount)) -> (Amount, Amount) {
-    let start = &mut session.client_start;
-    *start.told_from.get_or_insert(start.compared.unwrap_or(now))
+/// Where neither is known, as after `/clear`, they begin with the first total that was told since the batch before: it has in it what
+/// was counted by then, and what came before the conversation.
+fn from(start: &mut ClientStart) -> Option<(Amount, Amount)> {
+    let told_since = start.told.filter(|told| start.told_before != Some(*told));
+    let first = start.compared.or_else(|| told_since.zip(start.own_before));
+    start.told_from = start.told_from.or(first);
+    start.told_from
 }

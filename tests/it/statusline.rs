@@ -220,6 +220,35 @@ fn with_two_accounts_the_line_shows_what_the_limit_goes_by() {
     assert!(client.line(0.0, &other_account).contains("5h 80/90 %"));
 }
 
+/// Whatever the order in which batches end, turns end and the client tells its total: what it has told before it had shown all that
+/// was counted by then is nobody's spend once more.
+#[test]
+fn a_total_that_follows_what_was_counted_charges_nothing_in_any_order() {
+    let orders = (0..81_u32).map(|number| [number % 3, number / 3 % 3, number / 9 % 3, number / 27]);
+    for order in orders {
+        let client = Client::with(&json!({}));
+        // It was at work before Fusebox was, or its conversation is a new one.
+        client.event("SessionStart", &json!({"source": "clear"}));
+        let (mut batches, mut of_turn) = (0, 0);
+        for (at, step) in order.into_iter().chain([1, 2]).enumerate() {
+            match step {
+                0 => {
+                    client.batch(&format!("m{at}"));
+                    (batches, of_turn) = (batches + 1, of_turn + 1);
+                }
+                1 => drop(client.line(20.0 + (ONE * batches).usd(), &json!({}))),
+                // A turn without an answer is none.
+                _ if of_turn == 0 => {}
+                _ => {
+                    client.turn();
+                    of_turn = 0;
+                }
+            }
+        }
+        assert_eq!(client.session().counters.spent.cost, ONE * batches, "{order:?}");
+    }
+}
+
 /// After `/clear` the client's total may still be that of the session before: it charges nothing by itself.
 #[test]
 fn a_total_that_began_before_the_session_charges_what_it_grows_by() {
