@@ -37,4 +37,17 @@ pub enum Growth {
     Before,
     /// Since then.
     Now,
+    /// It is not there: nothing of it can come.
+    Gone,
+}
+
+impl Growth {
+    /// Returns it after the transcript was read, which `has_grown` or has not.
+    pub fn after_reading(self, has_grown: bool) -> Growth {
+        match (has_grown, self) {
+            (true, _) => Growth::Now,
+            (false, Growth::Gone) => Growth::Before,
+            (false, other) => other,
+        }
+    }
 }

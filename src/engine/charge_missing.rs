@@ -9,6 +9,7 @@ use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::Growth;
 use crate::domain::model_hook::is_hook_agent;
+use crate::domain::session::Run;
 use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::session_state::SessionState;
@@ -27,17 +28,19 @@ pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
     let at_batch = matches!(event.kind, EventKind::BatchEnded(_));
     let is_hook = is_hook_agent(&run.id);
     // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
-    let is_sure = at_batch || run.growth == Growth::Never || known && run.growth == Growth::Before;
+    let is_unwritten = matches!(run.growth, Growth::Never | Growth::Gone);
+    let is_sure = at_batch || is_unwritten || known && run.growth == Growth::Before;
     if at_batch && run.growth == Growth::Now {
         run.growth = Growth::Before;
     }
     // A hook's own transcript is never written.
     let (unpaid, late) = (run.unpaid, if at_batch && !is_hook { LATE } else { 0 });
-    if unpaid <= late || !is_sure {
-        return;
-    }
     // The response that ends an agent's work has no batch, and is not on disk either.
     let last = !at_batch && run.order.is_none();
+    let is_of_words_alone = last && unpaid == 0 && !is_hook && !run.is_main() && run.growth == Growth::Gone;
+    if !is_sure || unpaid <= late && !is_of_words_alone {
+        return;
+    }
     run.unpaid = late - i32::from(last);
     charge(state, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
 }
@@ -45,7 +48,8 @@ pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
 /// Charges at a session's end what its main run was answered and nothing shows: by then all is on disk, unless the client keeps no
 /// transcript.
 pub fn charge_unkept(state: &mut SessionState, id: &str, now: Moment) {
-    let Some(run) = state.run(id).filter(|run| run.growth == Growth::Never && run.unpaid > 0) else { return };
+    let is_unkept = |run: &&Run| matches!(run.growth, Growth::Never | Growth::Gone) && run.unpaid > 0;
+    let Some(run) = state.run(id).filter(is_unkept) else { return };
     let count = u64::from(run.unpaid.unsigned_abs());
     charge(state, id, (count, now));
     if let Some(run) = state.run_mut(id) {
@@ -66,6 +70,25 @@ pub fn doubtful(state: &mut SessionState, id: &str, now: Moment) {
 pub fn of_the_idle(state: &mut SessionState, id: &str, now: Moment) {
     if state.run(id).is_some_and(|run| !run.working) {
         doubtful(state, id, now);
+    }
+}
+
+/// Takes note that a run's transcript was read, and whether it `has_grown`.
+pub fn note_read(state: &mut SessionState, id: &str, has_grown: bool) {
+    note_growth(state, id, |run| run.growth.after_reading(has_grown));
+}
+
+/// Takes note that a subagent's transcript is not where it has to be. The main agent's client may keep none, or another one.
+pub fn note_gone(state: &mut SessionState, id: &str) {
+    note_growth(state, id, |run| if run.is_main() { run.growth } else { Growth::Gone });
+}
+
+fn note_growth(state: &mut SessionState, id: &str, growth: impl Fn(&Run) -> Growth) {
+    let Some(growth) = state.run(id).map(growth) else { return };
+    if state.run(id).is_some_and(|run| run.growth != growth)
+        && let Some(run) = state.run_mut(id)
+    {
+        run.growth = growth;
     }
 }
 

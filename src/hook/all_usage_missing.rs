@@ -13,7 +13,7 @@ pub fn is_all_missing(state: &SessionState, event: &Event) -> bool {
         // The response whose batch ends is not among the unpaid yet.
         EventKind::BatchEnded(_) => run.unpaid >= LATE || is_hook_agent(&run.id),
         EventKind::SubagentEnded(_) | EventKind::Stopped { .. } | EventKind::SessionEnded => {
-            run.unpaid > 0 && run.growth == Growth::Never
+            run.unpaid > 0 && matches!(run.growth, Growth::Never | Growth::Gone)
         }
         _ => false,
     };

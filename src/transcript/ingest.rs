@@ -9,10 +9,10 @@ use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::conversation::Conversation;
 use crate::domain::ingested::Unannounced;
 use crate::domain::meters::Spend;
-use crate::domain::missing_usage::Growth;
 use crate::domain::session::TranscriptPosition;
 use crate::domain::spend_before_prompt;
 use crate::domain::transcript_position::Unread;
+use crate::engine::charge_missing;
 use crate::engine::credible;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -172,6 +172,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             Ok(chunk) => chunk,
             Err(cause) => {
                 state.session.leave(&at.path, Unread::default());
+                charge_missing::note_gone(state, run);
                 if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
                     self.remark_unreadable(state, &at.path, &cause);
                 }
@@ -179,11 +180,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             }
         };
         let is_over = self.follow_totals(&at.path, &mut chunk);
-        if chunk.offset != at.offset
-            && let Some(run) = state.run_mut(run)
-        {
-            run.growth = Growth::Now;
-        }
+        charge_missing::note_read(state, run, chunk.offset != at.offset);
         let is_first = at.offset == 0 || is_left && state.session.spend_before_install.is_open;
         at.offset = chunk.offset;
         state.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });

@@ -1,5 +1,8 @@
 //! Responses that are not on disk two batches later: they are charged at an estimate until they come.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+
 use fusebox::domain::amount::Amount;
 use fusebox::domain::rfc3339;
 use fusebox::domain::session::{Run, Session};
@@ -285,6 +288,66 @@ fn what_an_ended_subagent_wrote_nowhere_is_charged_to_all_that_share_in_it() {
     story.event("SessionStart", &json!({"session_id": "s2", "transcript_path": "", "source": "startup"}));
     story.event("UserPromptSubmit", &json!({"session_id": "s2", "transcript_path": "", "prompt": "go"}));
     assert_eq!(story.spent_today(), ONE * 7);
+}
+
+/// What hides a transcript.
+type Hide = fn(&Story);
+
+/// An agent that is answered in words alone makes no batch. Where its transcript is not to be found at its end, its words are charged.
+#[test]
+fn the_words_of_agents_whose_transcripts_are_not_there_are_charged_and_told() {
+    let agent = json!({"agent_id": "a1", "agent_type": "Explore"});
+    let of_agent = "s1/subagents/agent-a1.jsonl";
+    let hide: [(&str, Hide); 3] = [
+        ("a file", |story| story.world.write("s1/subagents", "")),
+        ("a link to nowhere", |story| {
+            fs::create_dir_all(story.world.path("s1/subagents")).unwrap();
+            symlink("/nonexistent/x", story.world.path("s1/subagents/agent-a1.jsonl")).unwrap();
+        }),
+        ("a folder behind a link", |story| {
+            story.world.write("elsewhere/wf/agent-a1.jsonl", "");
+            fs::create_dir_all(story.world.path("s1/subagents")).unwrap();
+            symlink(story.world.path("elsewhere"), story.world.path("s1/subagents/workflows")).unwrap();
+        }),
+    ];
+    for (what, hide) in hide {
+        let story = Story::begin(&json!({}));
+        story.write(&["m0"]);
+        story.batch("t0");
+        hide(&story);
+        story.event("SubagentStart", &agent);
+        let told = story.event("SubagentStop", &agent) + &story.batch("t1");
+        assert!(told.contains("responses are missing in the transcript"), "{what}: {told}");
+        assert_eq!(story.state().0.counters.spent.requests, 2, "{what}");
+    }
+    // One that is there, and not written yet, is waited for.
+    let story = Story::begin(&json!({}));
+    story.world.write(of_agent, "");
+    story.event("SubagentStart", &agent);
+    assert_eq!(story.event("SubagentStop", &agent), "");
+    assert_eq!(story.state().0.counters.spent.requests, 0);
+}
+
+#[test]
+fn a_transcript_that_vanishes_hides_nothing_that_comes_after() {
+    let story = Story::begin(&json!({}));
+    let agent = json!({"agent_id": "a1", "agent_type": "Explore"});
+    let place = "s1/subagents/agent-a1.jsonl";
+    let usage = json!({"input_tokens": 10, "output_tokens": 20});
+    let message = json!({"id": "a1-m1", "model": "claude-opus-5-5", "usage": usage});
+    let row = json!({"type": "assistant", "timestamp": story.now(), "message": message});
+    story.write(&["m0"]);
+    story.batch("t0");
+    story.event("SubagentStart", &agent);
+    story.world.write(place, format!("{row}\n"));
+    story.batch_of("a1", "a1-t1");
+    fs::remove_file(story.world.path(place)).unwrap();
+    symlink("/nonexistent/x", story.world.path(place)).unwrap();
+    story.batch_of("a1", "a1-t2");
+    let told = story.event("SubagentStop", &agent) + &story.batch("t1");
+    assert!(told.contains("responses are missing in the transcript"), "{told}");
+    // Its second response, and the words at its end.
+    assert_eq!(story.state().0.counters.spent.requests, 4);
 }
 
 #[test]
