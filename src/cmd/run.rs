@@ -4,25 +4,20 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde::Serialize;
-
-use crate::cmd::query;
+use crate::cmd::run_summary::{self, Ended};
 use crate::config::load;
 use crate::domain::charge::Record;
 use crate::domain::policy::Mode;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::prune_due::DAY_MS;
-use crate::install::files;
 use crate::messages::next_step::NextStep;
 use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::platform::foreground;
-use crate::report::model::{Report, SessionReport};
 use crate::report::{log_lines, status};
 use crate::store::event::Numbered;
 use crate::store::{self, Store, health, trust};
-use crate::ui::json;
 use crate::ui::terminal::plain;
 use crate::wire::messages;
 use crate::wire::user_lines::{self, by_layer};
@@ -80,21 +75,20 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.strict && !remarks.is_empty() {
         remarks.push(to_people::run_not_begun());
         say(env, &remarks);
-        let summary = Summary { exit_code: STOPPED, remarks, ..Summary::default() };
-        return summary.write(env, args.summary.as_deref()).map(|()| ExitCode::from(STOPPED));
+        return end(env, args, &Ended { exit_code: STOPPED, remarks, ..Ended::default() });
     }
     let asides = || store::folder(env).map(|folder| health::asides(&folder)).unwrap_or_default();
     let known = asides();
     let code = foreground::run(program, arguments, (MARK, &mark))?;
-    let mut summary = Summary { client_exit_code: Some(code), ..Summary::default() };
+    let mut ended = Ended { client_exit_code: Some(code), ..Ended::default() };
     match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
         Ok(outcome) => {
             let unseen = outcome.sessions.is_empty().then(|| to_people::run_unseen(NextStep::Doctor));
-            summary.stopped = outcome.stopped.as_ref().map(Stopped::whole);
+            ended.stopped = outcome.stopped.as_ref().map(Stopped::whole);
             let stopped = outcome.stopped.map(|stopped| stopped.sentence(&args.command));
             remarks.extend(stopped.into_iter().chain(outcome.remarks).chain(unseen));
             say(env, &outcome.warned);
-            (summary.warned, summary.ids) = (outcome.warned, outcome.sessions);
+            (ended.warned, ended.sessions) = (outcome.warned, outcome.sessions);
         }
         Err(error) => remarks.push(to_people::run_unknown(error)),
     }
@@ -107,43 +101,18 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if let Some(signal) = code.checked_sub(SIGNALS).filter(|signal| (1..=64).contains(signal)) {
         env.eprintln_safe(&format!("fusebox: signal {signal} ended the client: exit code {code}"));
     }
-    let is_three = summary.stopped.is_some() || args.strict && !remarks.is_empty();
-    summary.exit_code = if is_three { STOPPED } else { code };
-    summary.remarks = remarks;
-    let exit_code = ExitCode::from(summary.exit_code);
-    summary.write(env, args.summary.as_deref())?;
-    Ok(exit_code)
+    let is_three = ended.stopped.is_some() || args.strict && !remarks.is_empty();
+    ended.exit_code = if is_three { STOPPED } else { code };
+    ended.remarks = remarks;
+    end(env, args, &ended)
 }
 
-/// What came of a command, for a program that reads it.
-#[derive(Default, Serialize)]
-struct Summary {
-    /// The version of this JSON.
-    version: u32,
-    /// The exit code of `fusebox run`.
-    exit_code: u8,
-    /// The client's own; none where it was not started.
-    client_exit_code: Option<u8>,
-    /// Why its main agent was stopped, paused or not begun; none where it was not.
-    stopped: Option<String>,
-    /// What is said on standard error.
-    remarks: Vec<String>,
-    /// Which limits were passed that only warn.
-    warned: Vec<String>,
-    /// Its sessions, as in `fusebox status --json`.
-    sessions: Vec<SessionReport>,
-    #[serde(skip)]
-    ids: Vec<String>,
-}
-
-impl Summary {
-    /// Writes it where it was asked for.
-    fn write(mut self, env: &Environment, path: Option<&Path>) -> Result<()> {
-        let Some(path) = path else { return Ok(()) };
-        let rows = query::fresh_sessions(env, &self.ids)?;
-        (self.version, self.sessions) = (1, Report::of(&rows, &[], env.now()).sessions);
-        files::write(path, &json::text(&self))
+/// Writes down what came of a command, where that was asked for; returns the exit code.
+fn end(env: &Environment, args: &Args, ended: &Ended) -> Result<ExitCode> {
+    if let Some(path) = &args.summary {
+        run_summary::write(env, path, ended)?;
     }
+    Ok(ExitCode::from(ended.exit_code))
 }
 
 /// Says on standard error what the client does not.

@@ -74,8 +74,7 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
       undo    `fusebox uninstall --scope project`
       commit  .claude/settings.json and .claude/fusebox.json; each member needs
               `fusebox` on the PATH, and no `init` (`binding` there holds values
-              against members' own files; `init --scope project --observe` only
-              watches at first)
+              against members' own files)
 
     note: the limits in .claude/fusebox.json (it has none yet: write some into it)
           are only watched, for all who work here. Your own limits and the built-in
