@@ -41,8 +41,8 @@ impl Zone {
     /// Returns the time zone of this name. Where the name is `None` or unknown, returns the machine's.
     pub fn named(name: Option<&str>) -> Zone {
         let by_rule = |name: &str| TimeZone::posix(name).ok().filter(|_| name.starts_with('<'));
-        let known = |name| TimeZone::get(name).ok().or_else(|| by_rule(name));
-        Zone(name.and_then(known).unwrap_or_else(TimeZone::system))
+        let known = |name| by_name(name).or_else(|| by_rule(name));
+        Zone(name.and_then(known).unwrap_or_else(system))
     }
 
     /// Returns the day that a moment belongs to. Times are in milliseconds since 1970.
@@ -119,12 +119,47 @@ fn offset_of(at: &Zoned) -> String {
 
 /// Whether a time zone has this name.
 pub fn is_zone(name: &str) -> bool {
-    TimeZone::get(name).is_ok()
+    by_name(name).is_some()
+}
+
+#[cfg(feature = "zones")]
+fn by_name(name: &str) -> Option<TimeZone> {
+    TimeZone::get(name).ok()
+}
+
+#[cfg(feature = "zones")]
+fn system() -> TimeZone {
+    TimeZone::system()
+}
+
+/// Where zones come from that the program does not bring: the bytes of one by its name, and the name of the machine's.
+#[cfg(not(feature = "zones"))]
+#[derive(Debug)]
+pub struct ZoneSource {
+    /// Returns a zone's file.
+    pub file: fn(&str) -> Option<Vec<u8>>,
+    /// Returns the name of the machine's zone.
+    pub name_of_system: fn() -> Option<String>,
+}
+
+/// The source that the program has set at its start.
+#[cfg(not(feature = "zones"))]
+pub static ZONE_SOURCE: std::sync::OnceLock<ZoneSource> = std::sync::OnceLock::new();
+
+#[cfg(not(feature = "zones"))]
+fn by_name(name: &str) -> Option<TimeZone> {
+    TimeZone::tzif(name, &(ZONE_SOURCE.get()?.file)(name)?).ok()
+}
+
+#[cfg(not(feature = "zones"))]
+fn system() -> TimeZone {
+    let name = ZONE_SOURCE.get().and_then(|source| (source.name_of_system)());
+    name.and_then(|name| by_name(&name)).unwrap_or_else(TimeZone::system)
 }
 
 /// Returns the name of the zone that this process is in. [`Zone::named`] finds the zone by it.
 pub fn name_of_system(at_ms: i64) -> String {
-    let system = TimeZone::system();
+    let system = system();
     let fixed = || {
         let east = system.to_offset(Timestamp::from_millisecond(at_ms).unwrap_or_default()).seconds();
         // POSIX counts to the west.

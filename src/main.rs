@@ -5,12 +5,18 @@ mod allocator;
 
 use std::process::ExitCode;
 
+#[cfg(not(feature = "zones"))]
+use fusebox::calendar::{ZONE_SOURCE, ZoneSource};
 use fusebox::cmd;
 use fusebox::hook::{self, background_order};
 use fusebox::platform::environment::Environment;
 use fusebox::platform::resources;
+#[cfg(not(feature = "zones"))]
+use fusebox::platform::zone_files;
 
 fn main() -> ExitCode {
+    #[cfg(not(feature = "zones"))]
+    let _first = ZONE_SOURCE.set(ZoneSource { file: zone_files::of, name_of_system: zone_files::name_of_system });
     let env = Environment::real();
     match env.word() {
         Some(word) if word == "hook" => {

@@ -37,3 +37,5 @@ pub mod streams;
 pub mod terminal_signal;
 #[cfg(windows)]
 mod windows;
+#[cfg(not(feature = "zones"))]
+pub mod zone_files;
