@@ -12,6 +12,9 @@ pub struct Spawn {
     pub call: String,
     /// The run that made it.
     pub run: String,
+    /// How deep that is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub depth: u32,
     /// The name given to the agent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub name: Option<String>,

@@ -178,7 +178,8 @@ fn admit(state: &mut SessionState, id: &str, call: &Call, at: Moment) {
         _ => return,
     };
     state.session.spawns.retain(|other| at.wall_since(other.at) < SPAWN_KEPT_MS);
-    state.session.spawns.push(Spawn { call: call.id.clone(), run: id.to_owned(), at, ..spawn });
+    let depth = state.run(id).map_or(0, |run| run.depth);
+    state.session.spawns.push(Spawn { call: call.id.clone(), run: id.to_owned(), depth, at, ..spawn });
 }
 
 /// Writes down a warning, early or at the cap, once; and what only was observed.

@@ -63,7 +63,7 @@ fn subagent(
             limits: rules,
             started: at,
             last: at,
-            depth: 1,
+            depth: depth_at_most(state),
             ..Run::default()
         };
         state.open_run(run);
@@ -76,6 +76,12 @@ fn subagent(
         tie(state, id, (link, at), limit_source);
     }
     id.to_owned()
+}
+
+/// Returns how deep an agent may be of which nothing is known but that it starts: as deep as those can put it whose agents are awaited.
+fn depth_at_most(state: &SessionState) -> u32 {
+    let awaited = state.session.spawns.iter().filter(|spawn| spawn.wakes.is_none());
+    awaited.map(|spawn| spawn.depth).max().unwrap_or(0) + 1
 }
 
 /// Opens the run of a subagent that no hook has announced.
@@ -102,6 +108,8 @@ fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: 
     let by_call = call.as_deref().and_then(|call| state.call(call)).map(|call| call.run.clone());
     let parent = by_call.or_else(|| link.parent.clone()).or_else(|| state.session.main.clone());
     let above = parent.as_deref().and_then(|parent| state.run(parent));
+    // What is noted beside a transcript makes nobody less deep than who has called for it.
+    let depth = link.depth.max(above.map_or(0, |run| run.depth) + 1);
     let ended_above = above.and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned())));
     // What was reserved for its first request is its own from here on.
     if let Some(call) = &call {
@@ -111,7 +119,7 @@ fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: 
     run.admitted |= spawn.is_some();
     run.parent = parent;
     run.spawn_call = call;
-    run.depth = link.depth.max(1);
+    run.depth = depth;
     run.name = link.name.clone().or_else(|| spawn.as_ref().and_then(|spawn| spawn.name.clone()));
     if let Some(spawned_type) = &link.spawned_type {
         run.agent_type.clone_from(spawned_type);

@@ -28,6 +28,7 @@ mod cost;
 mod counted_again;
 mod damage;
 mod demo;
+mod depth;
 mod dialogs;
 mod different_calls;
 mod diversions;
