@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
+use crate::config::place::SettingPlace;
 use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Mode, Scope};
@@ -16,7 +17,7 @@ use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::limit_source::PinnedLimits;
-use crate::hook::{client_lineage, pin_policy, settings_baseline, shared_budgets};
+use crate::hook::{client_lineage, pin_policy, policy, settings_baseline, shared_budgets};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -85,6 +86,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     changes.extend(with_granted(store, &before, &state.session)?);
     let rulebook = PinnedLimits::of(env, store, &state.session);
     changes.extend(take_rules(&mut state, &rulebook));
+    changes.extend(of_types(store, &before, &state.session));
     if changes.is_empty() && before.policy != state.session.policy {
         changes.push("what agents are limited by that start from now on".to_owned());
     }
@@ -114,6 +116,27 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         said += &format!("{} {} was stopped by a limit that is higher now: {how}\n", run.agent_type, short(&run.id));
     }
     Ok(said)
+}
+
+/// Says what has changed for agents that start from now on: of the types that files name.
+fn of_types(store: &Store, before: &Session, after: &Session) -> Vec<String> {
+    let (Some(old), Some(new)) = (before.policy, after.policy.filter(|new| before.policy != Some(*new))) else {
+        return Vec::new();
+    };
+    // What cannot be read says nothing here.
+    let [Ok(old), Ok(new)] = [old, new].map(|id| policy::stored(store, id)) else { return Vec::new() };
+    let watched = match (old.observed.is_empty(), new.observed.is_empty()) {
+        (false, true) => Some("what was only watched blocks now".to_owned()),
+        (true, false) => Some("what a repository's file says is only watched now".to_owned()),
+        _ => None,
+    };
+    let documents = [&old, &new].into_iter().flat_map(|policy| policy.documents.iter().chain(&policy.observed));
+    let named = documents.flat_map(|document| &document.settings).filter_map(|setting| match &setting.place {
+        SettingPlace::Agents(name) if !name.contains('*') => Some(name.as_str()),
+        _ => None,
+    });
+    let of_type = |name: &str| of_limits(&format!("agents.{name}"), &old.agent(name, None).0, &new.agent(name, None).0);
+    watched.into_iter().chain(named.collect::<BTreeSet<_>>().into_iter().flat_map(of_type)).collect()
 }
 
 /// Gives every run the rules that are the session's now; returns what has changed.

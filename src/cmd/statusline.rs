@@ -68,7 +68,8 @@ fn others(line: &str, bytes: &[u8]) -> String {
 
 fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
     let input = StatusInput::parse(bytes).ok_or_else(|| Error::failed("the client's input is not known here"))?;
-    let unknown = || "fusebox: this session has no limits; `fusebox doctor` says why".to_owned();
+    let unknown =
+        || "fusebox: nothing of this session is counted yet; `fusebox doctor` says whether it will be".to_owned();
     let folder = store::folder(env)?;
     if !file_info::exists(&folder.join(store::FILE)) {
         return Ok(unknown());

@@ -27,7 +27,8 @@ pub fn find(policy: &Policy, known: &[String]) -> Vec<Problem> {
         policy.documents.iter().partition(|document| document.layer == Layer::BuiltIn);
     let mut names: Vec<String> = built_in.into_iter().flat_map(types).filter(|name| !name.contains('*')).collect();
     names.extend(CLIENTS.map(str::to_owned).into_iter().chain(known.iter().cloned()));
-    for document in files {
+    // A watch week is the time to mend a slip.
+    for document in files.into_iter().chain(&policy.observed) {
         let mut unknown = types(document);
         unknown.retain(|name| !name.contains(['*', ':']) && !names.contains(name));
         unknown.dedup();

@@ -79,7 +79,8 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
     let steps: Vec<String> =
         next(source, told).into_iter().chain(kept_back.iter().map(|it| it.next.entry())).chain(after_no).collect();
-    if !steps.is_empty() {
+    let is_observed = told.trips.iter().any(|tripped| Some(tripped.number) == trip && tripped.observed);
+    if !steps.is_empty() && !is_observed {
         text.push_str(&heading("Next", terminal));
         text.extend(steps.iter().map(|next| terminal.wrap("  ", next)));
     }

@@ -129,7 +129,7 @@ fn what_is_wrong_is_one_line_and_no_failure() {
         assert_eq!(said, "fusebox: the client's input is not known here\n", "{input:?}");
     }
     let said = world.command(&["statusline"]).stdin(json!({"session_id": "nobody"})).run().ok();
-    assert_eq!(said, "fusebox: this session has no limits; `fusebox doctor` says why\n");
+    assert_eq!(said, "fusebox: nothing of this session is counted yet; `fusebox doctor` says whether it will be\n");
     assert_eq!(world.files("state"), "", "it makes no state");
     world.write(
         "state/state.db",

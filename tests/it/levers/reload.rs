@@ -16,11 +16,7 @@ fn edits() -> Vec<(Value, Value, &'static str)> {
         (json!({}), json!({"user": {"max_cost_usd_per_day": 3}}), "user: max_cost_usd_per_day none -> 3.00 USD"),
         (json!({}), json!({"mode": "observe"}), "mode: enforce -> observe"),
         (json!({}), json!({"session": {"warn_at": [50]}}), "session: warn_at"),
-        (
-            json!({}),
-            json!({"agents": {"later": {"max_turns": 3}}}),
-            "what agents are limited by that start from now on",
-        ),
+        (json!({}), json!({"agents": {"later": {"max_turns": 3}}}), "agents.later: max_turns 100 warn -> 3 terminate"),
     ]
 }
 
