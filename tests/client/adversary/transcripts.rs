@@ -51,7 +51,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "puts a file in the place of the folder of its subagents' transcripts",
         outcome: Outcome::NoEffect,
-        then: "a response of an agent that makes calls is charged as an average one, and the user is told; one response of an agent that makes none is not charged",
+        then: "each response of an agent is charged as an average one by the agent's end, words alone included, and the user is told; of responses that are dearer than the others too little is charged",
         scenario: "subagents_that_are_written_nowhere_count_as_average",
     },
     Attempt {
