@@ -64,9 +64,9 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now: Moment) -> Res
     let now_ms = now.wall_ms;
     let session = &state.session;
     let (mut budgets, mut restored) = (Vec::new(), Vec::new());
-    let mut known = store.budgets_of(&session.project)?;
-    for (scope, id, rules) in scopes(session) {
-        let found = known.iter().position(|budget| budget.scope == scope).map(|at| known.swap_remove(at));
+    let is_any = shares(session).next().is_some() || store.has_budgets()?;
+    for (scope, id, rules) in scopes(session).into_iter().filter(|_| is_any) {
+        let found = store.shared_budget(scope, id)?;
         let is_open = || found.as_ref().is_some_and(|budget| budget.covers(now_ms));
         if rules.is_empty() && !is_open() {
             continue;
