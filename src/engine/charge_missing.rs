@@ -84,11 +84,11 @@ pub fn note_gone(state: &mut SessionState, id: &str) {
 }
 
 fn note_growth(state: &mut SessionState, id: &str, growth: impl Fn(&Run) -> Growth) {
-    let Some(growth) = state.run(id).map(growth) else { return };
-    if state.run(id).is_some_and(|run| run.growth != growth)
+    let Some((before, after)) = state.run(id).map(|run| (run.growth, growth(run))) else { return };
+    if before != after
         && let Some(run) = state.run_mut(id)
     {
-        run.growth = growth;
+        run.growth = after;
     }
 }
 

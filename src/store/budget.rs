@@ -23,7 +23,7 @@ impl Store {
         Ok(self.budgets_where("WHERE scope = ?1 AND owner = ?2", &[&scope.as_str(), &id])?.pop())
     }
 
-    /// Whether sessions share anything: to ask that costs a fifth of asking for one budget.
+    /// Whether sessions share anything: where they do not, that is asked with less work than for their budgets.
     pub fn has_budgets(&self) -> Result<bool> {
         Ok(self.prepare("SELECT 1 FROM budget LIMIT 1")?.exists([])?)
     }
