@@ -12,6 +12,10 @@ const MOST_ENTRIES: usize = 20_000;
 /// How many transcripts are read at once.
 const MOST_READ: usize = 64;
 
+/// How much earlier than it happens a change may be stamped, in nanoseconds: Linux stamps with the last tick of its timer, FAT counts in
+/// two seconds. Rows have exact times: this only chooses which files are read.
+const STAMPED_EARLY_NS: u64 = 2_000_000_000;
+
 /// What was found beside a session's own transcript.
 pub struct Beside {
     /// The sessions whose models have answered.
@@ -43,6 +47,6 @@ fn session_of(path: &Path) -> Option<String> {
 }
 
 fn has_changed_since(path: &Path, since_ms: i64) -> bool {
-    let since_ns = u64::try_from(since_ms).unwrap_or(0).saturating_mul(1_000_000);
+    let since_ns = u64::try_from(since_ms).unwrap_or(0).saturating_mul(1_000_000).saturating_sub(STAMPED_EARLY_NS);
     file_info::of_itself(path).is_ok_and(|info| info.is_file() && info.modified_ns >= since_ns)
 }

@@ -1,5 +1,8 @@
 //! Clients that ask the model in a session's folder and of which no hook tells: the person is told once, and nobody is charged.
 
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -39,6 +42,20 @@ fn a_client_of_which_no_hook_tells_is_told_of_once() {
     assert!(!is_told(&world), "again");
     let log = world.run(&["log"]).ok();
     assert!(log.contains(OTHER), "{log}");
+}
+
+/// Systems stamp a change with the last tick of their timer, some with every other second.
+#[test]
+fn what_is_stamped_before_it_was_written_is_told_of() {
+    for (early_ms, told) in [(0, true), (10, true), (1_999, true), (60_000, false)] {
+        let world = TestWorld::new();
+        starts(&world, "s1");
+        let (name, now) = (format!("{OTHER}.jsonl"), Timestamp::now());
+        world.write(&name, response(now));
+        let file = File::options().append(true).open(world.path(&name)).unwrap();
+        file.set_modified(SystemTime::from(now) - Duration::from_millis(early_ms)).unwrap();
+        assert_eq!(is_told(&world), told, "{early_ms} ms early");
+    }
 }
 
 /// A branch that goes on without hooks has answers of its own behind its copies.
