@@ -134,8 +134,8 @@ fn view_of(known: &LiveState, env: &Environment, page: &Terminal) -> View {
     let now = env.now();
     let mut report = Report::of(&known.rows, &known.budgets, now);
     report.sessions.retain(status::is_open);
-    let (calls, pruned) = (&known.calls, &known.pruned[..]);
-    View::of(&ViewSource { rows: &known.rows, calls, report: &report, pruned, now, page })
+    let (rows, budgets, calls, pruned) = (&known.rows, &known.budgets, &known.calls, &known.pruned);
+    View::of(&ViewSource { rows, budgets, calls, report: &report, pruned, now, page })
 }
 
 /// Gives an order as its command does, and keeps what that says.

@@ -6,7 +6,7 @@ use crate::messages::advice::typed;
 use crate::report::bars::percent;
 use crate::report::doing::Doing;
 use crate::report::model::{RunReport, SessionReport};
-use crate::report::reading::LimitReading;
+use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
@@ -33,6 +33,18 @@ pub struct Gauge {
     pub limit: String,
     /// Whose rule it is.
     pub layer: String,
+}
+
+impl Gauge {
+    fn of(reading: &LimitReading, billing: Billing) -> Gauge {
+        Gauge {
+            label: reading.cap.limit.label_of(billing).into_owned(),
+            percent: percent(reading),
+            figures: reading.figures(),
+            limit: plain(&reading.limit),
+            layer: reading.layer.to_string(),
+        }
+    }
 }
 
 /// A line of the tree.
@@ -70,9 +82,15 @@ impl Item {
         self.gauges.iter().max_by_key(|gauge| gauge.percent)
     }
 
-    /// Makes the line of a session.
-    pub fn of_session(session: &SessionReport, doing: String, billing: Billing) -> Item {
+    /// Makes the line of a session. What it shares with others stands among its limits: that may stop it first.
+    pub fn of_session(session: &SessionReport, shared: &[Budget], doing: String, billing: Billing) -> Item {
         let (standing, status) = session.standing();
+        let shared = shared.iter().filter(|budget| budget.reading.tells()).map(|budget| {
+            let own = Gauge::of(&budget.reading, billing);
+            Gauge { label: format!("{}, {}", own.label, budget.scope.as_str()), ..own }
+        });
+        let mut gauges: Vec<Gauge> = gauges(&session.limits, billing).into_iter().chain(shared).collect();
+        gauges.sort_by_key(|gauge| std::cmp::Reverse(gauge.percent));
         let project = session.project.rsplit(['/', '\\']).next().unwrap_or_default();
         Item {
             id: ItemId { session: session.session_id.clone(), run: None },
@@ -85,7 +103,7 @@ impl Item {
             cost: session.cost_usd.0.to_string(),
             doing,
             waits: false,
-            gauges: gauges(&session.limits, billing),
+            gauges,
             proposal: proposal(&session.limits, session.order.as_ref()),
         }
     }
@@ -111,14 +129,7 @@ impl Item {
 
 fn gauges(limits: &[LimitReading], billing: Billing) -> Vec<Gauge> {
     let told = limits.iter().filter(|reading| reading.tells());
-    told.map(|reading| Gauge {
-        label: reading.cap.limit.label_of(billing).into_owned(),
-        percent: percent(reading),
-        figures: reading.figures(),
-        limit: plain(&reading.limit),
-        layer: reading.layer.to_string(),
-    })
-    .collect()
+    told.map(|reading| Gauge::of(reading, billing)).collect()
 }
 
 /// Proposes a sufficient increase of the limit that has given the order, else of the one that is nearest to its cap.

@@ -1,5 +1,6 @@
 //! What a view of the screen is made from.
 
+use crate::domain::budget::SharedBudget;
 use crate::domain::charge::DaySum;
 use crate::domain::event::Moment;
 use crate::report::doing::LatestCalls;
@@ -12,6 +13,8 @@ use crate::ui::style::Terminal;
 pub struct ViewSource<'a> {
     /// The rows of the sessions.
     pub rows: &'a [SessionRows],
+    /// What sessions share.
+    pub budgets: &'a [SharedBudget],
     /// The latest call of each run.
     pub calls: &'a LatestCalls,
     /// The report of the sessions that are shown.

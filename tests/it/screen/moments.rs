@@ -87,6 +87,24 @@ fn a_day_is_foretold_after_minutes_of_work_and_only_while_an_agent_works() {
     }
 }
 
+/// What sessions share may stop one before its own limits do.
+#[test]
+fn a_session_is_as_near_its_end_as_what_it_shares() {
+    for scope in ["user", "project"] {
+        let world = TestWorld::new();
+        let policy = json!({"session": {"max_cost_usd": 1.0}, scope: {"max_cost_usd_per_day": 0.02}});
+        let mut at_work = AtWork::begin(&world, &policy);
+        for _ in 0..2 {
+            at_work.call(None);
+        }
+        let items = at_work.view().items;
+        let nearest = items[0].nearest().unwrap();
+        assert_eq!((nearest.label.clone(), nearest.percent), (format!("cost of the day, {scope}"), 58));
+        assert_eq!(items[0].gauges[0], *nearest, "it is shown first");
+        assert_eq!(items[1].nearest(), None, "a run has its own");
+    }
+}
+
 #[test]
 fn who_waits_for_a_person_is_not_at_work() {
     let world = TestWorld::new();
