@@ -81,7 +81,7 @@ const NOT_TAKEN: &str = "; what a limit has stopped stays stopped until it is na
 /// asked, it takes only what waits in the session at hand.
 fn resume_last(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
-    let found = target::find(&store, &TargetArgs::default(), Fits::Held)?;
+    let found = target::find(env, &store, &TargetArgs::default(), Fits::Held)?;
     if !env.is_attended() || args.lever.yes() {
         waits_at_hand(env, &store, &found.target)?;
     } else {

@@ -45,7 +45,7 @@ pub fn edit_session(
     change: impl FnOnce(&mut SessionEdit) -> Result<Vec<String>>,
 ) -> Result<ExitCode> {
     let looking = Store::open(env)?;
-    let found = target::find(&looking, args, fits)?;
+    let found = target::find(env, &looking, args, fits)?;
     // The locks are taken in one order, the session's first: so this one goes before the next is opened.
     drop(looking);
     let said = edit(env, &found.target, change)?;

@@ -1,9 +1,12 @@
 //! Which session or run a person means: an id or the beginning of one, an agent type, a task's number, or the only one there is.
 
 use crate::calendar::Zone;
+use crate::cmd::config::project_folder;
 use crate::domain::session::{Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::retention;
+use crate::platform::environment::Environment;
+use crate::report::rows::project;
 use crate::store::Store;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
@@ -101,19 +104,20 @@ impl From<Target> for Found {
     }
 }
 
-/// Finds what is named, or the only one that fits; names the candidates where there are several.
-pub fn find(store: &Store, args: &TargetArgs, fits: Fits) -> Result<Found> {
+/// Finds what is named, or the only one that fits; names the candidates where there are several. What stands in the project of the
+/// folder at hand comes before what stands in others.
+pub fn find(env: &Environment, store: &Store, args: &TargetArgs, fits: Fits) -> Result<Found> {
     match (&args.id, &args.task) {
         (_, Some(task)) => of_task(store, task).map(Found::from),
         (Some(id), None) => of_id(store, id, fits),
-        (None, None) => only(store, fits),
+        (None, None) => only(store, fits, &env.project_of(&project_folder(env)).to_string_lossy()),
     }
 }
 
 /// Finds what the last trip holds, or the only session that is open.
-fn only(store: &Store, fits: Fits) -> Result<Found> {
+fn only(store: &Store, fits: Fits, here: &str) -> Result<Found> {
     if fits != Fits::AtWork
-        && let Some(found) = last_trip(store)?
+        && let Some(found) = last_trip(store, here)?
     {
         return Ok(found);
     }
@@ -131,21 +135,34 @@ fn only(store: &Store, fits: Fits) -> Result<Found> {
 /// How many of the latest trips are looked at for one that still stands.
 const LATEST: u64 = 20;
 
-/// Finds what the latest trip has ended or paused that still stands.
-fn last_trip(store: &Store) -> Result<Option<Found>> {
+/// Finds what the latest trip has ended or paused that still stands: in this project, else in any.
+fn last_trip(store: &Store, here: &str) -> Result<Option<Found>> {
+    let mut elsewhere = None;
     for (number, _, record) in store.latest_stops(LATEST)? {
         let Some(session) = store.session(&record.session)? else { continue };
-        let because = Some(format!("trip #{number} ({}) is the last that stands", plain(&record.limit)));
-        if session.order.is_some() {
-            return Ok(Some(Found { target: Target::Session(session.id), because }));
+        let Some(target) = held_by(store, &session, &record.run)? else { continue };
+        let trip = format!("trip #{number} ({})", plain(&record.limit));
+        if session.project == here {
+            return Ok(Some(Found {
+                target,
+                because: Some(format!("{trip} is the last that stands in this project")),
+            }));
         }
-        let run = store.run(&record.session, &record.run)?.filter(|run| run.order.is_some());
-        // A main run that a later one has followed is over.
-        if let Some(run) = run.filter(|run| !run.is_main() || session.main.as_ref() == Some(&run.id)) {
-            return Ok(Some(Found { target: Target::Run { session: run.session, run: run.id }, because }));
-        }
+        let place = plain(project(&session.project));
+        let because = Some(format!("{trip} in {place} is the last that stands; none does in this project"));
+        elsewhere = elsewhere.or(Some(Found { target, because }));
     }
-    Ok(None)
+    Ok(elsewhere)
+}
+
+/// Returns what a stop of a run still holds: its session, or the run. A main run that a later one has followed is over.
+fn held_by(store: &Store, session: &Session, run: &str) -> Result<Option<Target>> {
+    if session.order.is_some() {
+        return Ok(Some(Target::Session(session.id.clone())));
+    }
+    let run = store.run(&session.id, run)?.filter(|run| run.order.is_some());
+    let stands = run.filter(|run| !run.is_main() || session.main.as_ref() == Some(&run.id));
+    Ok(stands.map(|run| Target::Run { session: run.session, run: run.id }))
 }
 
 /// Finds the only agent of a type, or with a name; nothing where no agent has it.

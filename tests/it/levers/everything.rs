@@ -165,7 +165,8 @@ fn the_only_one_is_taken_and_said() {
     ");
     // Nothing is paused or stopped: what a limit has ended last is meant, where a person says so.
     assert_snapshot!(at_a_terminal(&world, "resume", "n\\n"), @r"
-    nothing is paused; trip #2 (max_turns) is the last that stands
+    nothing is paused; trip #2 (max_turns) in /srv/shop is the last that stands;
+      none does in this project
     Let a3fa11ed go on? [y/N] nothing was changed
     ");
     assert_snapshot!(world.run(&["resume", "a3fa11ed", "--no-grant"]), @r"
@@ -186,7 +187,7 @@ fn the_only_one_is_taken_and_said() {
     ");
     let world = with_shop();
     assert_snapshot!(world.run(&["grant", "max_turns=+5"]), @r"
-    trip #2 (max_turns) is the last that stands
+    trip #2 (max_turns) in /srv/shop is the last that stands; none does in this project
     max_turns of developer a3fa11ed: 25 -> 30 (25 used)
     developer a3fa11ed goes on when the main agent sends it a message
     max_cost_usd would still stop it; `fusebox grant a3fa11ed max_cost_usd=+N` gives more
