@@ -7,15 +7,25 @@ use crate::byte_search;
 use crate::config::load;
 use crate::domain::policy::OnError;
 use crate::error::{Error, Result};
+use crate::hook::told_later;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store;
 use crate::store::{health, log_file};
 use crate::wire::events::{EventName, OnFailure};
 use crate::wire::input::{self, Input, Unreadable, was_not_made};
 
-/// Answers to input that is no event; it is written down.
+/// Answers to input that is no event; it is written down, and the person of the session that it names is told.
 pub fn unreadable(env: &Environment, bytes: &[u8], cause: &Unreadable) -> String {
-    note(env, "", &cause.to_string());
+    let session = session_in(bytes).unwrap_or_default();
+    note(env, session, &cause.to_string());
+    if let Ok(folder) = store::folder(env)
+        && !session.is_empty()
+        && store::is_there(env)
+    {
+        // What fails here fails at the next event, too, and is told there.
+        let _told = told_later::once(env, &folder, session, ("unreadable", &notices::event_unreadable(cause)));
+    }
     by_on_error(env, name_in(bytes), &cause.to_string())
 }
 
@@ -31,6 +41,9 @@ const CANNOT: &str = "Fusebox: limits cannot be checked";
 /// How an answer begins that is given because the time was up.
 const CANNOT_LATE: &str = "Fusebox: limits cannot be checked: ";
 const REFUSED_LATE: &str = "Fusebox: limits cannot be checked, so this is refused: ";
+
+/// What stands before a session's id.
+const SESSION: &[u8] = b"\"session_id\":\"";
 
 /// Moves a damaged state out of the way, so that a new one can begin; returns where it is now.
 pub fn begin_anew(env: &Environment, folder: &Path, input: &Input, cause: &Error) -> Result<Option<PathBuf>> {
@@ -98,6 +111,14 @@ pub fn late(event: EventName, results: &[&str], waits: &'static str) -> Pieces {
 fn name_in(bytes: &[u8]) -> Option<EventName> {
     let name = input::parse(bytes).ok().and_then(|input| EventName::parse(&input.hook_event_name));
     name.or(Some(EventName::PreToolUse))
+}
+
+/// Finds the session's id in an input that cannot be read: the client writes it near the beginning.
+fn session_in(bytes: &[u8]) -> Option<&str> {
+    let head = &bytes[..bytes.len().min(1024)];
+    let from = byte_search::find(SESSION, head)? + SESSION.len();
+    let id = head[from..].split(|byte| *byte == b'"').next()?;
+    std::str::from_utf8(id).ok().filter(|id| input::is_id(id))
 }
 
 fn by_on_error(env: &Environment, name: Option<EventName>, what: &str) -> String {

@@ -51,6 +51,7 @@ pub mod spend_before_install;
 pub mod state_folder;
 pub mod team_budget;
 pub mod team_sync;
+pub mod told_later;
 pub mod unheard_messages;
 pub mod unwatched_clients;
 
@@ -151,7 +152,7 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
             respond(env, deadline, (input, bytes), &mut folder, Some(Again::Altered(altered)))
         }
         Err(cause) if cause.kind == ErrorKind::Foreign => {
-            sender::tell(&folder, &input.session_id, &cause.to_string())?;
+            sender::tell(env, &folder, &input.session_id, &cause.to_string())?;
             Ok(HookResult::only(failure::refused(input, &cause)))
         }
         other => other,

@@ -14,6 +14,7 @@ use crate::domain::session::{Process, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::client_lineage;
 use crate::hook::parse::HookCall;
+use crate::hook::told_later;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
@@ -117,16 +118,6 @@ fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> 
 }
 
 /// Tells the person of a session of an event that its client did not send, once, and writes it down.
-pub fn tell(folder: &Path, id: &str, what: &str) -> Result<()> {
-    let store = Store::open_for(folder, Some(id))?;
-    store.begin()?;
-    if let Some(mut session) = store.session(id)?.filter(|session| !session.is_altered)
-        && session.says_first("foreign event")
-    {
-        session.notify_user(&notices::event_foreign(what));
-        store.save_session(&session)?;
-    }
-    store.commit()?;
-    store.leave();
-    Ok(())
+pub fn tell(env: &Environment, folder: &Path, id: &str, what: &str) -> Result<()> {
+    told_later::once(env, folder, id, ("foreign event", &notices::event_foreign(what)))
 }

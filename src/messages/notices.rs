@@ -29,6 +29,10 @@ messages! {
     event_foreign(what = "a program below process 4711 sent an event of session 0e6f5ab1 that its client did not send: it was not taken")
         => "{what}.";
 
+    /// An event of the session could not be read. Once.
+    event_unreadable(cause = "the hook's input is no event as the client writes them: EOF while parsing a list")
+        => "an event here could not be read: it was not counted, and was let through or refused as `on_error` says. {cause}.";
+
     /// The settings divert more than those of the last session here did.
     settings_changed(what = "`ANTHROPIC_BASE_URL` in `env` of `.claude/settings.json`, which sends requests elsewhere")
         => "the settings have changed since the last session here: they have {what}.";

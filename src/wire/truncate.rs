@@ -7,8 +7,8 @@ use crate::domain::stable_hash::StableHash;
 pub const ORDINARY: usize = 4 << 20;
 /// The largest input that is kept when its strings are cut; the rest is dropped, and what is left cannot be read.
 const LARGEST: usize = 16 << 20;
-/// How much of a string is kept.
-const LONGEST: usize = 1 << 20;
+/// How much of a string is kept: the less, the more was kept before it.
+const LONGEST: [(usize, usize); 3] = [(8 << 20, 1 << 20), (12 << 20, 1 << 16), (LARGEST, 1 << 8)];
 
 /// Cuts the strings of JSON that grows: what was looked at is not looked at again.
 #[derive(Debug, Default)]
@@ -19,8 +19,10 @@ pub struct Shortener {
 }
 
 /// The string that stands open.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inside {
+    /// How much of it is kept at most.
+    longest: usize,
     kept: usize,
     /// Bytes that still belong to an escape.
     escape: u8,
@@ -43,7 +45,7 @@ impl Shortener {
                 Some(string) => json.extend(string.keeps(byte).then_some(byte)),
                 None => {
                     json.push(byte);
-                    self.inside = (byte == b'"').then(Inside::default);
+                    self.inside = (byte == b'"').then(|| Inside::begin(json.len()));
                 }
             }
         }
@@ -53,10 +55,16 @@ impl Shortener {
 }
 
 impl Inside {
+    /// Begins a string after so many bytes.
+    fn begin(before: usize) -> Inside {
+        let longest = LONGEST.iter().find(|(below, _)| before < *below).map_or(0, |(_, longest)| *longest);
+        Inside { longest, kept: 0, escape: 0, cut: None }
+    }
+
     /// Takes a byte of the string and says whether it is kept. A character is cut off whole.
     fn keeps(&mut self, byte: u8) -> bool {
         let begins = self.escape == 0 && byte & 0xc0 != 0x80;
-        if self.kept >= LONGEST && begins {
+        if self.kept >= self.longest && begins {
             self.cut.get_or_insert_default();
         }
         self.escape = match (self.escape, byte) {
@@ -88,7 +96,7 @@ mod tests {
 
     #[test]
     fn only_what_is_too_long_is_cut_and_never_within_a_character() {
-        let x = "x".repeat(LONGEST - 1);
+        let x = "x".repeat(LONGEST[0].1 - 1);
         for (rest, kept) in
             [("", ""), ("y", "y"), ("\\\"y", "\\\""), ("\\u00e9y", "\\u00e9"), ("éy", "é"), ("\\\\y\\\\", "\\\\")]
         {
@@ -103,5 +111,16 @@ mod tests {
             }
         }
         assert_ne!(shortened(&format!("\"{x}12\""), 99), shortened(&format!("\"{x}13\""), 99));
+    }
+    /// A batch of pictures is long by many strings.
+    #[test]
+    fn many_long_strings_are_cut_so_that_all_is_read() {
+        let long = "x".repeat(2 << 20);
+        let results = vec![long.as_str(); 100];
+        let text = serde_json::json!({"tool_calls": results, "last": "here"}).to_string();
+        let short = shortened(&text, 1 << 16);
+        assert!(short.len() < LARGEST, "{}", short.len());
+        let read: serde_json::Value = serde_json::from_str(&short).unwrap();
+        assert_eq!((read["tool_calls"].as_array().unwrap().len(), &read["last"]), (100, &"here".into()));
     }
 }

@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::world::TestWorld;
 
 const CALL: &str = r#"{"session_id":"s1","transcript_path":"TRANSCRIPT","cwd":"/p","prompt_id":"p1","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{},"tool_use_id":"ID"}"#;
@@ -41,6 +43,23 @@ fn input_that_is_no_event_is_answered_by_on_error_and_written_down() {
         let answer = world.hook(input).ok();
         assert!(answer.contains(r#""permissionDecision":"deny""#) && answer.contains(why), "{input}: {answer}");
     }
+}
+
+#[test]
+fn a_person_is_told_once_of_events_that_cannot_be_read() {
+    let world = TestWorld::new();
+    let event =
+        |name: &str| world.hook(world.event("s1", "p1", name, &json!({"prompt": "go", "source": "startup"}))).ok();
+    event("SessionStart");
+    let batch = world.event("s1", "p1", "PostToolBatch", &json!({"tool_calls": []})).to_string();
+    let many = batch.replace("[]", &format!("[{}1]", "1,".repeat(9 << 20)));
+    for (count, input) in [batch.replace("[]", "[\u{0}]"), batch.replace("[]", "[7"), many].into_iter().enumerate() {
+        assert_eq!(world.hook(input).ok(), "");
+        let told = event("UserPromptSubmit");
+        assert_eq!(told.contains("an event here could not be read"), count == 0, "{count}: {told}");
+    }
+    let log = world.run(&["log"]).ok();
+    assert_eq!(log.matches("could not be read").count(), 1, "{log}");
 }
 
 #[test]

@@ -1,0 +1,26 @@
+//! What the person of a session is told at its next event, where the event at hand is not taken.
+
+use std::path::Path;
+
+use crate::error::Result;
+use crate::platform::environment::Environment;
+use crate::store::{Store, log_file};
+
+/// Has the person of a session told something once, under a key of its own; it is written down, too. Nothing where the state does not
+/// know the session.
+pub fn once(env: &Environment, folder: &Path, id: &str, (key, what): (&str, &str)) -> Result<()> {
+    let store = Store::open_for(folder, Some(id))?;
+    store.begin()?;
+    if let Some(mut session) = store.session(id)?.filter(|session| !session.is_altered)
+        && session.says_first(key)
+    {
+        session.notify_user(what);
+        store.save_session(&session)?;
+        // Events write down only what they say themselves.
+        let now = env.now();
+        store.save_record(&log_file::notice(id, what, now.wall_ms), now)?;
+    }
+    store.commit()?;
+    store.leave();
+    Ok(())
+}
