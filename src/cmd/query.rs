@@ -1,6 +1,6 @@
 //! What commands that show something read first: the sessions as they stand now, and the page to show them on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
@@ -61,8 +61,10 @@ pub fn note_untold(env: &Environment) -> Result<()> {
 /// Reads all rows of a session.
 pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
     let id = session.id.clone();
+    let mut runs = store.runs_of(&id)?;
     Ok(SessionRows {
-        runs: runs_of(store, &session)?,
+        left: end_left(&session, &mut runs),
+        runs,
         session,
         charges: store.charges_of(&id)?,
         records: store.records_of(&id)?.into_iter().map(logged).collect(),
@@ -70,16 +72,24 @@ pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
     })
 }
 
-/// Reads the runs of a session. One whose turn a person has left is over, of which the client tells no hook: only its transcript has it.
+/// Reads the runs of a session. One whose turn a person has left is over.
 pub fn runs_of(store: &Store, session: &Session) -> Result<Vec<Run>> {
     let mut runs = store.runs_of(&session.id)?;
+    end_left(session, &mut runs);
+    Ok(runs)
+}
+
+/// Ends the runs whose turn a person has left, of which the client tells no hook: only the transcript has it. Returns their ids.
+fn end_left(session: &Session, runs: &mut [Run]) -> BTreeSet<String> {
+    let mut left = BTreeSet::new();
     for run in runs.iter_mut().filter(|run| run.working && run.status == Status::Running) {
         let written = layout::transcripts_of(session, run);
         if written.last().is_some_and(|path| turn_end::is_left_since(path, run.started.wall_ms)) {
             (run.status, run.working) = (Status::Completed, false);
+            left.insert(run.id.clone());
         }
     }
-    Ok(runs)
+    left
 }
 
 /// Returns a record as reports take it.

@@ -169,6 +169,9 @@ pub struct RunReport {
     /// Whether a person has let it go on after a stop, and it has not gone on yet.
     #[serde(skip)]
     pub may_go_on: bool,
+    /// Whether a person has left its turn with Esc or No.
+    #[serde(skip)]
+    pub is_left: bool,
 }
 
 impl RunReport {
@@ -288,6 +291,7 @@ impl RunReport {
             says_partial: run.partial,
             task: run.task.clone(),
             may_go_on,
+            is_left: rows.left.contains(&run.id),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What reports are made of: the rows of each session, as the store has them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::charge::{Charge, Record};
@@ -31,6 +31,8 @@ pub struct SessionRows {
     pub records: Vec<Logged>,
     /// Tool calls counted for each run, whatever counters were set back to since.
     pub calls: BTreeMap<String, u64>,
+    /// The runs whose turn a person has left with Esc or No.
+    pub left: BTreeSet<String>,
 }
 
 /// What a story is told from.

@@ -42,6 +42,7 @@ impl RunReport {
         match self.status {
             _ if self.is_kept_back() => "blocked",
             _ if self.was_let_go_on() => "may go on",
+            Status::Completed if self.is_left => "interrupted",
             status => status.word(),
         }
     }

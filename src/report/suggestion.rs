@@ -128,7 +128,7 @@ fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
 }
 
 /// Returns why an order was given, with the reason that was noted for it.
-fn because(order: &Order) -> String {
+pub fn because(order: &Order) -> String {
     by_layer_and_now(&order.finding) + &messages::because(order.reason.as_ref())
 }
 

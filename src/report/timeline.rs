@@ -143,6 +143,16 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
     if let Some(error) = run.error.as_ref().filter(|_| !run.was_let_go_on()) {
         text.push_str(&terminal.wrap("  ", &plain(error)));
     }
+    if let Some(order) = run.order.as_ref().filter(|_| run.trips.is_empty()) {
+        let is_stop = |kind| matches!(kind, RecordKind::AgentStopped | RecordKind::AgentPaused | RecordKind::AgentFailed);
+        let mut own = rows.records.iter().filter(|it| it.record.run == run.run_id);
+        let with = match order.finding.scope {
+            Scope::Session => " with its session",
+            _ if own.any(|it| it.record.event.is_some_and(is_stop)) => "",
+            _ => " with the run above it",
+        };
+        text.push_str(&terminal.wrap("  ", &format!("{}{with}: {}", run.standing(), suggestion::because(order))));
+    }
     text
 }
 

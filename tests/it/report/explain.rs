@@ -1,8 +1,10 @@
 //! `fusebox explain` and `fusebox log` from outside.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
 use crate::state::with_shop;
+use crate::world::{TestWorld, with};
 
 #[test]
 fn explain_tells_what_happened_and_what_would_have_helped() {
@@ -146,4 +148,21 @@ fn a_followed_log_shows_what_is_added_and_ends_with_its_reader() {
     AGENT_PAUSED developer a1b2c3d4 Agent was paused by `fusebox pause`: "while followed"
     [exit 0]
     "#);
+}
+
+/// What has no trip of its own was ended by what stands above it.
+#[test]
+fn an_agent_that_was_stopped_with_its_session_says_why() {
+    let world = TestWorld::new();
+    let agent = json!({"agent_id": "a1", "agent_type": "developer"});
+    let call = with(agent.clone(), &json!({"tool_name": "Read", "tool_use_id": "t1", "tool_input": {"file_path": "x"}}));
+    world.hook(world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}))).ok();
+    world.hook(world.event("s1", "p1", "UserPromptSubmit", &json!({"prompt": "go"}))).ok();
+    world.hook(world.event("s1", "p1", "SubagentStart", &agent)).ok();
+    world.run(&["stop", "s1"]).ok();
+    world.hook(world.event("s1", "p1", "PreToolUse", &call)).ok();
+    let told = world.run(&["explain", "a1"]).ok();
+    assert!(told.contains("stopped with its session: a person stopped it"), "{told}");
+    let last = world.run(&["explain"]).ok();
+    assert!(last.starts_with("#1 is the last one, given by a person.\n\nsession s1  stopped"), "{last}");
 }

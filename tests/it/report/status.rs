@@ -4,6 +4,7 @@ use fusebox::domain::charge::RecordKind;
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Run;
 use insta::assert_snapshot;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::state::{at, developer, main_run, record, save, session, trip, with_shop};
@@ -174,4 +175,20 @@ fn work_that_was_stopped_is_not_called_completed_after_the_clients_end() {
     world.hook(world.event("s1", "p2", "UserPromptSubmit", &json!({"prompt": "on"}))).ok();
     hook("SessionEnd", &json!({"reason": "other"}));
     assert_eq!(status_column(), "completed", "a later prompt has done its work");
+}
+
+/// No hook tells of a turn that a person has left: nobody calls it completed.
+#[test]
+fn a_turn_that_a_person_has_left_is_called_interrupted() {
+    let world = TestWorld::new();
+    world.hook(world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}))).ok();
+    world.hook(world.event("s1", "p1", "UserPromptSubmit", &json!({"prompt": "go"}))).ok();
+    let main = || world.run(&["status", "--all"]).ok().lines().find(|line| line.contains("main p1")).unwrap().to_owned();
+    assert!(main().contains("running"), "{}", main());
+    let text = json!([{"type": "text", "text": "[Request interrupted by user]"}]);
+    let row = json!({"type": "user", "timestamp": Timestamp::now().to_string(), "message": {"content": text}});
+    world.append("s1.jsonl", format!("{row}\n"));
+    assert!(main().contains("interrupted"), "{}", main());
+    let told = world.run(&["explain", "p1"]).ok();
+    assert!(told.contains("last event; interrupted") && !told.contains("completed"), "{told}");
 }
