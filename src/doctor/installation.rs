@@ -129,7 +129,12 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
              registers them in your settings too",
         ),
         (0, all) => Diagnosis::ok(format!("registered at {all} of {all} events in {files}")),
-        (missing, all) if missing == all => Diagnosis::fail("not registered here", "run `fusebox init`"),
+        (missing, all) if missing == all => {
+            // What is registered in a repository's own folder covers those below it.
+            let root = Folders::of(installation.env, &installation.folder).repository;
+            let at = root.map(|root| format!(" in {}", installation.short(&root))).unwrap_or_default();
+            Diagnosis::fail("not registered here", format!("run `fusebox init`{at}"))
+        }
         _ => {
             Diagnosis::fail(format!("not registered at {} in {files}", missing.join(", ")), "run `fusebox init` again")
         }

@@ -190,17 +190,11 @@ fn watch(env: &Environment, plan: &Plan) -> String {
     }
 }
 
-/// Says the limits in force in words, a line for each block.
+/// Says the limits in force in words, a line for each block, and those that are only watched below them.
 fn limits(policy: &Policy) -> Vec<String> {
-    let mode = match policy.mode() {
-        Mode::Observe => Some("only watched, nothing is blocked".to_owned()),
-        Mode::Enforce if policy.observed.is_empty() => None,
-        Mode::Enforce => {
-            Some("those of .claude/fusebox.json are only watched, all others block; all of them:".to_owned())
-        }
-    };
-    let policy = &policy.with_observed();
-    let agents = policy.agent("general-purpose", None).0;
+    let watched = watched(policy);
+    let all = policy.with_observed();
+    let policy = if policy.mode() == Mode::Observe { &all } else { policy };
     let own = own_types(policy);
     let ends = |rule: &LimitRule| rule.limit.action.is_none() && rule.action != Action::Warn;
     let is_stopped = |name: &&&str| policy.agent(name, None).0.limits.iter().any(ends);
@@ -211,16 +205,52 @@ fn limits(policy: &Policy) -> Vec<String> {
         (own, 1..=NAMED) => format!("{own} agent types have their own, which stop {}", stopped.join(", ")),
         (own, stopped) => format!("{own} agent types have their own, which stop {stopped} of them"),
     };
-    let (session, agents) = (sentence(&policy.session()), sentence(&agents));
-    let main = Some(sentence(&policy.main())).filter(|said| said != NONE).unwrap_or_else(|| OF_SESSION.to_owned());
+    let mode = (policy.mode() == Mode::Observe).then(|| "only watched, nothing is blocked".to_owned());
     let circles = circles(&policy.main()).map(|what| format!("each agent: {what}"));
-    let blocks = [format!("session: {session}"), format!("main agent: {main}"), format!("subagents: {agents}")];
-    let blocks = circles.into_iter().chain(blocks);
-    let shared = [("you, in all sessions", policy.user()), ("this repository", policy.project())];
-    let shared = shared.into_iter().filter(|(_, set)| !set.limits.is_empty());
-    let shared = shared.map(|(whose, set)| format!("{whose}: {}", sentence(&set)));
+    let said = |(whose, set): (&str, LimitSet)| match sentence(&set) {
+        none if none == NONE && whose == MAIN => Some(format!("{whose}: {OF_SESSION}")),
+        none if none == NONE && SHARED_BY.contains(&whose) => None,
+        said => Some(format!("{whose}: {said}")),
+    };
+    let blocks = blocks(policy).into_iter().filter_map(said);
     let rest = format!("{own}: `fusebox config show`");
-    mode.into_iter().chain(blocks).chain(shared).chain([rest]).collect()
+    mode.into_iter().chain(circles).chain(blocks).chain([rest]).chain(watched).collect()
+}
+
+/// The main agent, as the summary calls it, and what several sessions share.
+const MAIN: &str = "main agent";
+const SHARED_BY: [&str; 2] = ["you, in all sessions", "this repository"];
+
+/// Returns the limits of each block.
+fn blocks(policy: &Policy) -> [(&'static str, LimitSet); 5] {
+    let [user, project] = SHARED_BY;
+    let agents = policy.agent("general-purpose", None).0;
+    [
+        ("session", policy.session()),
+        (MAIN, policy.main()),
+        ("subagents", agents),
+        (user, policy.user()),
+        (project, policy.project()),
+    ]
+}
+
+/// Says which limits of the repository are only watched, beside those that block.
+fn watched(policy: &Policy) -> Option<String> {
+    if policy.mode() == Mode::Observe || policy.observed.is_empty() {
+        return None;
+    }
+    let all = policy.with_observed();
+    let both = blocks(&all).into_iter().zip(blocks(policy));
+    let only_watched = both.filter_map(|((whose, mut set), (_, blocking))| {
+        set.limits.retain(|rule| !blocking.limits.contains(rule));
+        Some(sentence(&set)).filter(|said| said != NONE).map(|said| format!("{whose}: {said}"))
+    });
+    let known = own_types(policy);
+    let types: Vec<&str> = own_types(&all).into_iter().filter(|name| !known.contains(name)).collect();
+    let types = (!types.is_empty()).then(|| format!("{}: limits of their own", types.join(", ")));
+    let said: Vec<String> = only_watched.chain(types).collect();
+    let said = if said.is_empty() { "none yet".to_owned() } else { said.join("; ") };
+    Some(format!("only watched, those of .claude/fusebox.json, which block nothing: {said}"))
 }
 
 /// Says what dollars mean here, and how somebody who pays none is not asked about them.

@@ -55,15 +55,15 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
     insta::assert_snapshot!(world.run(&["init", "--scope", "project", "--observe"]), @r"
     registered at [ALL] hooks in .claude/settings.json
 
-      limits  those of .claude/fusebox.json are only watched, all others block; all
-              of them:
-              each agent: stop at repetition, 5 batches with a refusal in a row
+      limits  each agent: stop at repetition, 5 batches with a refusal in a row
               session: ask you at cost 25.00 USD, and go no further without a Yes
               main agent: those of its session
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
               8 agent types have their own, which stop developer, devops, planner,
               qa, security-architect: `fusebox config show`
+              only watched, those of .claude/fusebox.json, which block nothing: none
+              yet
       covers  clients that are started in this very folder; who starts them in
               folders below runs `fusebox init` once
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json
