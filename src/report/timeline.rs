@@ -144,7 +144,8 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
         text.push_str(&terminal.wrap("  ", &plain(error)));
     }
     if let Some(order) = run.order.as_ref().filter(|_| run.trips.is_empty()) {
-        let is_stop = |kind| matches!(kind, RecordKind::AgentStopped | RecordKind::AgentPaused | RecordKind::AgentFailed);
+        let is_stop =
+            |kind| matches!(kind, RecordKind::AgentStopped | RecordKind::AgentPaused | RecordKind::AgentFailed);
         let mut own = rows.records.iter().filter(|it| it.record.run == run.run_id);
         let with = match order.finding.scope {
             Scope::Session => " with its session",

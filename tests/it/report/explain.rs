@@ -155,7 +155,8 @@ fn a_followed_log_shows_what_is_added_and_ends_with_its_reader() {
 fn an_agent_that_was_stopped_with_its_session_says_why() {
     let world = TestWorld::new();
     let agent = json!({"agent_id": "a1", "agent_type": "developer"});
-    let call = with(agent.clone(), &json!({"tool_name": "Read", "tool_use_id": "t1", "tool_input": {"file_path": "x"}}));
+    let call =
+        with(agent.clone(), &json!({"tool_name": "Read", "tool_use_id": "t1", "tool_input": {"file_path": "x"}}));
     world.hook(world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}))).ok();
     world.hook(world.event("s1", "p1", "UserPromptSubmit", &json!({"prompt": "go"}))).ok();
     world.hook(world.event("s1", "p1", "SubagentStart", &agent)).ok();

@@ -183,7 +183,8 @@ fn a_turn_that_a_person_has_left_is_called_interrupted() {
     let world = TestWorld::new();
     world.hook(world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}))).ok();
     world.hook(world.event("s1", "p1", "UserPromptSubmit", &json!({"prompt": "go"}))).ok();
-    let main = || world.run(&["status", "--all"]).ok().lines().find(|line| line.contains("main p1")).unwrap().to_owned();
+    let main =
+        || world.run(&["status", "--all"]).ok().lines().find(|line| line.contains("main p1")).unwrap().to_owned();
     assert!(main().contains("running"), "{}", main());
     let text = json!([{"type": "text", "text": "[Request interrupted by user]"}]);
     let row = json!({"type": "user", "timestamp": Timestamp::now().to_string(), "message": {"content": text}});
