@@ -6,7 +6,7 @@ use crate::lab::Lab;
 use crate::script::{Step, call, main, say, work};
 use crate::terminal::Terminal;
 
-/// What the client asks past the transcript in each turn, in dollars.
+/// What each of a turn's three requests costs in dollars: a call, the answer, and one past the transcript.
 const ASIDE: f64 = 0.00584;
 
 /// Turns of one call each, until prompts end.
@@ -31,7 +31,11 @@ fn the_client_shows_what_is_used_and_its_own_total_is_counted() {
         terminal.types(prompt);
         terminal.meets("Stop", turn + 1);
         // What it asked in this turn is charged with the next prompt, and of the turns before nothing is left, nor counted twice.
-        let is_told = || lab.api.asides().len() == turn + 1 && (costs(&lab).1 - costs(&lab).0 - ASIDE).abs() < 1e-6;
+        let asked = 3.0 * (turn + 1) as f64 * ASIDE;
+        let is_told = || {
+            let (counted, total) = costs(&lab);
+            lab.api.asides().len() == turn + 1 && (total - asked).abs() < 1e-6 && (total - counted - ASIDE).abs() < 1e-6
+        };
         lab.until("the client's total beyond what was counted", is_told);
         terminal.sees("/2.00 USD");
     }

@@ -243,7 +243,9 @@ fn cheap_rows_lower_no_estimate_of_what_is_missing() {
     let steps = steps.chain(std::iter::repeat_n(call([work()]), 15));
     let (lab, run) = within_the_budget(steps.chain([say(ESCAPED)]));
     assert!((FIT..=FIT + BEYOND).contains(&spent(&lab)), "{}: {}", spent(&lab), lab.story());
-    assert!(run.tells("responses are missing in the transcript"), "{}", run.told);
+    assert!(run.tells("cannot be read"), "{}", run.told);
+    // Where the row of the third response was read in time, two are late when the cap is reached, as two may be: none is charged.
+    assert!(spent(&lab) == FIT || run.tells("responses are missing in the transcript"), "{}", run.told);
 }
 
 /// Lets main take these steps under a budget of so many requests as fit.
