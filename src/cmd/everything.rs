@@ -33,8 +33,8 @@ pub struct Lever {
 const COLUMNS: [Column; 4] = [
     Column::new("WHAT", Align::Left, 0),
     Column::new("STATE", Align::Left, 0),
-    Column::new("COST", Align::Right, 1),
-    Column::new("PROJECT", Align::Path, 2),
+    Column::new("COST", Align::Right, 2),
+    Column::new("PROJECT", Align::Path, 1),
 ];
 
 /// One thing that a lever would take.

@@ -44,7 +44,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             unmanaged.filter(registration::may_be_in).collect()
         }
     };
-    let is_shared = |place: &SettingsPlace| args.scope.is_none() && tracked::is_tracked(place);
+    let tracked: Vec<PathBuf> =
+        places.iter().filter(|it| tracked::is_tracked(it)).map(|it| it.settings.clone()).collect();
+    let is_shared = |place: &SettingsPlace| args.scope.is_none() && tracked.contains(&place.settings);
     let (shared, places): (Vec<SettingsPlace>, Vec<SettingsPlace>) = places.into_iter().partition(is_shared);
     let mut changed: Vec<(&str, PathBuf)> = Vec::new();
     for place in &places {
@@ -61,6 +63,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         (true, false) => "nothing of yours alone to take out\n",
         (false, _) => running(env, &places),
     };
+    if changed.iter().any(|(_, path)| tracked.contains(path)) {
+        said += "commit and push this change: until then all others who work here keep the limits\n";
+    }
     said.extend(shared.iter().map(|place| of_all(env, place)));
     if args.scope.is_none() {
         said += &elsewhere(env, &folders);
@@ -72,13 +77,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     left.retain(|path| Some(path) != own.as_ref());
     said.extend(left.iter().map(|path| format!("left, yours to remove: {}\n", env.short_path(path))));
     said += &kept(env, &state);
-    if let Some((path, _)) = status_line::shown(env).filter(|(_, command)| status_line::shows_both(command)) {
-        let words = format!(
-            "left, yours to change before the program goes: the status line in {} runs fusebox with your own",
-            env.short_path(&path)
-        );
-        said += &format!("{}\n", wrap(&words, env.width(), 2));
-    }
+    said += &status_line_of_both(env);
     if let Some(copy) = own_copy::path(env).ok().filter(|copy| file_info::exists(copy)) {
         let folder = env.short_path(copy.parent().unwrap_or(&copy));
         said += &format!(
@@ -87,6 +86,17 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     env.print(&said);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that a person's own status line runs this program, too; nothing where none does.
+fn status_line_of_both(env: &Environment) -> String {
+    let shown = status_line::shown(env).filter(|(_, command)| status_line::shows_both(command));
+    let Some((path, _)) = shown else { return String::new() };
+    let words = format!(
+        "left, yours to change before the program goes: the status line in {} runs fusebox with your own",
+        env.short_path(&path)
+    );
+    format!("{}\n", wrap(&words, env.width(), 2))
 }
 
 /// Names other repositories that have registrations of their own, among those where sessions were counted.

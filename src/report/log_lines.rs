@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::domain::charge::{Record, RecordKind};
-use crate::domain::limit::{Ends, Unit};
+use crate::domain::limit::{Ends, Limit, Unit};
+use crate::domain::policy::Scope;
 use crate::domain::run::kind_of;
 use crate::limits;
 use crate::report::rows::Logged;
@@ -36,7 +37,7 @@ pub fn ink(record: &Record) -> Style {
     KINDS.iter().find(|row| Some(row.0) == record.event).map_or(Style::Plain, |row| row.2)
 }
 
-/// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`.
+/// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`, and `session.max_turns` where it is the session's.
 pub fn line(logged: &Logged, terminal: &Terminal) -> String {
     let record = &logged.record;
     let name = name(record);
@@ -51,11 +52,27 @@ fn tail(record: &Record) -> String {
     };
     let what = match figures(record) {
         Some(_) if record.event == Some(RecordKind::LimitGranted) => granted(record),
-        Some(figures) => format!("{figures} {} {}", did(record), record.layer),
+        Some(figures) => format!("{}{figures} {} {}", over(record), did(record), record.layer),
         None => told(record),
     };
     let parts = [who.trim().to_owned(), what.trim().to_owned()];
     parts.iter().filter(|part| !part.is_empty()).map(|part| format!(" {}", plain(part))).collect()
+}
+
+/// Returns `session.` or the like before a limit that others may have by the same name: an agent, or another scope.
+fn over(record: &Record) -> &'static str {
+    let is_ambiguous = |limit: &Limit| limit.bounds_session || limit.period.is_some();
+    if !limits::find(&record.limit).is_some_and(is_ambiguous) {
+        return "";
+    }
+    let is = |scope: Scope| record.scope == scope.as_str();
+    let prefixes = [
+        (Scope::Session, "session."),
+        (Scope::Outer, "session."),
+        (Scope::Project, "project."),
+        (Scope::User, "user."),
+    ];
+    prefixes.iter().find(|row| is(row.0)).map_or("", |row| row.1)
 }
 
 /// Returns what a record says that is about no limit, with the reason that was given.

@@ -47,7 +47,7 @@ impl Part {
     }
 }
 
-/// Writes the line. Of what does not fit, the end is left out.
+/// Writes the line. A part that does not fit is left out, and shorter ones behind it are not.
 pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
     let session = &source.rows.session;
     let mut parts = vec![spent(source, terminal)];
@@ -57,15 +57,17 @@ pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
     parts.extend(agents(source));
     fitted(&parts, terminal)
 }
+
 fn fitted(parts: &[Part], terminal: &Terminal) -> String {
     let mut line = String::new();
     let mut wide = 0;
     for part in parts {
         let between = if line.is_empty() { "" } else { BETWEEN };
-        wide += length(between) + length(&part.text);
-        if wide > terminal.width && !line.is_empty() {
-            break;
+        let adds = length(between) + length(&part.text);
+        if wide + adds > terminal.width && !line.is_empty() {
+            continue;
         }
+        wide += adds;
         let style = match part.percent {
             0..NEAR => Style::Plain,
             NEAR..NEARLY_ALL => Style::Yellow,

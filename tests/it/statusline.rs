@@ -90,9 +90,13 @@ fn the_line_says_what_is_used_of_each_limit_and_who_is_at_work() {
     }
     let said = client.line(0.0, &windows(42.7, in_seconds(3600)));
     assert_eq!(said, "session 0.00/5.00 USD · today 0.00/25.00 USD · 5h 42 % · developer 2/25\n");
-    // What does not fit is left out from its end.
-    let narrow = client.world.command(&["statusline"]).env("NO_COLOR", "1").env("COLUMNS", "50");
-    assert_eq!(narrow.stdin(client.said(0.0, &json!({}))).run().ok(), "session 0.00/5.00 USD · today 0.00/25.00 USD\n");
+    // What does not fit is left out, and what is shorter behind it is not.
+    let narrow = |width: &str, said: &Value| {
+        let command = client.world.command(&["statusline"]).env("NO_COLOR", "1").env("COLUMNS", width);
+        command.stdin(client.said(0.0, said)).run().ok()
+    };
+    assert_eq!(narrow("50", &json!({})), "session 0.00/5.00 USD · today 0.00/25.00 USD\n");
+    assert_eq!(narrow("32", &windows(42.7, in_seconds(3600))), "session 0.00/5.00 USD · 5h 42 %\n");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn what_git_tracks_is_everybodys_and_stays_unless_it_is_named() {
     assert_eq!((lines.len(), kept()), (all, committed), "{said}");
     // Whoever means it for all says so.
     let said = world.run(&["uninstall", "--scope", "project"]).ok();
-    assert!(said.contains("[ROOT]/project/.claude/settings.json"), "{said}");
+    assert!(said.contains("[ROOT]/project/.claude/settings.json") && said.contains("commit and push"), "{said}");
     assert!(!world.read("project/.claude/settings.json").unwrap_or_default().contains("fusebox"), "{said}");
 }
 

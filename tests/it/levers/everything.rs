@@ -77,19 +77,19 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
     assert_snapshot!(world.run(&["resume"]), @r"
     [stderr]
     error: `fusebox resume` would take all that is paused or stopped by a person on this machine
-      WHAT              STATE                                             COST
-      session 5f0c1d2e  paused: a person paused it (`fusebox pause`)  2.36 USD
-      session 77aa01bc  paused: a person paused it (`fusebox pause`)  0.00 USD
-      (a wider terminal shows PROJECT, too)
+      WHAT              STATE                                         PROJECT
+      session 5f0c1d2e  paused: a person paused it (`fusebox pause`)  /srv/shop
+      session 77aa01bc  paused: a person paused it (`fusebox pause`)  /srv/api
+      (a wider terminal shows COST, too)
       hint: nobody is here to say yes: add `--yes`, or name one: `fusebox resume ID`
     [exit 1]
     ");
     assert_snapshot!(world.run(&["resume", "--yes", "--no-grant"]), @r"
     2 are paused or stopped by a person on this machine:
-    WHAT              STATE                                             COST
-    session 5f0c1d2e  paused: a person paused it (`fusebox pause`)  2.36 USD
-    session 77aa01bc  paused: a person paused it (`fusebox pause`)  0.00 USD
-    (a wider terminal shows PROJECT, too)
+    WHAT              STATE                                         PROJECT
+    session 5f0c1d2e  paused: a person paused it (`fusebox pause`)  /srv/shop
+    session 77aa01bc  paused: a person paused it (`fusebox pause`)  /srv/api
+    (a wider terminal shows COST, too)
 
     session 5f0c1d2e: paused -> resumed
     session 5f0c1d2e is still at work and goes on
@@ -135,10 +135,10 @@ fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
     assert_eq!(statuses(&world), [Status::Stopped; 2]);
     assert_snapshot!(at_a_terminal(&world, "resume --no-grant", "yes\\n"), @r"
     2 are paused or stopped by a person on this machine:
-    WHAT              STATE                                              COST
-    session 5f0c1d2e  stopped: a person stopped it (`fusebox stop`)  2.36 USD
-    session 77aa01bc  stopped: a person stopped it (`fusebox stop`)  0.00 USD
-    (a wider terminal shows PROJECT, too)
+    WHAT              STATE                                          PROJECT
+    session 5f0c1d2e  stopped: a person stopped it (`fusebox stop`)  /srv/shop
+    session 77aa01bc  stopped: a person stopped it (`fusebox stop`)  /srv/api
+    (a wider terminal shows COST, too)
 
     Resume all 2 of them? [y/N] session 5f0c1d2e: stopped -> resumed
     session 5f0c1d2e is still at work and goes on

@@ -287,7 +287,7 @@ fn what_sessions_share_is_explained() {
     let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), Action::Terminate, Scope::User);
     let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned(), ..budget };
     assert_snapshot!(explained(&budget, |_, _| {}), @r"
-    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd_per_day 25.00/25.00 USD terminate built-in
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 user.max_cost_usd_per_day 25.00/25.00 USD terminate built-in
       developer (a1) was at cost of the day of all sessions of this user 25.00 USD, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
         terminate: the run was stopped and its work is partial.
       The budget is shared: what other sessions spend counts too. A larger `max_cost_usd_per_day` in `user` gives more each time.
@@ -297,7 +297,7 @@ fn what_sessions_share_is_explained() {
     ");
     let outer = trip("max_cost_usd", (10 * PICO, 10 * PICO), Action::Terminate, Scope::Outer);
     assert_snapshot!(explained(&outer, |_, of| of.outer = Some("0ther0ne-1234".to_owned())), @r"
-    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd 10.00/10.00 USD terminate built-in
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 session.max_cost_usd 10.00/10.00 USD terminate built-in
       developer (a1) was at cost of the session that started this one 10.00 USD; the cap of 10.00 USD was set by Fusebox's built-in defaults. Its action is terminate: the run was stopped and its work is
         partial.
       The cap is that other session's; `fusebox grant 0ther0ne max_cost_usd=+5.00` gives more.
