@@ -87,7 +87,10 @@ pub fn idle(document: &Document, at: &str, patterns: &[String]) -> Vec<Problem> 
         let problem = Problem::of_key(document, at, &Value::from(pattern.as_str())).says("names no key");
         let limit = limit_name::named(name).map(|named| named.limit.key);
         problems.push(match limit.or_else(|| nearest(name, names())) {
-            Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
+            Some(nearest) => {
+                let block = pattern.strip_suffix(name).unwrap_or_default();
+                problem.hint(format!("the nearest is `{block}{nearest}`"))
+            }
             None => problem,
         });
     }

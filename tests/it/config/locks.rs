@@ -69,7 +69,7 @@ fn a_lock_that_holds_nothing_is_named() {
     let file = "in `/fusebox.json` (managed) names no key";
     for (lock, nearest) in [
         ("max_tool_calls", "; the nearest is `max_turns`"),
-        ("session.max_cost", "; the nearest is `max_cost_usd`"),
+        ("session.max_cost", "; the nearest is `session.max_cost_usd`"),
         ("agents.qa.colour", ""),
     ] {
         check(
