@@ -17,7 +17,7 @@ use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::limit_source::PinnedLimits;
-use crate::hook::{client_lineage, pin_policy, policy, settings_baseline, shared_budgets};
+use crate::hook::{client_lineage, pin_policy, policy, settings_baseline, settings_watch, shared_budgets};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -76,6 +76,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     client_lineage::remember(store, &session, session.last.boot)?;
     let goes_on = before.order.is_some() && session.order.is_none();
     let waited = settings_baseline::take_for_a_person(env, store, &mut session)?.is_some();
+    settings_watch::forget_told(&mut session);
     let has_hooks = !waited || !settings_baseline::registered(env, &session).events.is_empty();
     let mut state = SessionState::new(session);
     for run in store.runs_of(&state.session.id)? {

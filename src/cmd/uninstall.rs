@@ -5,10 +5,13 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
+use crate::domain::session::Session;
 use crate::error::{Error, Result};
+use crate::hook::settings_watch;
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::{default_files, own_copy, registration, status_line, tracked, uninstall};
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::{self, Store};
@@ -138,23 +141,40 @@ fn own_policy(env: &Environment) -> Option<PathBuf> {
     env.claude_dir().map(|folder| folder.join(default_files::POLICY)).filter(|path| file_info::exists(path))
 }
 
-/// Says what sessions that are running do, and the command that lets them go; nothing where none runs.
+/// Says what sessions that are running do, and the command that lets them go; nothing where none runs. Their clients are told that it
+/// was a person who took the hooks out.
 fn running(env: &Environment, places: &[SettingsPlace]) -> &'static str {
     if !store::is_there(env) {
         return "";
     }
-    let Ok(open) = Store::open(env).and_then(|store| store.open_sessions()) else { return "" };
-    // What a limit has stopped stays open after its client's end.
-    let open: Vec<_> = open.into_iter().filter(|session| !session.is_over).collect();
     let project = env.project_of(&project_folder(env));
     let everywhere = places.iter().any(|place| !place.is_inside());
-    match open.iter().any(|session| Path::new(&session.project) == project) {
+    let is_here = |session: &Session| Path::new(&session.project) == project;
+    let told = Store::open(env).and_then(|store| tell(env, &store, |session| everywhere || is_here(session)));
+    let open = told.unwrap_or_default();
+    match open.iter().any(is_here) {
         _ if everywhere && !open.is_empty() => {
             "sessions that are running keep their limits until they end; `fusebox reload --all` lets them go now\n"
         }
         true => "sessions that are running keep their limits until they end; `fusebox reload` lets them go now\n",
         false => "",
     }
+}
+
+/// Tells the clients at work that are meant what happened to their hooks, in the place of what they would be told of such a change of
+/// settings; returns their sessions.
+fn tell(env: &Environment, store: &Store, is_meant: impl Fn(&Session) -> bool) -> Result<Vec<Session>> {
+    store.begin()?;
+    // What a limit has stopped stays open after its client's end.
+    let mut open: Vec<Session> = store.open_sessions()?.into_iter().filter(|it| !it.is_over && is_meant(it)).collect();
+    for session in &mut open {
+        if settings_watch::takes_as_told(env, session) {
+            require_human::announce(env, store, session, &notices::uninstalled(require_human::who(env)))?;
+            store.save_session(session)?;
+        }
+    }
+    store.commit()?;
+    Ok(open)
 }
 
 /// Says that a registration is everybody's who works here, and what takes it out for all or for one person.

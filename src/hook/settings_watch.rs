@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::event::{Event, EventKind};
+use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::hook::settings_recheck::{self, RecheckOrder};
 use crate::hook::{pin_policy, settings_baseline};
@@ -10,6 +11,10 @@ use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::wire::output::Answer;
+
+/// The kinds of what is told of changes that wait: of the first, and of later ones.
+const WAITS: &str = "settings";
+const WAITS_BEHIND: &str = "settings behind";
 
 /// Keeps a settings change back that would take our handlers away, and tells of edits that change nothing yet. Returns the order to
 /// look again at settings that are let pass.
@@ -48,14 +53,22 @@ pub fn watch_settings(
     None
 }
 
+/// Tells the person what waits, once; returns whether it was not told yet.
+fn tells_first(session: &mut Session, harm: &str) -> bool {
+    let is_first = session.says_first(&format!("{WAITS}:{harm}"));
+    if is_first {
+        session.notify_user(&notices::settings_wait(harm, NextStep::Reload));
+    }
+    is_first
+}
+
 /// Tells the person what waits, once, and that what comes later waits with it; returns the reason for the client.
 fn hold(state: &mut SessionState, harm: &str) -> String {
     let session = &mut state.session;
-    if session.says_first(&format!("settings:{harm}")) {
-        session.notify_user(&notices::settings_wait(harm, NextStep::Reload));
+    if tells_first(session, harm) {
         return format!("Fusebox: {}", notices::settings_wait(harm, NextStep::Reload));
     }
-    if session.says_first(&format!("settings behind:{harm}")) {
+    if session.says_first(&format!("{WAITS_BEHIND}:{harm}")) {
         session.notify_user(&notices::settings_wait_behind(harm, NextStep::Reload));
     }
     format!("Fusebox: {}", notices::settings_wait_behind(harm, NextStep::Reload))
@@ -64,8 +77,23 @@ fn hold(state: &mut SessionState, harm: &str) -> String {
 /// Tells of settings that the client did not ask about: it does not watch the file that a link in the place of its own leads to.
 fn unasked(env: &Environment, state: &mut SessionState) {
     if let Some(harm) = settings_baseline::waiting(env, &state.session) {
-        hold(state, &harm);
+        tells_first(&mut state.session, &harm);
     }
+}
+
+/// Forgets what was told of changes that waited: they are taken, and what comes then waits anew.
+pub fn forget_told(session: &mut Session) {
+    session.notified.retain(|key| ![WAITS, WAITS_BEHIND].iter().any(|kind| key.split(':').next() == Some(*kind)));
+}
+
+/// Takes what waits for a session as told to its person, whose own command made the change. Returns whether something waits.
+pub fn takes_as_told(env: &Environment, session: &mut Session) -> bool {
+    let Some(harm) = settings_baseline::waiting(env, session) else { return false };
+    for kind in [WAITS, WAITS_BEHIND] {
+        session.says_first(&format!("{kind}:{harm}"));
+    }
+    session.config_hash = pin_policy::fingerprint(env, Path::new(&session.folder));
+    true
 }
 
 /// Tells of edits, and of mods that the next client would load.

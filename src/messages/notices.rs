@@ -208,6 +208,10 @@ messages! {
     /// A person reloaded the configuration, and no limit has changed.
     reloaded_same(by = "somebody at the terminal pts/3") => "{by} reloaded the configuration; the limits are the same as before.";
 
+    /// A person took the hooks out of the settings while the session runs.
+    uninstalled(by = "somebody at the terminal pts/3")
+        => "{by} ran `fusebox uninstall`: this session keeps its limits until it ends; `fusebox reload` lets it go now.";
+
     /// A person trusts a repository, or no longer does.
     trusted(by = "somebody at the terminal pts/3", verb = "trusted", next = NextStep::Reload)
         => "{by} said that this repository is {verb}; that counts from the next client on. {next}";

@@ -1,5 +1,7 @@
 //! What of a registration is one person's, and what is everybody's who works in a repository.
 
+use serde_json::json;
+
 use crate::world::TestWorld;
 
 /// Runs git in the project.
@@ -91,4 +93,42 @@ fn a_file_that_another_state_has_begun_goes_as_a_whole() {
     world.write("project/.claude/settings.local.json", "{}");
     let _said = world.command(&["uninstall"]).env("FUSEBOX_HOME", &elsewhere.to_string_lossy()).run();
     assert_eq!(world.read("project/.claude/settings.local.json").as_deref(), Some("{}"));
+}
+
+/// Sends an event of a session that runs; returns the answer.
+fn event(world: &TestWorld, session: &str, name: &str) -> String {
+    world.hook(world.event(session, "p1", name, &json!({"source": "startup", "prompt": "go on"}))).stdout
+}
+
+/// How often the person is told that a change waits, and that it was a person who took the hooks out; then nothing more is said of it.
+fn told_of_the_change(world: &TestWorld, session: &str) -> (usize, usize) {
+    let answer = event(world, session, "ConfigChange");
+    assert!(answer.contains("block"), "{answer}");
+    let told = event(world, session, "UserPromptSubmit");
+    assert!(!told.contains("waits too"), "{told}");
+    for name in ["Stop", "UserPromptSubmit"] {
+        let more = event(world, session, name);
+        assert!(!more.contains("settings") && !more.contains("uninstall"), "{name}: {more}");
+    }
+    (told.matches("it waits").count(), told.matches("ran `fusebox uninstall`").count())
+}
+
+#[test]
+fn a_change_that_waits_is_told_once_and_as_a_persons_own_where_it_is() {
+    let world = TestWorld::new();
+    world.run(&["init"]).ok();
+    let edited = |session| {
+        world.write("project/.claude/settings.local.json", "{}");
+        told_of_the_change(&world, session)
+    };
+    event(&world, "s1", "SessionStart");
+    assert_eq!(edited("s1"), (1, 0));
+    // Once it is taken, what comes then is another change.
+    world.run(&["init"]).ok();
+    world.run(&["reload"]).ok();
+    assert_eq!(edited("s1"), (1, 0));
+    world.run(&["init"]).ok();
+    event(&world, "s2", "SessionStart");
+    world.run(&["uninstall"]).ok();
+    assert_eq!(told_of_the_change(&world, "s2"), (0, 1));
 }
