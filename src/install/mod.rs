@@ -24,7 +24,7 @@ pub mod payment;
 pub mod place;
 pub mod plugin_handlers;
 pub mod plugins;
-#[cfg(feature = "suggest")]
+#[cfg(any(feature = "suggest", feature = "team"))]
 pub mod policy_edit;
 pub mod registration;
 pub mod run_commands;
