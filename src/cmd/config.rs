@@ -1,6 +1,6 @@
 //! `fusebox config`: what is in force and why, what is wrong, and the schema.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::config::effective::{self, Effective};
 use crate::config::place::{Block, Who};
 use crate::config::policy::{BUILT_IN, Policy};
+use crate::config::problem::Problem;
 use crate::config::{load, schema};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Mode};
@@ -93,11 +94,25 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
         true => env.print_data(&as_json(&sections)),
         false => env.print(&as_text(&sections, env.width())),
     }
+    tell_ignored(env, &folder, &problems);
+    ExitCode::SUCCESS
+}
+
+/// Says how much of a folder's configuration is not in force; nothing where all of it is.
+fn tell_ignored(env: &Environment, folder: &Path, problems: &[Problem]) {
     let ignored = problems.iter().filter(|problem| problem.is_error()).count();
     if ignored > 0 {
-        env.eprintln_safe(&format!("{} ignored: `fusebox config check` says which", counted(ignored as u64, "value")));
+        let there =
+            if folder == project_folder(env) { String::new() } else { format!(" in {}", env.short_path(folder)) };
+        let words = format!("{} ignored{there}: `fusebox config check` says which", counted(ignored as u64, "value"));
+        env.eprintln_safe(&words);
     }
-    ExitCode::SUCCESS
+}
+
+/// Says so of a folder whose configuration a session has taken up.
+pub fn tell_ignored_in(env: &Environment, folder: &Path) {
+    let (_, problems) = load::load(env, folder, trust::is_trusted(env, folder));
+    tell_ignored(env, folder, &problems);
 }
 
 fn check(env: &Environment) -> ExitCode {

@@ -1,10 +1,10 @@
 //! `fusebox reload`: running sessions take the configuration as it is now.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cmd::config::project_folder;
+use crate::cmd::config::{project_folder, tell_ignored_in};
 use crate::cmd::require_human;
 use crate::config::place::SettingPlace;
 use crate::domain::limit::Unit;
@@ -48,10 +48,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let project = env.project_of(&project_folder(env));
     let store = Store::open(env)?;
     store.begin()?;
-    let mut said = Vec::new();
+    let (mut said, mut folders) = (Vec::new(), BTreeSet::new());
     for session in
         store.open_sessions()?.into_iter().filter(|session| args.all || Path::new(&session.project) == project)
     {
+        folders.insert(PathBuf::from(&session.folder));
         said.push(reload(env, &store, session)?);
     }
     store.commit()?;
@@ -66,6 +67,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         });
     }
     env.print(&said.concat());
+    folders.iter().for_each(|folder| tell_ignored_in(env, folder));
     store.leave();
     Ok(ExitCode::SUCCESS)
 }

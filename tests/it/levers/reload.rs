@@ -68,3 +68,14 @@ fn a_reload_without_sessions_names_no_command_that_fails_too() {
         assert!(said.contains("no client is at work") && !said.contains("fusebox reload"), "{said}");
     }
 }
+
+#[test]
+fn a_reload_says_that_a_slip_has_no_effect() {
+    let mut scene = Scene::new();
+    scene.world.write("home/.claude/fusebox.json", json!({"session": {"max_parallel_subagents": 2}}).to_string());
+    scene.begin();
+    scene.world.write("home/.claude/fusebox.json", json!({"session": {"max_paralel_subagents": 2}}).to_string());
+    let reloaded = scene.world.run(&["reload"]);
+    assert!(reloaded.stdout.contains("max_parallel_subagents 2 terminate -> none"), "{}", reloaded.stdout);
+    assert!(reloaded.stderr.contains("1 value ignored: `fusebox config check` says which"), "{}", reloaded.stderr);
+}
