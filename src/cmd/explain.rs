@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::charge::{Record, RecordKind};
-use crate::domain::policy::{Layer, Scope};
+use crate::domain::policy::Scope;
 use crate::domain::session::{Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::catch_up::catch_up;
@@ -155,7 +155,7 @@ fn last(store: &Store) -> Result<Option<Found>> {
             )
         }
         Some(RecordKind::IncreaseDeclined) => format!("#{number} is the last one: a dialog that granted nothing."),
-        _ if is_persons(&record) => format!("#{number} is the last one, given by a person."),
+        _ if log_lines::is_persons(&record) => format!("#{number} is the last one, given by a person."),
         _ => format!("Trip #{number} is the last one."),
     };
     Ok(Some(Found { is_last: Some(words), ..of_record(store, number, record)? }))
@@ -170,13 +170,8 @@ fn nothing(env: &Environment, args: &Args) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether a person has paused or stopped something.
-fn is_persons(record: &Record) -> bool {
-    record.layer == Layer::Grant.as_str()
-}
-
 fn of_record(store: &Store, number: i64, record: Record) -> Result<Found> {
-    let is_of_session = is_persons(&record) && record.scope == Scope::Session.as_str();
+    let is_of_session = log_lines::is_persons(&record) && record.scope == Scope::Session.as_str();
     let target = match store.run(&record.session, &record.run)?.filter(|_| !is_of_session) {
         Some(run) => Target::Run { session: run.session, run: run.id },
         None => Target::Session(record.session),

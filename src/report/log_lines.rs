@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::limit::{Ends, Limit, Unit};
-use crate::domain::policy::Scope;
+use crate::domain::policy::{Layer, Scope};
 use crate::domain::run::kind_of;
 use crate::limits;
 use crate::report::rows::Logged;
@@ -126,6 +126,11 @@ pub fn refuses_call(record: &Record) -> bool {
 pub fn keeps_back(record: &Record) -> bool {
     let warns = record.event == Some(RecordKind::AgentWarning) && record.percent.is_none() && record.mode.is_empty();
     warns && record.action != "warn" && !refuses_call(record)
+}
+
+/// Whether a record tells of a person who has paused or stopped something. A cap that a person has raised stops by itself.
+pub fn is_persons(record: &Record) -> bool {
+    record.layer == Layer::Grant.as_str() && limits::find(&record.limit).is_none()
 }
 
 /// Returns `max_turns 20/25 (80 %+)`, `max_turns 27/25 (108 %)`; nothing for a record that is about no limit.

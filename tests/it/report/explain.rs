@@ -167,3 +167,23 @@ fn an_agent_that_was_stopped_with_its_session_says_why() {
     let last = world.run(&["explain"]).ok();
     assert!(last.starts_with("#1 is the last one, given by a person.\n\nsession s1  stopped"), "{last}");
 }
+
+/// A cap that a person has raised stops by itself.
+#[test]
+fn a_trip_at_a_raised_cap_is_no_persons_stop() {
+    let world = TestWorld::new();
+    let limits = json!({"main": {"max_turns": 1, "grace_turns": 0, "timeout_action": "terminate"}});
+    world.write("home/.claude/fusebox.json", limits.to_string());
+    world.hook(world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}))).ok();
+    world.hook(world.event("s1", "p1", "UserPromptSubmit", &json!({"prompt": "go"}))).ok();
+    let call = |id: &str| {
+        let call = json!({"tool_name": "Read", "tool_use_id": id, "tool_input": {"file_path": id}});
+        ["PreToolUse", "PostToolUse"].map(|name| world.hook(world.event("s1", "p1", name, &call)).ok()).concat()
+    };
+    assert!(!call("t1").contains("deny"));
+    world.run(&["grant", "p1", "max_turns=+1"]).ok();
+    assert!(!call("t2").contains("deny"));
+    assert!(call("t3").contains("deny"));
+    let last = world.run(&["explain"]).ok();
+    assert!(last.starts_with("Trip #") && last.contains("\n\nmain p1  stopped"), "{last}");
+}
