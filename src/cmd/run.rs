@@ -94,10 +94,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let lost = asides().into_iter().filter(|aside| !known.contains(aside));
     remarks.extend(lost.map(|aside| notices::state_set_aside(aside.display())));
+    let is_estimated = args.command.iter().any(|argument| argument == KEEPS_NO_TRANSCRIPT);
+    remarks.extend(is_estimated.then(to_people::run_estimated));
     say(env, &remarks);
-    if args.command.iter().any(|argument| argument == KEEPS_NO_TRANSCRIPT) {
-        say(env, &[to_people::run_estimated()]);
-    }
     if let Some(signal) = code.checked_sub(SIGNALS).filter(|signal| (1..=64).contains(signal)) {
         env.eprintln_safe(&format!("fusebox: signal {signal} ended the client: exit code {code}"));
     }

@@ -114,6 +114,20 @@ fn run_writes_down_for_programs_what_came_of_it() {
     assert_eq!((ran.code, &said["exit_code"], &said["client_exit_code"]), (3, &json!(3), &Value::Null), "{ran}");
 }
 
+/// Where the client keeps no transcript its cost is not known: a job that is to be strict has not passed, and its summary says why.
+#[test]
+fn run_takes_a_client_without_a_transcript_for_a_remark() {
+    for (words, code) in [(&["run"][..], 0), (&["run", "--strict"], 3)] {
+        let world = TestWorld::new();
+        world.script("bin/client", &three_calls());
+        let ran = world.run(&[words, &["--summary", "summary.json", "client", "--no-session-persistence"]].concat());
+        let said: Value = serde_json::from_str(&world.read("project/summary.json").unwrap()).unwrap();
+        let remark = said["remarks"][0].as_str().unwrap();
+        assert!(remark.contains("keeps no transcript") && ran.stderr.contains(remark), "{said}\n{ran}");
+        assert_eq!((ran.code, &said["exit_code"]), (code, &json!(code)), "{ran}");
+    }
+}
+
 #[test]
 fn run_names_which_observed_limits_would_have_struck() {
     let world = TestWorld::new();
