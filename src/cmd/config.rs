@@ -102,8 +102,11 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
 fn tell_ignored(env: &Environment, folder: &Path, problems: &[Problem]) {
     let ignored = problems.iter().filter(|problem| problem.is_error()).count();
     if ignored > 0 {
-        let there =
-            if folder == project_folder(env) { String::new() } else { format!(" in {}", env.short_path(folder)) };
+        let there = if folder == project_folder(env) {
+            String::new()
+        } else {
+            format!(" in {}", plain(&env.short_path(folder)))
+        };
         let words = format!("{} ignored{there}: `fusebox config check` says which", counted(ignored as u64, "value"));
         env.eprintln_safe(&words);
     }
