@@ -59,7 +59,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         text += &format!("  {counts}: {setting}\n");
     }
     if !args.revoke && load::load(env, &folder, Trust::Trusted).0.mode() == Mode::Observe {
-        text += "limits are only observed here now: nothing is blocked, of the built-in limits neither\n";
+        text += "limits are only observed here now, the built-in ones too: nothing is blocked\n";
     }
     text += "running sessions keep their limits until `fusebox reload`\n";
     env.print(&text);

@@ -123,7 +123,9 @@ fn elsewhere(env: &Environment, here: &Folders) -> String {
     let more = named.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let some = named.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let words = format!("left, registered there by themselves: {some}{more}; `fusebox uninstall` takes it out in each");
+    let words = format!(
+        "left, registered there by themselves: {some}{more}; `fusebox uninstall` takes it out in each, with `--scope project` where git tracks it"
+    );
     format!("{}\n", wrap(&plain(&words), env.width(), 2))
 }
 

@@ -91,7 +91,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let covers = covers(env, plan).map(|whom| ("covers", whom.to_owned()));
     let lines = [
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
-        ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
+        ("change", format!("edit {file}, then `fusebox config check`; {PINNED}")),
         ("watch", watch(env, plan)),
         ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
     ];
@@ -217,9 +217,12 @@ fn limits(policy: &Policy) -> Vec<String> {
     mode.into_iter().chain(circles).chain(blocks).chain([rest]).chain(watched).collect()
 }
 
+/// When a session takes an edit up.
+const PINNED: &str = "a session keeps the limits it started with until `fusebox reload`";
+
 /// The main agent, as the summary calls it, and what several sessions share.
 const MAIN: &str = "main agent";
-const SHARED_BY: [&str; 2] = ["you, in all sessions", "this repository"];
+const SHARED_BY: [&str; 2] = ["you, in all sessions with these hooks", "this repository"];
 
 /// Returns the limits of each block.
 fn blocks(policy: &Policy) -> [(&'static str, LimitSet); 5] {

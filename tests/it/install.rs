@@ -26,7 +26,7 @@ fn init_says_what_happens_from_now_on() {
               kept out of git, so that nobody commits them by accident
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
-              keeps the limits it started with
+              keeps the limits it started with until `fusebox reload`
       watch   `fusebox status`; below the prompt: `fusebox init --statusline`
       undo    `fusebox uninstall --scope local`
     [exit 0]
@@ -69,7 +69,7 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
-              keeps the limits it started with
+              keeps the limits it started with until `fusebox reload`
       watch   `fusebox status`
       undo    `fusebox uninstall --scope project`
       commit  .claude/settings.json and .claude/fusebox.json; each member needs

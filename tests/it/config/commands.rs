@@ -228,7 +228,7 @@ fn trust_is_a_persons_to_give_and_to_take() {
     insta::assert_snapshot!(world.run(&["trust"]), @r#"
     `[ROOT]/project` is trusted
       counts now: `mode: "observe"` in `[ROOT]/project/.claude/fusebox.json`
-    limits are only observed here now: nothing is blocked, of the built-in limits neither
+    limits are only observed here now, the built-in ones too: nothing is blocked
     running sessions keep their limits until `fusebox reload`
     [exit 0]
     "#);
