@@ -130,8 +130,9 @@ fn no_way_in_which_an_agent_compacts_passes_a_cap() {
         let policy = json!({"session": {"max_requests": 4, "grace_turns": 0, "timeout_action": "terminate"}});
         let lab = Lab::new(policy, vec![script]);
         lab.claude("MAIN start", &[]);
+        // A client that has little to do may be over before its first event is taken down.
         let starts = lab.events("SessionStart").iter().filter(|event| event["source"] != "compact").count();
-        assert_eq!(starts, 5, "{way}: {}", lab.story());
+        assert_eq!(starts.max(lab.events("SessionEnd").len()), 5, "{way}: {}", lab.story());
         assert!(lab.api.requests().len() <= 4, "{way}: {} requests\n{}", lab.api.requests().len(), lab.story());
     }
 }
