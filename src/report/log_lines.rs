@@ -37,7 +37,8 @@ pub fn ink(record: &Record) -> Style {
     KINDS.iter().find(|row| Some(row.0) == record.event).map_or(Style::Plain, |row| row.2)
 }
 
-/// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`, and `session.max_turns` where it is the session's.
+/// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`, and
+/// `session.max_turns` where it is the session's.
 pub fn line(logged: &Logged, terminal: &Terminal) -> String {
     let record = &logged.record;
     let name = name(record);
