@@ -52,6 +52,9 @@ pub struct Session {
     /// The folder the client was started in.
     #[serde(default, skip_serializing_if = "is_default")]
     pub folder: String,
+    /// The folder that the client has moved to and reads its settings in; empty where that is the one it was started in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub moved_to: String,
     /// When it was first seen.
     #[serde(with = "clock")]
     pub started: Moment,
@@ -289,6 +292,11 @@ impl Session {
     /// Returns what its row is to be found by.
     pub fn listing(&self) -> ListedSession {
         ListedSession { last_active_day: day_of(self.last.wall_ms), status: self.status }
+    }
+
+    /// Returns the folder that the client reads its settings in.
+    pub fn settings_folder(&self) -> &str {
+        if self.moved_to.is_empty() { &self.folder } else { &self.moved_to }
     }
 
     /// Has a transcript of the main agent in the background read from now on; returns whether it is, since there are not too many.

@@ -76,7 +76,7 @@ fn due(env: &Environment, deadline: &Deadline, loaded: &Loaded, applied: &Applie
         return None;
     }
     // The settings may have been edited since the client started, and the client may or may not have taken that.
-    let timeout_s = known_s.min(handlers::registered(env, Path::new(&session.folder)).call_timeout_s);
+    let timeout_s = known_s.min(handlers::registered(env, Path::new(session.settings_folder())).call_timeout_s);
     let time = Duration::from_millis(ms);
     let client = session.client.map(|client| client.pid);
     deadline.can_hold(timeout_s, time).then_some(Hold { time, timeout_s, client })

@@ -14,8 +14,8 @@ use crate::hook::load_on_demand::{
 };
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts, sender,
-    shared_budgets, spend_before_install, state_folder,
+    altered_facts, altered_rows, catch_up, changed_calls, client_folder, next_model, orphans, pin_policy,
+    scheduled_prompts, sender, shared_budgets, spend_before_install, state_folder,
 };
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -176,9 +176,12 @@ fn session(
             new
         }
     };
-    if pin_policy::is_due(env, &session, event) {
+    let is_new_client = pin_policy::is_due(env, &session, event);
+    if is_new_client {
+        session.moved_to.clear();
         pin_policy::pin(env, store, &mut session, event)?;
     }
+    client_folder::follow(&mut session, input, is_new_client);
     if let EventKind::SessionStart { source } = &event.kind {
         session.is_fork |= source == "fork";
         if event.agent == Agent::Main {

@@ -13,6 +13,7 @@ pub mod called_skills;
 pub mod catch_up;
 pub mod changed_calls;
 pub mod check_completion;
+pub mod client_folder;
 pub mod client_lineage;
 pub mod client_starts;
 pub mod command_watch;

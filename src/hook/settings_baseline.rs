@@ -50,7 +50,7 @@ pub fn register(env: &Environment, session: &mut Session) -> Registered {
     session.model_hooks.clear();
     session.skills.clear();
     let plugins = take_hooks(env, session, &now);
-    let folders = Folders::of(env, Path::new(&session.folder));
+    let folders = folders(env, session);
     let has_any = |found: client_extensions::FoundExtensions| !found.mods.is_empty() || !found.overfull.is_empty();
     session.has_mods = plugins.iter().any(|it| client_extensions::is_mod(&it.folder))
         || has_any(client_extensions::found(&folders, &settings_files::read(&folders)));
@@ -91,13 +91,18 @@ pub fn take_timeout(session: &mut Session, now: &Registered) {
 /// Returns what a session's client was started with.
 pub fn client(env: &Environment, session: &Session) -> Client {
     let arguments = session.client.map(|client| processes::arguments(client.pid)).unwrap_or_default();
-    Client::new(Folders::of(env, Path::new(&session.folder)), arguments)
+    Client::new(folders(env, session), arguments)
 }
 
 /// Returns a session's client without its settings and plugins, for what stands in neither.
 pub fn bare_client(env: &Environment, session: &Session) -> Client {
     let arguments = session.client.map(|client| processes::arguments(client.pid)).unwrap_or_default();
-    Client::bare(Folders::of(env, Path::new(&session.folder)), arguments)
+    Client::bare(folders(env, session), arguments)
+}
+
+/// Returns the folders that a session's client reads its settings in.
+fn folders(env: &Environment, session: &Session) -> Folders {
+    Folders::of(env, Path::new(session.settings_folder()))
 }
 
 fn set(session: &mut Session, now: &Registered) {
@@ -125,6 +130,7 @@ pub fn keep(session: &mut Session, before: &Session) {
     session.has_mods = before.has_mods;
     session.mods.clone_from(&before.mods);
     session.held_for.clone_from(&before.held_for);
+    session.moved_to.clone_from(&before.moved_to);
 }
 
 /// Says what the settings on disk would do to a session; `None` where nothing waits.
@@ -134,7 +140,7 @@ pub fn waiting(env: &Environment, session: &Session) -> Option<String> {
 
 /// Has the client of a session read its settings again, by touching their files. Returns whether there was one.
 pub fn wake(env: &Environment, session: &Session) -> bool {
-    let places = Folders::of(env, Path::new(&session.folder)).places().into_iter();
+    let places = folders(env, session).places().into_iter();
     let own = places.filter(|place| place.scope != InstallScope::Managed);
     own.filter(|place| changes::touch(&place.settings).is_ok()).count() > 0
 }

@@ -50,7 +50,7 @@ pub struct RecheckOrder {
     asked: u32,
     /// The files and folders of settings, as they were when they were judged; `None` where nothing was there.
     judged: Vec<(PathBuf, Option<FileVersion>)>,
-    /// The session's main transcript.
+    /// The session's main transcript, where it was then.
     transcript: PathBuf,
     /// Whether it was there: a session without a response has none.
     is_written: bool,
@@ -109,7 +109,9 @@ enum Sign {
 fn change(env: &Environment, order: &RecheckOrder) -> Option<i64> {
     let until_ms = env.now().mono_ms + READS_WITHIN_MS;
     while env.now().mono_ms < until_ms {
-        if order.judged.iter().any(|(path, version)| file_info::version(path) != *version) {
+        let is_edited = order.judged.iter().any(|(path, version)| file_info::version(path) != *version);
+        // A client that moves takes its transcript along, and reads other files than those that were judged.
+        if is_edited || order.is_written && !file_info::exists(&order.transcript) {
             return Some(env.now().wall_ms);
         }
         processes::rest(OFTEN);
@@ -164,15 +166,22 @@ impl Recheck<'_> {
 
     /// Whether one of the session's agents has gone on from one response to another, and no hook was asked between.
     fn goes_on_unasked(&self) -> bool {
-        let own = [self.order.transcript.clone()];
-        let agents = layout::agent_files(&self.order.transcript).into_iter().map(|(_, path)| path);
+        let own = [self.transcript()];
+        let agents = layout::agent_files(&own[0]).into_iter().map(|(_, path)| path);
         let responses = |path: &Path| ending::responses_since(path, self.since_ms).unwrap_or(0);
         own.into_iter().chain(agents).any(|path| responses(&path) >= RESPONSES)
     }
 
     /// Whether the transcript, which the client adds to, was taken away: responses are then seen nowhere.
     fn is_transcript_gone(&self) -> bool {
-        self.order.is_written && !file_info::exists(&self.order.transcript)
+        self.order.is_written && !file_info::exists(&self.transcript())
+    }
+
+    /// Returns where the transcript is by now: a client that moves takes it along, and tells it at its next event.
+    fn transcript(&self) -> PathBuf {
+        let there = Some(self.order.transcript.clone()).filter(|path| file_info::exists(path));
+        let moved = || Some(PathBuf::from(self.session().ok()??.position.path));
+        there.or_else(moved).unwrap_or_else(|| self.order.transcript.clone())
     }
 
     /// Ends the client, and says so where it is read later. A session that is only watched goes on.

@@ -57,16 +57,24 @@ pub fn watch_settings(
 fn tells_first(session: &mut Session, harm: &str) -> bool {
     let is_first = session.says_first(&format!("{WAITS}:{harm}"));
     if is_first {
-        session.notify_user(&notices::settings_wait(harm, NextStep::Reload));
+        session.notify_user(&waits(session, harm));
     }
     is_first
+}
+
+/// Says what waits: a change, or what stands in the folder that the session has moved to.
+fn waits(session: &Session, harm: &str) -> String {
+    match &*session.moved_to {
+        "" => notices::settings_wait(harm, NextStep::Reload),
+        folder => notices::settings_wait_there(folder, harm, NextStep::Reload),
+    }
 }
 
 /// Tells the person what waits, once, and that what comes later waits with it; returns the reason for the client.
 fn hold(state: &mut SessionState, harm: &str) -> String {
     let session = &mut state.session;
     if tells_first(session, harm) {
-        return format!("Fusebox: {}", notices::settings_wait(harm, NextStep::Reload));
+        return format!("Fusebox: {}", waits(session, harm));
     }
     if session.says_first(&format!("{WAITS_BEHIND}:{harm}")) {
         session.notify_user(&notices::settings_wait_behind(harm, NextStep::Reload));

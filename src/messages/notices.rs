@@ -13,6 +13,10 @@ messages! {
     settings_wait(harm = "would take Fusebox's hooks away (PreToolUse, PostToolBatch)", next = NextStep::Reload)
         => "a change of settings {harm}: it waits. Undo it, or if it is yours: {next}";
 
+    /// The settings of the folder that the session has moved to would loosen Fusebox's hold. Once for each such folder and change.
+    settings_wait_there(folder = "/p/tree", harm = "would take Fusebox's hooks away", next = NextStep::Reload)
+        => "settings in `{folder}`, where this session works now, {harm}: they wait. {next}";
+
     /// Another change follows while one waits.
     settings_wait_behind(harm = "would take Fusebox's hooks away", next = NextStep::Reload)
         => "this change of settings waits too, behind one that {harm}. {next}";

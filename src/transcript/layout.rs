@@ -1,5 +1,6 @@
 //! Where the client puts the transcripts of a session's subagents, and what it notes beside each.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -13,6 +14,9 @@ const DEPTH: usize = 8;
 
 /// How many entries below `subagents/` are looked at: an agent may fill the folder.
 const MOST_ENTRIES: usize = 50_000;
+
+/// How much of its name a folder of transcripts has from the folder that the client works in; what is cut off is a hash.
+const LONGEST_NAME: usize = 200;
 
 /// The folder of a session's subagents.
 pub const SUBAGENTS: &str = "subagents";
@@ -45,6 +49,18 @@ pub struct Meta {
     pub depth: u32,
     /// Its model.
     pub model: Option<String>,
+}
+
+/// Whether a folder of transcripts is the one of clients that work in `folder`: it has the name of its path, with a dash for every
+/// UTF-16 unit that is no ASCII letter or digit.
+pub fn is_named_after(transcripts: &Path, folder: &Path) -> bool {
+    let Some(name) = transcripts.file_name().and_then(OsStr::to_str) else { return false };
+    let dashed = |unit: u16| u8::try_from(unit).ok().filter(u8::is_ascii_alphanumeric).map_or('-', char::from);
+    let expected: String = folder.to_string_lossy().encode_utf16().map(dashed).collect();
+    match expected.get(..LONGEST_NAME) {
+        Some(beginning) if expected.len() > LONGEST_NAME => name.starts_with(beginning),
+        _ => name == expected,
+    }
 }
 
 /// Returns the transcripts of a run, the one that it writes to last.

@@ -76,6 +76,11 @@ impl<'a> Input<'a> {
         self.prompt().strip_prefix('/')?.split_whitespace().next()
     }
 
+    /// Returns the name of the tool that the event is about.
+    pub(super) fn tool_name(&self) -> Option<&str> {
+        self.tool_name.as_deref()
+    }
+
     /// Returns the text of the prompt.
     pub fn prompt(&self) -> &str {
         self.prompt.as_deref().unwrap_or_default()

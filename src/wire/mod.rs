@@ -23,3 +23,4 @@ pub mod status_input;
 pub mod tools;
 pub mod truncate;
 pub mod user_lines;
+pub mod worktree_moves;

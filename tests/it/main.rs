@@ -59,6 +59,7 @@ mod lost_state;
 mod manual;
 mod messages_page;
 mod mods;
+mod moves;
 mod nested;
 mod nested_after;
 mod nested_namespaces;

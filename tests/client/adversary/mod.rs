@@ -10,6 +10,7 @@ mod folders;
 mod identity;
 mod managed;
 mod mods;
+mod moves;
 mod namespaces;
 mod paths;
 mod plugin;
@@ -74,6 +75,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("identity", include_str!("identity.rs"), identity::ATTEMPTS),
     ("managed", include_str!("managed.rs"), managed::ATTEMPTS),
     ("mods", include_str!("mods.rs"), mods::ATTEMPTS),
+    ("moves", include_str!("moves.rs"), moves::ATTEMPTS),
     ("namespaces", include_str!("namespaces.rs"), namespaces::ATTEMPTS),
     ("paths", include_str!("paths.rs"), paths::ATTEMPTS),
     ("plugin", include_str!("plugin.rs"), plugin::ATTEMPTS),
