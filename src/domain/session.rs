@@ -166,6 +166,9 @@ pub struct Session {
     /// The client's id of the prompt it works on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub prompt_id: Option<String>,
+    /// The main run before the one that this prompt has opened, until the transcript shows who has sent the prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub main_before: Option<String>,
     /// How far the main transcript has been read.
     #[serde(default, skip_serializing_if = "is_default")]
     pub position: TranscriptPosition,

@@ -230,7 +230,12 @@ fn prompt(
         [_, ..] => Some(root.unwrap_or(current)),
         [] => (scheduled || kept(state, &current)).then_some(current),
     };
-    let Some(id) = goes_on else { return open_main(state, event, limit_source) };
+    let before = state.session.main.clone();
+    let Some(id) = goes_on else {
+        let opened = open_main(state, event, limit_source);
+        state.session.main_before = before.filter(|before| *before != opened);
+        return opened;
+    };
     let goes_on_by_itself = scheduled || !notifications.is_empty();
     state.session.main = Some(id.clone());
     state.session.prompt_id.clone_from(&event.prompt_id);
@@ -244,6 +249,23 @@ fn prompt(
         }
     }
     id
+}
+
+/// Has the turn that a prompt has just opened go on with the main run before it: no person has sent that prompt, and an agent must not get
+/// fresh counters by prompting itself. Returns that run's id.
+pub fn rejoin(state: &mut SessionState) -> Option<String> {
+    let before = state.session.main_before.take().filter(|before| state.run(before).is_some())?;
+    let opened = state.session.main.replace(before.clone())?;
+    state.hand_over(&opened, &before);
+    let opened = state.withdraw_run(&opened)?;
+    if let Some(run) = state.run_mut(&before) {
+        run.counters.turns += opened.counters.turns;
+        run.counters.spent += opened.counters.spent;
+        run.counters.duration_ms += opened.counters.duration_ms;
+        run.repetition.idle(opened.started.wall_since(run.last));
+        run.last = opened.last;
+    }
+    Some(before)
 }
 
 /// Whether a prompt is one that the client's schedule sends: an agent must not get fresh counters by prompting itself.

@@ -68,6 +68,8 @@ pub struct SessionState {
     pub held: Option<String>,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
+    /// Runs that turned out to be none, to be taken out of the database.
+    pub withdrawn: Vec<String>,
     runs: BTreeMap<String, Loaded<Box<Run>>>,
     calls: BTreeMap<String, Loaded<CallRecord>>,
     opened: BTreeSet<String>,
@@ -144,6 +146,15 @@ impl SessionState {
         self.insert_loaded_run(run);
         let _run = self.run_mut(&id);
         self.opened.insert(id);
+    }
+
+    /// Takes a run back that has turned out to be none; returns it.
+    pub fn withdraw_run(&mut self, id: &str) -> Option<Run> {
+        let run = self.runs.remove(id)?;
+        self.session.open.retain(|open| open != id);
+        self.session.read_to.remove(id);
+        self.withdrawn.push(id.to_owned());
+        Some(*run.it)
     }
 
     /// Returns every loaded run.

@@ -16,8 +16,8 @@ use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
     all_usage_missing, altered_rows, answered_dialogs, backlog, called_skills, changed_calls, check_completion,
-    estimate_unlogged, first_requests, nested_clients, next_model, overload, policy, recall_missed, retention,
-    shared_budgets, spend_before_install, unheard_messages,
+    estimate_unlogged, first_requests, nested_clients, next_model, overload, policy, prompt_sender, recall_missed,
+    retention, shared_budgets, spend_before_install, unheard_messages,
 };
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -83,7 +83,7 @@ pub fn ingest_transcripts(
     ingest.now_ms = Some(event.at.wall_ms);
     let mut ingested = Ingested::default();
     match &event.agent {
-        Agent::Main => ingest.main(state, None)?,
+        Agent::Main => prompt_sender::ingest_main(env, &mut ingest, state, event)?,
         Agent::Sub { id, .. } => {
             ingest.agent(state, id, None)?;
             ingested.link = spawn_link(store, state, id)?;

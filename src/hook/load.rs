@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
+use crate::domain::event::{Agent, Call, Event, EventKind, Intent, Notification};
 use crate::domain::session::{Session, TranscriptPosition};
 use crate::engine::compactions;
 use crate::engine::session_state::SessionState;
@@ -106,6 +106,9 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
     if let Some(main) = state.session.main.clone().filter(|_| event.agent == Agent::Main || is_wide(&event.kind)) {
         need_known_run(store, &mut state, &main)?;
     }
+    if let Some(before) = state.session.main_before.clone() {
+        need_run(store, &mut state, &before)?;
+    }
     if let Some(id) = event.prompt_id.as_ref().filter(|_| event.agent == Agent::Main)
         && event.prompt_id != state.session.prompt_id
     {
@@ -121,15 +124,7 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
         }
     }
     if let EventKind::Prompt { notifications, .. } = &event.kind {
-        for call in state.session.spawns.iter().map(|spawn| spawn.call.clone()).collect::<Vec<_>>() {
-            need_call(store, &mut state, &call)?;
-        }
-        for notification in notifications {
-            need_run(store, &mut state, &notification.task)?;
-            let caller = notification.tool_use_id.as_deref().and_then(|id| state.call(id)).map(|call| call.run.clone());
-            let parent = state.run(&notification.task).and_then(|run| run.parent.clone());
-            need_ancestors(store, &mut state, caller.or(parent))?;
-        }
+        need_notified(store, &mut state, notifications)?;
     }
     if let EventKind::ToolEnded(_, outcome) = &event.kind
         && let Some(agent) = &outcome.agent
@@ -146,6 +141,20 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
         shared_budgets::load_budgets(store, &mut state, event.at)?;
     }
     Ok(state)
+}
+
+/// Loads what a prompt may touch that tells of the ends of background tasks: their runs, and who waits for them.
+fn need_notified(store: &Store, state: &mut SessionState, notifications: &[Notification]) -> Result<()> {
+    for call in state.session.spawns.iter().map(|spawn| spawn.call.clone()).collect::<Vec<_>>() {
+        need_call(store, state, &call)?;
+    }
+    for notification in notifications {
+        need_run(store, state, &notification.task)?;
+        let caller = notification.tool_use_id.as_deref().and_then(|id| state.call(id)).map(|call| call.run.clone());
+        let parent = state.run(&notification.task).and_then(|run| run.parent.clone());
+        need_ancestors(store, state, caller.or(parent))?;
+    }
+    Ok(())
 }
 
 fn calls_of(kind: &EventKind) -> Vec<&str> {

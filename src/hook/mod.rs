@@ -37,6 +37,7 @@ pub mod overload;
 pub mod parse;
 pub mod pin_policy;
 pub mod policy;
+pub mod prompt_sender;
 pub mod prune_due;
 pub mod recall_missed;
 pub mod reply;

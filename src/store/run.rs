@@ -106,6 +106,12 @@ impl Store {
         Ok(run)
     }
 
+    /// Deletes a run that has turned out to be none.
+    pub fn delete_run(&self, session: &str, id: &str) -> Result<()> {
+        self.prepare("DELETE FROM run WHERE session_id = ?1 AND id = ?2")?.execute(params![session, id])?;
+        Ok(())
+    }
+
     /// Saves a run: where its row is, or as a new one.
     pub fn save_run(&self, run: &Run) -> Result<()> {
         let Run { counters, .. } = run;

@@ -18,6 +18,9 @@ impl Store {
         for run in state.changed_runs() {
             self.save_run(run)?;
         }
+        for run in state.withdrawn.drain(..) {
+            self.delete_run(&state.session.id, &run)?;
+        }
         for (id, call) in state.changed_calls().filter(|(id, _)| !id.is_empty()) {
             self.save_call(&state.session.id, id, call)?;
         }

@@ -18,7 +18,7 @@ use crate::transcript::field::short;
 use crate::transcript::line_reader::{LONGEST, Lines, Piece};
 use crate::transcript::open;
 use crate::transcript::response::{Response, Shrinks, Summary};
-use crate::transcript::row::{self, Content, Row};
+use crate::transcript::row::{self, Content, Opening, Row};
 use crate::transcript::rows::{self, Parsed, ResponseRow};
 
 /// What is new in a transcript.
@@ -42,6 +42,8 @@ pub struct Chunk {
     pub suspicious: Vec<String>,
     /// Whether a prompt that notifies of a background task is among the rows.
     pub notification: bool,
+    /// The last beginning of a turn among them.
+    pub opening: Option<Opening>,
     /// What was kept of the rows: responses, their parts, and ids.
     kept: usize,
 }
@@ -211,6 +213,7 @@ impl Chunk {
             self.take_summary(&row);
         } else {
             self.notification |= row.is_notification();
+            self.opening = row.opening().or_else(|| self.opening.take());
         }
     }
 

@@ -35,6 +35,7 @@ use crate::wire::input::{is_backgrounded_main, is_id};
 mod compactions;
 mod inherit;
 mod next_model;
+mod rejoin;
 mod request_ahead;
 mod unmetered;
 
@@ -185,6 +186,8 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         at.offset = chunk.offset;
         state.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
         state.saw_notification |= chunk.notification;
+        let rejoined = rejoin::run_of_peers_turn(state, run, chunk.opening.as_ref());
+        let run = rejoined.as_deref().unwrap_or(run);
         if let Some(cost) = chunk.client_cost {
             state.session.client_cost = Some(cost.0);
         }

@@ -18,6 +18,9 @@ use crate::wire::input;
 /// The model of rows that the client makes up itself.
 const SYNTHETIC: &str = "<synthetic>";
 
+/// Who sends a prompt that comes over the client's socket: another session, or a program.
+const PEER: &str = "peer";
+
 /// How the text of a prompt begins that says that a background task ended.
 pub const NOTIFICATION: &str = "<task-notification>";
 
@@ -118,6 +121,15 @@ pub struct ModelTotal {
     /// What it cost.
     #[serde(rename = "costUSD")]
     pub cost: Usd,
+}
+
+/// The beginning of a turn.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The id of its prompt.
+    pub prompt: String,
+    /// Whether another session or a program has sent that.
+    pub by_peer: bool,
 }
 
 /// What a message says.
@@ -240,6 +252,14 @@ impl<'a> Row<'a, Content<'a>> {
         let opens = self.text().is_some_and(|text| text.trim_start().starts_with(NOTIFICATION));
         let by_origin = self.origin.get().is_some_and(|origin| origin.kind.0 == "task-notification");
         self.kind.0 == "user" && (opens || by_origin)
+    }
+
+    /// Returns the prompt whose turn this row begins, and whether another session or a program has sent it. Older clients do not say
+    /// that.
+    pub fn opening(&self) -> Option<Opening> {
+        let is_opening = self.kind.0 == "user" && self.turn_origin.some().is_some() && self.prompt_id.some().is_some();
+        let by_peer = self.turn_origin.0 == PEER;
+        is_opening.then(|| Opening { prompt: short(self.prompt_id.0.clone()).into_owned(), by_peer })
     }
 
     /// Returns the calls of a response.

@@ -72,6 +72,7 @@ mod ordinary;
 mod own_copy;
 #[cfg(feature = "html")]
 mod page;
+mod peers;
 mod picture;
 mod pinned;
 mod plan;

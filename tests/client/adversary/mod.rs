@@ -13,6 +13,7 @@ mod mods;
 mod moves;
 mod namespaces;
 mod paths;
+mod peers;
 mod plugin;
 mod policy;
 mod processes;
@@ -78,6 +79,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("moves", include_str!("moves.rs"), moves::ATTEMPTS),
     ("namespaces", include_str!("namespaces.rs"), namespaces::ATTEMPTS),
     ("paths", include_str!("paths.rs"), paths::ATTEMPTS),
+    ("peers", include_str!("peers.rs"), peers::ATTEMPTS),
     ("plugin", include_str!("plugin.rs"), plugin::ATTEMPTS),
     ("policy", include_str!("policy.rs"), policy::ATTEMPTS),
     ("processes", include_str!("processes.rs"), processes::ATTEMPTS),

@@ -1,0 +1,45 @@
+//! Who has sent the prompt of a turn: the client writes it into the transcript, at times after the turn's first call is asked about.
+
+use std::time::Duration;
+
+use crate::domain::event::{Event, EventKind};
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::platform::environment::Environment;
+use crate::platform::processes;
+use crate::store::Store;
+use crate::transcript::ingest::TranscriptIngest;
+
+/// For how long it is waited for at most: the client writes its rows a tenth of a second apart.
+const LOOKS: usize = 30;
+/// How often it is looked for until then.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Reads what is new in the main transcript, and waits for the row that says who has sent the prompt, where a call depends on it: a run
+/// that a limit has stopped goes on where no person has sent the prompt after it.
+pub fn ingest_main(
+    env: &Environment,
+    ingest: &mut TranscriptIngest<&Store>,
+    state: &mut SessionState,
+    event: &Event,
+) -> Result<()> {
+    ingest.main(state, None)?;
+    for _ in 0..LOOKS {
+        if !matches!(event.kind, EventKind::ToolRequested(_)) || !is_decisive(state) {
+            break;
+        }
+        if !env.lets_pass(LOOK) {
+            processes::rest(LOOK);
+        }
+        ingest.main(state, None)?;
+    }
+    Ok(())
+}
+
+/// Whether the run before was stopped, and the one that a prompt has opened behind it has done nothing yet.
+fn is_decisive(state: &SessionState) -> bool {
+    let run = |id: &Option<String>| id.as_deref().and_then(|id| state.run(id));
+    let session = &state.session;
+    run(&session.main_before).is_some_and(|run| run.order.is_some())
+        && run(&session.main).is_some_and(|run| run.counters.turns == 0)
+}
