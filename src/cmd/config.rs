@@ -99,7 +99,7 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
 }
 
 /// Says how much of a folder's configuration is not in force; nothing where all of it is.
-fn tell_ignored(env: &Environment, folder: &Path, problems: &[Problem]) {
+pub fn tell_ignored(env: &Environment, folder: &Path, problems: &[Problem]) {
     let ignored = problems.iter().filter(|problem| problem.is_error()).count();
     if ignored > 0 {
         let there = if folder == project_folder(env) {
@@ -110,12 +110,6 @@ fn tell_ignored(env: &Environment, folder: &Path, problems: &[Problem]) {
         let words = format!("{} ignored{there}: `fusebox config check` says which", counted(ignored as u64, "value"));
         env.eprintln_safe(&words);
     }
-}
-
-/// Says so of a folder whose configuration a session has taken up.
-pub fn tell_ignored_in(env: &Environment, folder: &Path) {
-    let (_, problems) = load::load(env, folder, trust::is_trusted(env, folder));
-    tell_ignored(env, folder, &problems);
 }
 
 fn check(env: &Environment) -> ExitCode {

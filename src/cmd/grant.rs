@@ -12,6 +12,7 @@ use crate::config::limit_name::{LimitName, named, names};
 use crate::config::problem::nearest;
 use crate::domain::duration;
 use crate::domain::limit::Unit;
+use crate::domain::limit_set::LimitSet;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
@@ -143,21 +144,27 @@ fn nothing_to_grant(edit: &SessionEdit) -> Error {
     Error::usage(format!("nothing is granted to {name}")).hint(held_by(edit))
 }
 
-/// Says which limits the target has.
+/// Says which limits the target has, and which it shares with other sessions.
 fn held_by(edit: &SessionEdit) -> String {
-    let rules = clear_order::rules(edit.state, &edit.target).map(|rules| rules.limits.as_slice()).unwrap_or_default();
+    let own = clear_order::rules(edit.state, &edit.target).map(caps).unwrap_or_default();
+    let own = if own.is_empty() { "no limits that can be raised".to_owned() } else { own };
+    let session = &edit.state.session;
+    let shared = [(Scope::User, &session.user_limits), (Scope::Project, &session.project_limits)];
+    let shared = shared.into_iter().map(|(scope, limits)| (scope.as_str(), caps(limits)));
+    let shared: String = shared
+        .filter(|(_, caps)| !caps.is_empty())
+        .map(|(who, caps)| format!("; the {who} has {caps}, for `fusebox grant {who} …`"))
+        .collect();
+    format!("{} has {own}{shared}", edit.name(&edit.target))
+}
+
+/// Lists the caps of a set of limits.
+fn caps(limits: &LimitSet) -> String {
     // A switch has no cap to raise.
-    let rules: Vec<_> = rules.iter().filter(|rule| rule.limit.unit != Unit::Switch).collect();
-    match &rules[..] {
-        [] => format!("{} has no limits that can be raised", edit.name(&edit.target)),
-        rules => {
-            let held: Vec<String> = rules
-                .iter()
-                .map(|rule| format!("{} (now {})", plain(&rule.name()), rule.limit.show(rule.cap)))
-                .collect();
-            format!("{} has {}", edit.name(&edit.target), held.join(", "))
-        }
-    }
+    let rules = limits.limits.iter().filter(|rule| rule.limit.unit != Unit::Switch);
+    let caps: Vec<String> =
+        rules.map(|rule| format!("{} (now {})", plain(&rule.name()), rule.limit.show(rule.cap))).collect();
+    caps.join(", ")
 }
 
 /// Raises caps, and lifts what they had ordered; says what was done.
@@ -216,13 +223,19 @@ fn holder(edit: &SessionEdit, limit: &str) -> Result<Target> {
         return Ok(edit.target.clone());
     }
     let error = Error::failed(format!("{} has no {limit}: there is nothing to raise", edit.name(&edit.target)));
-    let session = Target::Session(edit.state.session.id.clone());
-    Err(match edit.state.session.limits.named(limit) {
-        Some(_) if edit.target != session => {
-            error.hint(plain(&format!("its session has one: `fusebox grant {} {limit}=+N`", session.id())))
-        }
-        _ => error.hint(held_by(edit)),
+    let state = &edit.state.session;
+    let session = Target::Session(state.id.clone());
+    let has_one = |limits: &LimitSet| limits.named(limit).is_some();
+    Err(match edit.target != session && has_one(&state.limits) {
+        true => error.hint(plain(&format!("its session has one: `fusebox grant {} {limit}=+N`", session.id()))),
+        false if has_one(&state.user_limits) => error.hint(of_all("user", limit)),
+        false if has_one(&state.project_limits) => error.hint(of_all("project", limit)),
+        false => error.hint(held_by(edit)),
     })
+}
+
+fn of_all(who: &str, limit: &str) -> String {
+    plain(&format!("it is the {who}'s, over all sessions: `fusebox grant {who} {limit}=+N`"))
 }
 
 #[cfg(test)]

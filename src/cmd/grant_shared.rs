@@ -1,5 +1,6 @@
 //! `fusebox grant user` and `fusebox grant project`: more of what sessions share, for the periods at hand.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
@@ -98,11 +99,23 @@ fn laid(store: &Store, known: &[LimitSet], whose: (Scope, &str), when: (Option<&
     Ok(state)
 }
 
+/// Says that no such cap is set, and which are.
+fn missing(scope: Scope, known: &[LimitSet], more: &More) -> Error {
+    let who = scope.as_str();
+    let rules = known.iter().flat_map(|rules| &rules.limits).map(|rule| rule.name());
+    let names: Vec<String> = rules.collect::<BTreeSet<_>>().iter().map(|name| plain(name)).collect();
+    let has = match &names[..] {
+        [] => format!("the {who} has no limit: one in a configuration file holds over all sessions"),
+        names => format!("the {who} has {}", names.join(", ")),
+    };
+    Error::failed(format!("no {} is set for the {who}", plain(&more.rule))).hint(has)
+}
+
 /// Raises one cap; returns what was done.
 fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More) -> Result<String> {
     let limit = more.limit;
     let rule = known.iter().find_map(|rules| rules.named(&more.rule));
-    let missing = || Error::failed(format!("no {} is set for the {}", more.rule, scope.as_str()));
+    let missing = || missing(scope, known, more);
     let rule: &LimitRule = rule.ok_or_else(missing)?;
     if rule.locked {
         return Err(Error::failed(format!(

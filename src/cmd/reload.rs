@@ -1,15 +1,17 @@
 //! `fusebox reload`: running sessions take the configuration as it is now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cmd::config::{project_folder, tell_ignored_in};
+use crate::cmd::config::{project_folder, tell_ignored};
 use crate::cmd::require_human;
+use crate::config::load;
 use crate::config::place::SettingPlace;
+use crate::config::problem::Problem;
 use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::policy::{Mode, Scope};
+use crate::domain::policy::{Layer, Mode, Scope};
 use crate::domain::session::Session;
 use crate::engine::lift_orders;
 use crate::engine::renew_limits;
@@ -48,13 +50,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let project = env.project_of(&project_folder(env));
     let store = Store::open(env)?;
     store.begin()?;
-    let (mut said, mut folders) = (Vec::new(), BTreeSet::new());
-    for session in
-        store.open_sessions()?.into_iter().filter(|session| args.all || Path::new(&session.project) == project)
-    {
-        folders.insert(PathBuf::from(&session.folder));
-        said.push(reload(env, &store, session)?);
-    }
+    let mut sessions = store.open_sessions()?;
+    sessions.retain(|session| args.all || Path::new(&session.project) == project);
+    let problems = problems(env, &store, &sessions)?;
+    let said: Vec<String> = sessions.into_iter().map(|session| reload(env, &store, session)).collect::<Result<_>>()?;
     store.commit()?;
     if said.is_empty() {
         // Neither form of the command finds any.
@@ -66,10 +65,26 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
                 .hint("a session takes the configuration as it is when its client starts; `fusebox reload --all` takes every project"),
         });
     }
-    env.print(&said.concat());
-    folders.iter().for_each(|folder| tell_ignored_in(env, folder));
     store.leave();
+    env.print(&said.concat());
+    problems.iter().for_each(|(folder, problems)| tell_ignored(env, folder, problems));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what is wrong in the configuration of each session's folder. Where all of a file is, nothing is reloaded: its limits would be
+/// gone without anybody having taken them out.
+fn problems(env: &Environment, store: &Store, sessions: &[Session]) -> Result<BTreeMap<PathBuf, Vec<Problem>>> {
+    let mut found = BTreeMap::new();
+    for session in sessions {
+        let folder = PathBuf::from(&session.folder);
+        let problems = load::load(env, &folder, store.is_trusted(&session.project)?).1;
+        if let Some(broken) = problems.iter().find(|problem| problem.is_of_whole_file()) {
+            return Err(Error::failed(format!("{}: nothing is reloaded", plain(&broken.to_string())))
+                .hint("the sessions keep the limits that they have; mend the file, then `fusebox reload` again"));
+        }
+        found.insert(folder, problems);
+    }
+    Ok(found)
 }
 
 fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<String> {
@@ -86,6 +101,9 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     }
     shared_budgets::load(store, &mut state, env.now())?;
     let mut changes = of_session(&before, &state.session);
+    if before.policy != state.session.policy {
+        changes.extend(granted(&state.session.limits));
+    }
     changes.extend(with_granted(store, &before, &state.session)?);
     let rulebook = PinnedLimits::of(env, store, &state.session);
     changes.extend(take_rules(&mut state, &rulebook));
@@ -191,6 +209,18 @@ fn of_session(before: &Session, after: &Session) -> Vec<String> {
     changes
 }
 
+/// Says which caps of a session stay although the files say less.
+fn granted(limits: &LimitSet) -> impl Iterator<Item = String> {
+    let granted = limits.limits.iter().filter(|rule| rule.layer == Layer::Grant);
+    granted.map(|rule| {
+        format!(
+            "session: {} stays {}, which a person granted: the files say less",
+            rule.name(),
+            rule.limit.show(rule.cap)
+        )
+    })
+}
+
 /// Says of changed caps that sessions share what they come to with what a person has granted.
 fn with_granted(store: &Store, before: &Session, after: &Session) -> Result<Vec<String>> {
     let sets = [
@@ -230,8 +260,9 @@ fn of_limits(who: &str, old: &LimitSet, new: &LimitSet) -> Vec<String> {
     if !beside.is_empty() {
         changes.push(format!("{who}: {}", beside.join(", ")));
     }
-    if changes.is_empty() && old != new {
-        changes.push(format!("{who}: how its limits act, or whose they are"));
+    let is_granted = |set: &LimitSet| set.limits.iter().any(|rule| rule.layer == Layer::Grant);
+    if changes.is_empty() && old != new && !is_granted(new) {
+        changes.push(format!("{who}: what its limits do, or which file they are from"));
     }
     changes
 }

@@ -169,13 +169,7 @@ fn held_by(store: &Store, session: &Session, run: &str) -> Result<Option<Target>
 fn of_type(store: &Store, word: &str, fits: Fits) -> Result<Option<Found>> {
     let mut runs = store.runs_at_work(LATELY_DAYS)?;
     runs.retain(|run| run.agent_type == word || run.name.as_deref() == Some(word));
-    // Of main runs those that a later one has followed are over.
-    let mut main = Vec::new();
-    for run in runs.iter().filter(|run| run.is_main()) {
-        let current = store.session(&run.session)?.and_then(|session| session.main);
-        main.extend(current.filter(|current| *current == run.id));
-    }
-    runs.retain(|run| !run.is_main() || main.contains(&run.id));
+    retain_current(store, &mut runs)?;
     let fitting: Vec<&Run> = runs.iter().filter(|run| fits.run(run)).collect();
     match (&fitting[..], runs.is_empty()) {
         ([run], _) => Ok(Some(Found {
@@ -192,6 +186,17 @@ fn of_type(store: &Store, word: &str, fits: Fits) -> Result<Option<Found>> {
             Err(with(Error::failed(format!("more than one `{word}` is {}", fits.words())), &lines?))
         }
     }
+}
+
+/// Leaves out main runs that a later one has followed: they are over.
+fn retain_current(store: &Store, runs: &mut Vec<Run>) -> Result<()> {
+    let mut main = Vec::new();
+    for run in runs.iter().filter(|run| run.is_main()) {
+        let current = store.session(&run.session)?.and_then(|session| session.main);
+        main.extend(current.filter(|current| *current == run.id));
+    }
+    runs.retain(|run| !run.is_main() || main.contains(&run.id));
+    Ok(())
 }
 
 /// Finds the session or run whose id this is, or begins with it; else the only agent of this type.
@@ -267,6 +272,7 @@ fn at_work(store: &Store) -> Result<Vec<String>> {
     sessions.reverse();
     let mut runs = store.runs_at_work(LATELY_DAYS)?;
     runs.retain(|run| is_open(run.status));
+    retain_current(store, &mut runs)?;
     runs.sort_by_key(|run| std::cmp::Reverse(run.started.wall_ms));
     let sessions = sessions.iter().map(|session| of_session(store, session));
     sessions.chain(runs.iter().map(|run| of_run(store, run))).collect()

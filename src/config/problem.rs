@@ -55,6 +55,11 @@ impl Problem {
         }
     }
 
+    /// Whether nothing of its file is in force.
+    pub fn is_of_whole_file(&self) -> bool {
+        self.is_error() && self.key.is_empty()
+    }
+
     /// Makes the problem of one key.
     pub fn of_key(document: &Document, key: &str, value: &serde_json::Value) -> Problem {
         let mut value = value.to_string();

@@ -207,7 +207,7 @@ messages! {
     reset(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} set the counters of {who} to zero.";
 
     /// A person reloaded the configuration, and limits have changed.
-    reloaded(by = "somebody at the terminal pts/3") => "{by} reloaded the configuration; the limits are now those of the files.";
+    reloaded(by = "somebody at the terminal pts/3") => "{by} reloaded the configuration; the limits are now those of the files, and what was granted stays.";
 
     /// A person reloaded the configuration, and no limit has changed.
     reloaded_same(by = "somebody at the terminal pts/3") => "{by} reloaded the configuration; the limits are the same as before.";

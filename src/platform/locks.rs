@@ -1,5 +1,7 @@
 //! The two lock files: one of the session, one for all. They queue fairly where SQLite's own waiting polls.
 
+#[cfg(debug_assertions)]
+mod once;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -46,11 +48,15 @@ pub struct Locks {
     pub contended: bool,
     _for_all: Option<File>,
     _session: Option<File>,
+    #[cfg(debug_assertions)]
+    _once: once::Once,
 }
 
 impl Locks {
     /// Takes the session's lock and then the one for all.
     pub fn acquire(folder: &Path, session: Option<&str>) -> Result<Locks> {
+        #[cfg(debug_assertions)]
+        let once = once::Once::of(folder);
         let (mut of_session, mut session_waited) = (None, false);
         if let Some(session) = session {
             let name = format!("locks/session-{:02}", stable_hash::of(session.as_bytes()) % SESSION_LOCKS);
@@ -62,6 +68,8 @@ impl Locks {
             contended: session_waited || waited,
             _for_all: for_all,
             _session: of_session,
+            #[cfg(debug_assertions)]
+            _once: once,
         })
     }
 }

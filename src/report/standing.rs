@@ -3,6 +3,9 @@
 use crate::domain::session::{MAIN, Status};
 use crate::report::model::{RunReport, SessionReport};
 
+/// How a session is called whose client waits for a prompt.
+pub const IDLE: &str = "idle";
+
 impl SessionReport {
     /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
     /// how its main agent's work has ended.
@@ -13,7 +16,7 @@ impl SessionReport {
             _ if !self.kept_back.is_empty() => ("blocked", Status::Failed),
             Some(last) if has_ended && last.is_kept_back() => ("blocked", Status::Failed),
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
-            Some(_) if self.status == Status::Running && !self.is_at_work() => ("idle", self.status),
+            Some(_) if self.status == Status::Running && !self.is_at_work() => (IDLE, self.status),
             _ => (self.status.word(), self.status),
         }
     }

@@ -1,7 +1,7 @@
 //! What to do next where something is held or was stopped.
 
-use crate::domain::limit::Limit;
-use crate::domain::policy::Scope;
+use crate::domain::limit::{Limit, Unit};
+use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{MAIN, Order, Status};
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Held, typed};
@@ -10,6 +10,7 @@ use crate::report::dialogs::{Answer, Dialog};
 use crate::report::kept_back::KeptBack;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
+use crate::report::standing::IDLE;
 use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{self, short};
 use crate::wire::user_lines::{by_layer, by_layer_and_now};
@@ -88,7 +89,30 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let who = format!("session {}, prompt blocked: {}", short(id), by_layer(finding));
         told(&who, &next.entry(), (indent, terminal))
     });
-    of_session.into_iter().chain(of_runs).chain(kept_back).collect()
+    let used_up = used_up(session).map(|(reading, next)| {
+        let why = format!("{}, used up: {} ({}, {})", short(id), reading.figures(), reading.limit, reading.layer);
+        told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal))
+    });
+    of_session.into_iter().chain(of_runs).chain(kept_back).chain(used_up).collect()
+}
+
+/// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more.
+fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, NextStep)> {
+    let is_free = session.order.is_none()
+        && session.kept_back.is_empty()
+        && session.limits_off.as_ref().is_none_or(|off| !off.now);
+    let is_at_rest = session.standing().0 == IDLE && session.mode == Mode::Enforce && is_free;
+    let is_used_up = move |reading: &&LimitReading| {
+        let is_spent =
+            matches!(reading.cap.limit.unit, Unit::Usd | Unit::Tokens) && reading.used.value >= reading.cap.value;
+        is_at_rest && is_spent && reading.per_ms.is_none() && reading.action != Action::Warn && reading.increase > 0
+    };
+    session.limits.iter().filter(is_used_up).map(|reading| {
+        let lacks = (reading.used.value - reading.cap.value).saturating_add(1);
+        let (id, more) =
+            (short(&session.session_id).to_owned(), typed(reading.cap.limit, sufficient(reading.increase, lacks)));
+        (reading, NextStep::Grant { id, limit: reading.limit.clone(), more, spent: String::new() })
+    })
 }
 
 /// Returns the command by which a client takes a session up again. One that `fusebox run` has started has no terminal to go on in.

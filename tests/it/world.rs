@@ -116,9 +116,13 @@ impl TestWorld {
     /// Writes a shell script that can be run: `bin/claude` for a client of the test's own.
     #[cfg(unix)]
     pub fn script(&self, place: &str, content: &str) {
-        use std::os::unix::fs::PermissionsExt;
-        self.write(place, format!("#!/bin/sh\n{content}\n"));
-        fs::set_permissions(self.path(place), fs::Permissions::from_mode(0o755)).unwrap();
+        let text = format!("{place}.text");
+        self.write(&text, format!("#!/bin/sh\n{content}\n"));
+        // Another process writes the file: one that is open for writing here, or in what another test has just forked, cannot be run.
+        let mut install = std::process::Command::new("install");
+        let made = install.args(["-m", "755"]).arg(self.path(&text)).arg(self.path(place)).status().unwrap();
+        assert!(made.success(), "{place}");
+        fs::remove_file(self.path(&text)).unwrap();
     }
 
     /// Reads a file; `None` where there is none.

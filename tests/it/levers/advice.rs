@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::levers::scene::Scene;
 use crate::unwritten::Story;
 use crate::world::TestWorld;
 
@@ -149,4 +150,23 @@ fn status_folds_prompts_that_were_kept_back_and_a_stopped_run_while_a_later_one_
     prompt(&looped, "p2");
     let status = looped.world.run(&["status"]).ok();
     assert!(status.contains("main p2") && !status.contains("p1"), "{status}");
+}
+
+#[test]
+fn who_grants_a_budget_without_its_owner_is_told_whose_it_is() {
+    let mut scene = Scene::new();
+    let policy = json!({"user": {"max_cost_usd_per_day": 2, "timeout_action": "request_increase"}});
+    scene.world.write("home/.claude/fusebox.json", policy.to_string());
+    scene.begin();
+    let refused = |words: &[&str]| {
+        let ran = scene.world.run(words);
+        assert_ne!(ran.code, 0, "{}", ran.stdout);
+        ran.stderr
+    };
+    let said = refused(&["grant", "max_cost_usd_per_day=+1"]);
+    assert!(said.contains("`fusebox grant user max_cost_usd_per_day=+N`"), "{said}");
+    let said = refused(&["grant"]);
+    assert!(said.contains("the user has max_cost_usd_per_day (now 2.00 USD)"), "{said}");
+    let said = refused(&["grant", "user", "max_cost_usd=+1"]);
+    assert!(said.contains("the user has max_cost_usd_per_day"), "{said}");
 }

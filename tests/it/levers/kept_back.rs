@@ -258,3 +258,24 @@ fn uninstall_speaks_of_no_session_that_a_limit_has_stopped_and_whose_client_is_g
     let said = shell(&scene, "fusebox uninstall");
     assert_eq!(reloads(&said), Vec::<&str>::new(), "{said}");
 }
+
+#[test]
+fn a_session_at_rest_that_is_used_up_says_what_its_next_prompt_meets() {
+    let mut scene = begin(&json!({"session": {"max_cost_usd": 0.03, "timeout_action": "request_increase"}}));
+    assert!(scene.step(Actor::Main) && scene.step(Actor::Main));
+    // The last response of a turn was longer than those before.
+    let usage = json!({"input_tokens": 10, "output_tokens": 4000});
+    let row = json!({"type": "assistant", "message": {"id": "long", "model": "claude-opus-5-5", "usage": usage}});
+    let path = scene.world.path("transcripts/s-0000.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(path, format!("{text}{row}\n")).unwrap();
+    scene.stops();
+    let status = shell(&scene, "fusebox status");
+    assert!(status.contains("session s-0000  idle"), "{status}");
+    assert!(status.contains("used up: 0.0976/0.0300 USD"), "{status}");
+    let given = grants(&status);
+    assert!(!scene.prompt(), "the prompt is blocked: {status}");
+    let said = shell(&scene, &given[0]);
+    assert!(said.ends_with("[exit 0]") && scene.prompt(), "{said}");
+    assert!(!shell(&scene, "fusebox status").contains("used up"));
+}

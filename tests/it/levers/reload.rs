@@ -79,3 +79,34 @@ fn a_reload_says_that_a_slip_has_no_effect() {
     assert!(reloaded.stdout.contains("max_parallel_subagents 2 terminate -> none"), "{}", reloaded.stdout);
     assert!(reloaded.stderr.contains("1 value ignored: `fusebox config check` says which"), "{}", reloaded.stderr);
 }
+
+#[test]
+fn a_reload_takes_no_file_that_cannot_be_read() {
+    let mut scene = Scene::new();
+    let file = "home/.claude/fusebox.json";
+    scene.world.write(file, json!({"session": {"max_turns": 7}}).to_string());
+    scene.begin();
+    for (text, why) in [("{\"session\": {\"max_turns\": 3}", "is no JSON"), ("[]", "is no JSON object")] {
+        scene.world.write(file, text);
+        let reloaded = scene.world.run(&["reload"]);
+        assert_ne!(reloaded.code, 0, "{}", reloaded.stdout);
+        assert!(
+            reloaded.stderr.contains(why) && reloaded.stderr.contains("nothing is reloaded"),
+            "{}",
+            reloaded.stderr
+        );
+        assert!(scene.world.run(&["status"]).ok().contains("0/7 max_turns"), "the session keeps what it has");
+    }
+}
+
+#[test]
+fn a_reload_says_which_grant_stays() {
+    let mut scene = Scene::new();
+    let file = "home/.claude/fusebox.json";
+    scene.world.write(file, json!({"session": {"max_turns": 5}}).to_string());
+    scene.begin();
+    scene.world.run(&["grant", "max_turns=+4"]).ok();
+    scene.world.write(file, json!({"session": {"max_turns": 3}}).to_string());
+    let said = scene.world.run(&["reload"]).ok();
+    assert!(said.contains("session: max_turns stays 9, which a person granted: the files say less"), "{said}");
+}
