@@ -1,5 +1,7 @@
 //! Sessions whose client has died without a word: they and their runs at work are orphaned.
 
+use std::path::Path;
+
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::rfc3339;
@@ -11,6 +13,8 @@ use crate::error::Result;
 use crate::hook::load_on_demand::need_open_runs;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
+use crate::transcript::ending;
+use crate::ui::formats::counted;
 
 /// Whether something is left to be noted of clients that are gone: work that counts as under way, or requests that nobody has
 /// seen answered.
@@ -43,22 +47,38 @@ pub fn mark(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> 
     }
     let at_work: Vec<String> =
         state.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
+    let unasked = unasked(&state.session);
     let mut records = Vec::new();
     for id in &at_work {
         let Some(run) = state.run_mut(id) else { continue };
         lifecycle::orphan(run);
+        if let Some(how) = unasked.as_ref().filter(|_| run.is_main()) {
+            run.error = Some(how.clone());
+        }
         records.push(of_run(run));
     }
     if state.session.status == Status::Running {
         state.session.status = Status::Orphaned;
         if records.is_empty() {
-            records.push(of_session(&state.session));
+            records.push(of_session(&state.session, unasked));
         }
     }
     state.session.reservations.clear();
     state.session.spawns.clear();
     state.session.pending_prompts.clear();
     write(store, &state.session, records, now)
+}
+
+/// How many responses after the last hook show that the client went on without any: between one and the next lies an event.
+const UNASKED: usize = 2;
+
+/// Says of a client that went on without asking any hook what its transcript shows of that.
+fn unasked(session: &Session) -> Option<String> {
+    let after = ending::responses_since(Path::new(&session.position.path), session.last.wall_ms).unwrap_or(0);
+    (after >= UNASKED).then(|| {
+        let responses = counted(after as u64, "response");
+        format!("The client went on without asking Fusebox: {responses} came after its last hook. No hook could be started, or none was left")
+    })
 }
 
 /// Marks what an earlier client of a session left at work, before another takes the session up.
@@ -89,9 +109,9 @@ fn of_run(run: &Run) -> Record {
     }
 }
 
-fn of_session(session: &Session) -> Record {
+fn of_session(session: &Session, unasked: Option<String>) -> Record {
     Record {
-        error: "The client died; no agent was at work".to_owned(),
+        error: unasked.unwrap_or_else(|| "The client died; no agent was at work".to_owned()),
         task_id: session.id.clone(),
         turns: session.counters.turns,
         elapsed_ms: session.counters.duration_ms,

@@ -134,7 +134,9 @@ fn acting<'a>(state: &'a SessionState, event: &'a Event) -> Option<&'a str> {
 /// Whether an event shows that hooks before it were not heard: a call that ends was not let through, or more responses are
 /// new than batches can be at work.
 fn has_gap(state: &SessionState, event: &Event, found: &Ingested) -> bool {
-    let Some(run) = acting(state, event).and_then(|id| state.run(id)).filter(|_| lifecycle::works(&event.kind)) else {
+    // What went by at the end of a session is found there at the latest.
+    let shows = lifecycle::works(&event.kind) || event.kind == EventKind::SessionEnded;
+    let Some(run) = acting(state, event).and_then(|id| state.run(id)).filter(|_| shows) else {
         return false;
     };
     if is_unasked(state, event) {

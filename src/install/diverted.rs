@@ -18,6 +18,10 @@ use crate::wire::bypass_detection::diversions::{self, Diversion, Reach};
 const ASKS_ABOUT_SETTINGS: &str = "ConfigChange";
 /// How many characters are shown of what a file has.
 const LONGEST_SHOWN: usize = 200;
+/// How many bytes a variable may have, with its name. Windows takes 32,767 characters, Linux 128 KiB.
+const LONGEST_VARIABLE: usize = 30_000;
+/// How many bytes all variables of a file may have. Linux takes a quarter of the stack, at least 128 KiB.
+const LONGEST_ENVIRONMENT: usize = 64 << 10;
 /// Values of `crossSessionInbound` that let no prompt in.
 const NO_PROMPTS: [&str; 2] = ["\"hold\"", "\"refuse\""];
 
@@ -73,6 +77,7 @@ pub fn find(settings: &[Settings]) -> Vec<Diverted> {
         .chain(own().flat_map(asking))
         .chain(own().flat_map(reaching))
         .chain(own().filter_map(unread))
+        .chain(own().flat_map(overlong))
         .chain(own().flat_map(doubtful))
         .collect()
 }
@@ -106,6 +111,20 @@ fn unread(file: &Settings) -> Option<Diverted> {
     let print = print(&what, &file.unread?.to_string());
     let does = "is no JSON that Fusebox can read, and may be some to the client";
     Some(Diverted { file: file.place.settings.clone(), what, does, print, is_hook: true, is_doubtful: false })
+}
+
+/// Returns the variables of a file that are too long for a program that is started with them, and all of them where they are together.
+fn overlong(file: &Settings) -> Vec<Diverted> {
+    let does = "is so long that no hook can be started with it";
+    let variables = members(&file.text, "env");
+    let length = |(name, value): &(String, String)| name.len() + value.len();
+    let diverted = |what: String, value: &str| Diverted { is_hook: true, ..named(file, what, does, value) };
+    let long = variables.iter().filter(|variable| length(variable) > LONGEST_VARIABLE);
+    let mut found: Vec<Diverted> = long.map(|(name, value)| diverted(format!("`{name}` in `env`"), value)).collect();
+    if found.is_empty() && variables.iter().map(length).sum::<usize>() > LONGEST_ENVIRONMENT {
+        found.push(diverted("`env`".to_owned(), &file.text));
+    }
+    found
 }
 
 fn named(file: &Settings, what: String, does: &'static str, value: &str) -> Diverted {

@@ -1,7 +1,7 @@
 //! How the prompts begin that the client or another agent writes: they reach the model as a person's do.
 
 /// The beginnings of such prompts, as of 2.1.328.
-const BEGINNINGS: [&str; 7] = [
+const BEGINNINGS: [&str; 8] = [
     // What an autonomous loop's schedule sends in place of the marker that CronCreate and ScheduleWakeup take for it.
     "# Autonomous loop ",
     "# /loop tick ",
@@ -9,8 +9,9 @@ const BEGINNINGS: [&str; 7] = [
     "<cross-session-message",
     "Another Claude session sent a message",
     "A peer session sent a message",
-    // Words of another agent of the same team, and of what the client watches for.
+    // Words of another agent of the same team or session, and of what the client watches for.
     "<teammate-message",
+    "<agent-message",
     "[SYSTEM NOTIFICATION - NOT USER INPUT]",
 ];
 

@@ -57,7 +57,12 @@ pub fn diverting() -> Vec<Entry> {
     });
     let slow = |command: &str| json!({"type": "command", "command": command});
     let judges = hook("ConfigChange", [slow("sleep 8"), slow("sleep 9")]);
-    variables.chain(keys).chain(asking).chain([judges]).collect()
+    // With such an environment no hook can be started.
+    let text = |letter: &str, times: usize| json!(letter.repeat(times));
+    let long = entry(&["env", "NOTES"], [text("a", 200_000), text("b", 140_000)], false);
+    let many = |letter: &str| (0..9).map(|at| (format!("{letter}{at}"), text(letter, 9_000))).collect::<Value>();
+    let crowd = entry(&["env"], [many("a"), many("b")], false);
+    variables.chain(keys).chain(asking).chain([judges, long, crowd]).collect()
 }
 
 /// Settings that name a command which the client runs with no hook between, each as the client takes it.

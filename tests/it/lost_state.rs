@@ -166,6 +166,24 @@ fn calls_whose_hooks_were_killed_are_counted_once_and_told_once() {
 }
 
 #[test]
+fn what_went_by_until_the_end_of_a_session_is_told_there() {
+    for (unheard, is_told) in [(&["t3"][..], false), (&["t3", "t4", "t5"], true)] {
+        let world = with_work(&json!({"main": {"max_turns": 50}}));
+        event(&world, "SessionStart", &json!({"source": "startup"}));
+        event(&world, "UserPromptSubmit", &json!({"prompt": "on"}));
+        call(&world, "t3", &json!({}));
+        let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t3", "tool_response": {}});
+        event(&world, "PostToolUse", &over);
+        event(&world, "PostToolBatch", &json!({"tool_calls": [over]}));
+        // The last response of a session may stand there later than its last event.
+        unheard.iter().for_each(|id| write(&world, "s1.jsonl", &worked("p2", id)));
+        event(&world, "SessionEnd", &json!({"reason": "exit"}));
+        let log = world.run(&["log", "--json"]).ok();
+        assert_eq!(log.contains("went by without Fusebox being asked"), is_told, "{unheard:?}: {log}");
+    }
+}
+
+#[test]
 fn a_policy_that_was_taken_out_of_the_state_is_read_again() {
     let world = with_work(&json!({"agents": {"developer": {"max_turns": 1, "warn_at": [], "grace_turns": 0}}}));
     event(&world, "SessionStart", &json!({"source": "startup"}));

@@ -1,4 +1,4 @@
-//! The ending of Fusebox's processes: of hooks by their name, of the watch by the system's service manager.
+//! The ending of Fusebox's processes: of hooks by their name or by limits of the client's, of the watch by the system's service manager.
 
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
 use crate::wire::shell;
@@ -10,6 +10,12 @@ const ENDERS: [&str; 5] = ["pkill", "killall", "taskkill", "Stop-Process", "spps
 /// Their options with values.
 const VALUED: [&str; 12] = ["-P", "-g", "-G", "-t", "-u", "-U", "-s", "-F", "-o", "-y", "--signal", "--parent"];
 
+/// The command that gives processes limits of the system's.
+pub const LIMITER: &str = "prlimit";
+
+/// How a shell names itself, and what it has just started.
+const OWN_PROCESSES: [&str; 6] = ["$$", "${$}", "$BASHPID", "${BASHPID}", "$!", "${!}"];
+
 /// The files of the service that `fusebox watch --install` makes: of systemd, and of launchd.
 pub const SERVICE_FILES: [&str; 2] = ["fusebox-watch.service", "fusebox.watch.plist"];
 
@@ -17,9 +23,23 @@ pub const SERVICE_FILES: [&str; 2] = ["fusebox-watch.service", "fusebox.watch.pl
 const SERVICE_MANAGERS: [&str; 2] = ["systemctl", "launchctl"];
 const LOOKS: [&str; 8] = ["status", "show", "cat", "is-active", "is-enabled", "list-units", "list-unit-files", "print"];
 
-/// Says that an invocation ends hooks by name, or the watch's service.
+/// Says that an invocation ends hooks by name or keeps them from being started, or ends the watch's service.
 pub(super) fn ended(guard: &Guard, it: &Invocation) -> Option<String> {
-    service_ended(it).or_else(|| hooks_ended(guard, it))
+    service_ended(it).or_else(|| hooks_ended(guard, it)).or_else(|| starved(it))
+}
+
+/// Says that an invocation gives a running process other limits of the system's: the client starts no hook where it may open no file or
+/// start no process. Its own shell's, and what it has just started, are an agent's own.
+fn starved(it: &Invocation) -> Option<String> {
+    let mut programs = it.runners.iter().copied().chain([(it.program, it.args)]);
+    let (_, args) = programs.find(|(program, _)| shell::program_name(program) == LIMITER)?;
+    let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
+    let pid = words.iter().enumerate().find_map(|(at, word)| match *word {
+        "-p" | "--pid" => words.get(at + 1).copied(),
+        word => word.strip_prefix("--pid=").or_else(|| word.strip_prefix("-p")),
+    })?;
+    let sets = words.iter().any(|word| word.contains('=') && !word.starts_with("--pid="));
+    (sets && !OWN_PROCESSES.contains(&pid)).then(|| "limits of the system's for a process that runs".to_owned())
 }
 
 /// Says that an invocation does something to the watch's service beside looking at it.
@@ -56,4 +76,27 @@ fn is_hook(guard: &Guard, pattern: &str) -> bool {
     let pieces = || plain.split(".*").filter(|piece| !piece.is_empty());
     let names_program = pieces().any(|piece| piece.contains(PROGRAM) || guard.is_program(piece));
     names_program && pieces().all(|piece| line.contains(piece))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_a_process_that_runs_are_not_changed() {
+        for (command, is_refused) in [
+            ("(sleep 1; n=7; prlimit --pid $PPID --nofile=$((n+2))) &", true),
+            ("prlimit -p 4711 -n=16", true),
+            ("sudo prlimit --pid=4711 --nproc=1:1", true),
+            ("prlimit --nofile=16 --pid $CLAUDE_PID", true),
+            ("prlimit --pid $PPID", false),
+            ("prlimit --pid $PPID --nofile", false),
+            ("prlimit --pid $$ --nofile=4096", false),
+            ("prlimit --nofile=4096 make test", false),
+            ("echo prlimit --pid 1 --nofile=2", false),
+        ] {
+            let refused = Guard::default().command(command);
+            assert_eq!(refused.is_some(), is_refused, "{command}: {refused:?}");
+        }
+    }
 }

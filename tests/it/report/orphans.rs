@@ -86,6 +86,30 @@ fn a_session_is_orphaned_when_its_client_is_surely_gone() {
 }
 
 #[test]
+fn a_client_that_went_on_without_hooks_is_not_said_to_have_died() {
+    for (responses, is_said) in [(0, false), (1, false), (2, true), (5, true)] {
+        let mut client = Client::start();
+        let world = with_client(Some(client.process()), 0);
+        let row = |at: u32| {
+            format!(
+                "{{\"type\":\"assistant\",\"timestamp\":\"2126-01-01T00:00:0{at}.000Z\",\"message\":{{\"id\":\"m{at}\",\
+                 \"model\":\"claude-opus-5-5\",\"usage\":{{\"input_tokens\":1,\"output_tokens\":1}}}}}}\n"
+            )
+        };
+        world.write("s1.jsonl", (0..responses).map(row).collect::<String>());
+        save(&world, |store| {
+            let mut session = store.session("s1").unwrap().unwrap();
+            session.position.path = world.path("s1.jsonl").to_string_lossy().into_owned();
+            store.save_session(&session).unwrap();
+        });
+        client.kill();
+        let log = log(&world);
+        let said = log.contains(&format!("without asking Fusebox: {responses} responses came after its last hook"));
+        assert_eq!((said, log.contains("main p1 The client died")), (is_said, !is_said), "{responses}: {log}");
+    }
+}
+
+#[test]
 fn the_death_of_a_client_is_written_down_once() {
     let mut client = Client::start();
     let world = with_client(Some(client.process()), 0);

@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
     ("caffeinate", &[], Runs::Words(0), &["-t", "-w"]),
     ("strace", &[], Runs::Words(0), &["-e", "-o", "-p", "-s", "-P", "-E", "-a", "-u"]),
     ("ltrace", &[], Runs::Words(0), &["-e", "-o", "-p", "-s", "-u"]),
-    ("prlimit", &[], Runs::Words(0), &["-p", "-o"]),
+    ("prlimit", &[], Runs::Words(0), &["-p", "-o", "--pid", "--output"]),
     ("unshare", &[], Runs::Words(0), &["-w", "--wd", "-R", "--root"]),
     ("nsenter", &[], Runs::Words(0), &["-t", "--target"]),
     ("chroot", &[], Runs::Words(1), &[]),
