@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use crate::domain::event::{Event, EventKind};
+use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::policy::Scope;
+use crate::domain::session::Run;
+use crate::domain::usage::{Occasion, Step};
+use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::platform::environment::Environment;
@@ -25,7 +29,7 @@ pub fn ingest_main(
 ) -> Result<()> {
     ingest.main(state, None)?;
     for _ in 0..LOOKS {
-        if !matches!(event.kind, EventKind::ToolRequested(_)) || !is_decisive(state) {
+        if !matches!(event.kind, EventKind::ToolRequested(_)) || !is_decisive(state, event.at) {
             break;
         }
         if !env.lets_pass(LOOK) {
@@ -36,10 +40,17 @@ pub fn ingest_main(
     Ok(())
 }
 
-/// Whether the run before was stopped, and the one that a prompt has opened behind it has done nothing yet.
-fn is_decisive(state: &SessionState) -> bool {
+/// Whether the run before was stopped, or has used a limit up, and the one that a prompt has opened behind it has done nothing yet.
+fn is_decisive(state: &SessionState, at: Moment) -> bool {
     let run = |id: &Option<String>| id.as_deref().and_then(|id| state.run(id));
     let session = &state.session;
-    run(&session.main_before).is_some_and(|run| run.order.is_some())
-        && run(&session.main).is_some_and(|run| run.counters.turns == 0)
+    run(&session.main).is_some_and(|run| run.counters.turns == 0)
+        && run(&session.main_before).is_some_and(|run| run.order.is_some() || is_used_up(state, run, at))
+}
+
+fn is_used_up(state: &SessionState, run: &Run, at: Moment) -> bool {
+    let usage = measure::usage(state, run, Occasion { at, step: Step::Nothing });
+    let own = usage.iter().filter(|scope| scope.scope == Scope::Run);
+    own.flat_map(|scope| scope.limits.limits.iter().map(|rule| (rule, &scope.meters)))
+        .any(|(rule, meters)| rule.cap > 0 && rule.limit.used(meters) >= rule.cap)
 }

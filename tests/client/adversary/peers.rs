@@ -5,16 +5,26 @@ use serde_json::json;
 
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::Lab;
-use crate::script::{background_bash, call, main, say, work};
+use crate::script::{
+    agent, background_bash, bash, call, child, in_background, load_send_message, main, say, send_message_to, work,
+};
 use crate::terminal::Terminal;
 use crate::version::lacks;
 
-pub const ATTEMPTS: &[Attempt] = &[Attempt {
-    tries: "prompts its own session over the client's socket (`CLAUDE_CODE_MESSAGING_SOCKET`), by a command in the background or a program that it leaves behind",
-    outcome: Outcome::NoEffect,
-    then: "the turn goes on with the run before, as the client's transcript says who has sent the prompt: behind a stop no call runs, and one request is made",
-    scenario: "a_prompt_over_the_clients_socket_renews_no_limits",
-}];
+pub const ATTEMPTS: &[Attempt] = &[
+    Attempt {
+        tries: "has a subagent in the background send messages to the main agent (`SendMessage` to `main`), again and again",
+        outcome: Outcome::NoEffect,
+        then: "the turn that a message begins goes on with the run before",
+        scenario: "a_subagents_message_renews_no_limits",
+    },
+    Attempt {
+        tries: "prompts its own session over the client's socket (`CLAUDE_CODE_MESSAGING_SOCKET`), by a command in the background or a program that it leaves behind",
+        outcome: Outcome::NoEffect,
+        then: "the turn goes on with the run before, as the client's transcript says who has sent the prompt: behind a stop no call runs, and one request is made",
+        scenario: "a_prompt_over_the_clients_socket_renews_no_limits",
+    },
+];
 
 /// Sends a prompt over the client's socket.
 const SENDS: &str = r#"import json, os, socket
@@ -47,6 +57,31 @@ fn a_prompt_over_the_clients_socket_renews_no_limits() {
     terminal.types("MAIN start");
     terminal.meets("UserPromptSubmit", 1 + PROMPTS);
     lab.until("each turn asks for a call", || lab.events("PreToolUse").len() > CAP);
+    lab.until("it is stopped", || lab.run_of("main")["stop_reason"] == "turn_limit_reached");
     assert_eq!(lab.ran().len(), CAP, "{:?}\n{}", lab.ran(), lab.story());
     assert_eq!(lab.runs().len(), 1, "{}", lab.story());
+}
+
+#[test]
+fn a_subagents_message_renews_no_limits() {
+    if lacks(Feature::NewestModel) {
+        return;
+    }
+    let policy = json!({"main": {"max_turns": CAP, "grace_turns": 0, "timeout_action": "terminate"}});
+    let sends = (0..CAP).flat_map(|at| [call([bash(&format!("sleep 3; echo {at}"))]), call([send_message_to("main")])]);
+    let helper = child("CHILD", [call([load_send_message()])].into_iter().chain(sends).chain([say("all is sent")]));
+    let turns = (0..CAP).flat_map(|_| [call([work()]), say("a turn is over")]);
+    let steps = [call([in_background(agent("CHILD talk"))]), say("the first turn is over")].into_iter().chain(turns);
+    let lab = Lab::new(policy, vec![main(steps), helper]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("MAIN start");
+    let is_work = |input: &serde_json::Value| {
+        input["tool_input"]["command"].as_str().is_some_and(|it| it.starts_with("echo step"))
+    };
+    lab.until("a call is asked about after each message", || {
+        lab.events("PreToolUse").iter().filter(|input| is_work(input)).count() == CAP
+    });
+    lab.until("it is stopped", || lab.run_of("main")["stop_reason"] == "turn_limit_reached");
+    let works = lab.ran().iter().filter(|command| command.starts_with("echo step")).count();
+    assert_eq!(works, CAP - 1, "{:?}\n{}", lab.ran(), lab.story());
 }
