@@ -135,6 +135,7 @@ fn three_sessions_in_two_repositories_share_a_users_day() {
     assert_snapshot!(world.run(&["grant", "project", &format!("{day}=+1")]), @r"
     [stderr]
     error: no max_cost_usd_per_day is set for the project
+      hint: the project has no limit: one in a configuration file holds over all sessions
     [exit 1]
     ");
     assert_snapshot!(world.run(&["grant", "user"]), @r"
