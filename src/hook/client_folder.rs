@@ -12,8 +12,8 @@ use crate::wire::worktree_moves::{self, WorktreeMove};
 /// Follows a session's client to where it has moved. The client takes the session's transcript along, to the folder of transcripts that
 /// is named after the new place: this tells of moves that no call made. `is_new_client` where another client has taken the session up.
 pub fn follow(session: &mut Session, input: &Input, is_new_client: bool) {
-    let home = |path: &str| Path::new(path).parent().map(Path::to_path_buf);
-    let is_moved = home(&session.position.path) != home(&input.transcript_path) && !input.transcript_path.is_empty();
+    let (before, now) = (Path::new(&session.position.path), Path::new(&*input.transcript_path));
+    let is_moved = before.parent() != now.parent() && !input.transcript_path.is_empty();
     let folder = match worktree_moves::made(input) {
         Some(WorktreeMove::Into(worktree)) => Some(worktree),
         Some(WorktreeMove::Back(to)) => named(session, input).or(Some(to)),

@@ -69,13 +69,10 @@ pub fn mark(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> 
     write(store, &state.session, records, now)
 }
 
-/// How many responses after the last hook show that the client went on without any: between one and the next lies an event.
-const UNASKED: usize = 2;
-
 /// Says of a client that went on without asking any hook what its transcript shows of that.
 fn unasked(session: &Session) -> Option<String> {
     let after = ending::responses_since(Path::new(&session.position.path), session.last.wall_ms).unwrap_or(0);
-    (after >= UNASKED).then(|| {
+    (after >= ending::UNASKED).then(|| {
         let responses = counted(after as u64, "response");
         format!("The client went on without asking Fusebox: {responses} came after its last hook. No hook could be started, or none was left")
     })

@@ -14,9 +14,9 @@ use crate::platform::processes;
 use crate::store::Store;
 use crate::transcript::ingest::TranscriptIngest;
 
-/// For how long it is waited for at most: the client writes its rows a tenth of a second apart.
+/// How often the row is looked for at most: the client writes its rows a tenth of a second apart.
 const LOOKS: usize = 30;
-/// How often it is looked for until then.
+/// How long it takes from one look to the next.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Reads what is new in the main transcript, and waits for the row that says who has sent the prompt, where a call depends on it: a run

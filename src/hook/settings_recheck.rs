@@ -36,8 +36,6 @@ const ASKS_WITHIN_MS: u64 = 5_000;
 const SELDOM: Duration = Duration::from_millis(500);
 /// How often the client is made to read again: at the first time it may get hooks back, at the second it asks them.
 const TOUCHES: usize = 2;
-/// How many responses show a client that asks no hook: an event lies between one response and the next.
-const RESPONSES: usize = 2;
 /// At how many looks, one after another, a transcript has to be missing to be taken for moved away.
 const MISSING: usize = 2;
 
@@ -169,7 +167,7 @@ impl Recheck<'_> {
         let own = [self.transcript()];
         let agents = layout::agent_files(&own[0]).into_iter().map(|(_, path)| path);
         let responses = |path: &Path| ending::responses_since(path, self.since_ms).unwrap_or(0);
-        own.into_iter().chain(agents).any(|path| responses(&path) >= RESPONSES)
+        own.into_iter().chain(agents).any(|path| responses(&path) >= ending::UNASKED)
     }
 
     /// Whether the transcript, which the client adds to, was taken away: responses are then seen nowhere.

@@ -14,6 +14,9 @@ use crate::transcript::row::{self, Row};
 /// The end of a transcript that is searched, in bytes.
 const REACH: u64 = 256 << 10;
 
+/// How many responses show a client that asks no hook: an event lies between one response and the next.
+pub const UNASKED: usize = 2;
+
 /// What each such row has.
 const ABOUT_THE_MODEL: &[u8] = b"\"assistant\"";
 
