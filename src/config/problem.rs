@@ -130,13 +130,14 @@ impl fmt::Display for Problem {
 /// Finds the name nearest to `word` by edits, where one is near enough to be meant.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let enough = (word.chars().count() / 3).max(2);
-    let scored = names.into_iter().map(|name| (if is_cut_short(word, name) { 1 } else { edits(word, name) }, name));
+    let scored = names.into_iter().map(|name| (if is_part(word, name) { 1 } else { edits(word, name) }, name));
     scored.filter(|(edits, _)| *edits <= enough).min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
 }
 
-/// Whether the word is the beginning of the name: `max_cost` of `max_cost_usd`.
-fn is_cut_short(word: &str, name: &str) -> bool {
-    word.len() >= SHORTEST_BEGINNING && name.starts_with(word)
+/// Whether the word is the beginning of the name, or a cap's without its `max_`: `max_cost` and `turns` of `max_cost_usd` and
+/// `max_turns`.
+fn is_part(word: &str, name: &str) -> bool {
+    word.len() >= SHORTEST_BEGINNING && (name.starts_with(word) || name.strip_prefix("max_") == Some(word))
 }
 
 /// Counts the insertions, deletions and replacements that turn one word into the other; case and `-` do not count.
