@@ -28,7 +28,7 @@ pub fn watch_settings(
     // A limit that ends the loop may be the last that a person hears of the session.
     let ends = answer.goes_on == Some(false);
     match event.kind {
-        EventKind::ConfigChanged { .. } => {
+        EventKind::ConfigChanged => {
             // Before they are judged: what changes while they are is seen, too.
             let versions = settings_recheck::versions(env, &state.session);
             let now = settings_baseline::registered(env, &state.session);
@@ -40,6 +40,14 @@ pub fn watch_settings(
             };
             answer.decision = Some("block");
             answer.reason = Some(hold(state, &harm));
+        }
+        EventKind::Prompt { .. } if answer.decision == Some("block") => {
+            if is_edited(&state.session, pin_policy::fingerprint(env, Path::new(&folder))) {
+                // Whoever is blocked may have raised the cap already.
+                let said = answer.reason.take().unwrap_or_default();
+                let edited = notices::configuration_edited(NextStep::Reload);
+                answer.reason = Some(format!("{said}\nFusebox: {edited}"));
+            }
         }
         EventKind::Prompt { .. } => edits(env, state, &folder),
         EventKind::Stopped { .. } => {
@@ -123,8 +131,13 @@ fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
 /// Tells of an edit of the configuration, once.
 fn edits(env: &Environment, state: &mut SessionState, folder: &str) {
     let print = pin_policy::fingerprint(env, Path::new(folder));
-    if print != state.session.config_hash && state.session.config_hash != 0 {
+    if is_edited(&state.session, print) {
         state.session.config_hash = print;
         state.session.notify_user(&notices::configuration_edited(NextStep::Reload));
     }
+}
+
+/// Whether the configuration has another fingerprint than the one that the session was told of last.
+fn is_edited(session: &Session, print: u64) -> bool {
+    print != session.config_hash && session.config_hash != 0
 }

@@ -99,6 +99,26 @@ fn a_reload_takes_no_file_that_cannot_be_read() {
     }
 }
 
+/// Whoever is blocked may have raised the cap already: without a reload that changes nothing.
+#[test]
+fn a_prompt_that_is_blocked_after_an_edit_says_what_takes_it() {
+    let mut scene = Scene::new();
+    let cap = |usd: f64| json!({"session": {"max_cost_usd": usd, "timeout_action": "terminate"}}).to_string();
+    scene.world.write("home/.claude/fusebox.json", cap(0.05));
+    scene.begin();
+    assert!((0..30).any(|_| !scene.step(Actor::Main)), "nothing stops it");
+    scene.stops();
+    let edited = "the configuration was edited";
+    let last = |scene: &Scene| scene.answers().rsplit("\"decision\"").next().unwrap().to_owned();
+    assert!(!scene.prompt() && !last(&scene).contains(edited), "{}", last(&scene));
+    scene.world.write("home/.claude/fusebox.json", cap(9.0));
+    for _ in 0..2 {
+        assert!(!scene.prompt() && last(&scene).contains(edited), "{}", last(&scene));
+    }
+    scene.world.run(&["reload"]).ok();
+    assert!(scene.prompt() && scene.step(Actor::Main));
+}
+
 #[test]
 fn a_reload_says_which_grant_stays() {
     let mut scene = Scene::new();
