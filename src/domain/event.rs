@@ -265,10 +265,7 @@ pub enum EventKind {
     /// The session ended.
     SessionEnded,
     /// Settings changed.
-    ConfigChanged {
-        /// Events that would lose their handler; `None` where all hooks would be switched off.
-        lost: Vec<String>,
-    },
+    ConfigChanged,
     /// An event that says nothing of the agent's work, by its name.
     Other(String),
 }

@@ -159,7 +159,7 @@ fn prompted(state: &mut SessionState, run: &str) {
 fn tick(state: &mut SessionState, id: &str, event: &Event) {
     state.session.last = event.at;
     session_lifecycle::go_on(state, &event.kind);
-    if matches!(event.kind, EventKind::ConfigChanged { .. } | EventKind::Other(_)) {
+    if matches!(event.kind, EventKind::ConfigChanged | EventKind::Other(_)) {
         // It says nothing of the run's work: the next event that does counts the time, or nobody where that was idle.
         return;
     }

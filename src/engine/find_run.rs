@@ -206,7 +206,7 @@ pub fn joins_work(state: &SessionState, event: &Event) -> bool {
         (EventKind::SessionStart { .. } | EventKind::SessionEnded, _) => true,
         (EventKind::ToolRequested(_) | EventKind::ToolEnded(..) | EventKind::BatchEnded(_), _) => true,
         (EventKind::SubagentEnded(_) | EventKind::Stopped { .. } | EventKind::PermissionRequested, _) => true,
-        (EventKind::ConfigChanged { .. } | EventKind::Other(_), _) => true,
+        (EventKind::ConfigChanged | EventKind::Other(_), _) => true,
     }
 }
 

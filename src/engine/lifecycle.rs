@@ -40,7 +40,7 @@ pub fn works(kind: &EventKind) -> bool {
         EventKind::SubagentStarted | EventKind::SubagentEnded(_) => false,
         EventKind::SessionStart { .. } | EventKind::SessionEnded | EventKind::Prompt { .. } => false,
         EventKind::PermissionRequested | EventKind::Compacting => false,
-        EventKind::ConfigChanged { .. } | EventKind::Other(_) => false,
+        EventKind::ConfigChanged | EventKind::Other(_) => false,
     }
 }
 

@@ -35,7 +35,8 @@ pub enum Due {
     Nothing,
 }
 
-/// Returns what is due where the last reading took so long. A large state is read less often: that takes at most a tenth of a processor.
+/// Returns what is due where the last reading took so long. A large state is read less often: that takes at most a tenth of a
+/// processor, until a reading takes half a second.
 pub fn due(age: Age, took: Duration, is_changed: bool) -> Due {
     let may_read = age.read >= (took * REST).min(LONGEST_REST);
     match (may_read, age.transcripts >= TRANSCRIPTS) {

@@ -263,8 +263,8 @@ events! {
     }
     /// A settings file changed while the client runs.
     ConfigChange {
-        kind: EventKind::ConfigChanged { .. },
-        read: |_, _| EventKind::ConfigChanged { lost: Vec::new() },
+        kind: EventKind::ConfigChanged,
+        read: |_, _| EventKind::ConfigChanged,
         touches: Touches::Own,
         shows_person: ShowsPerson::Never,
         can_fail_closed: true,

@@ -61,7 +61,7 @@ fn reading(finding: &Finding, over: &str) -> String {
     if finding.is_window() && !opens.is_empty() { format!("{text}; next slot {opens}") } else { text }
 }
 
-/// Says when a budget begins anew, in the time zone that a person lives in.
+/// Says when a budget begins anew, in the configured time zone.
 fn until(frees: &str) -> String {
     let end = frees.strip_prefix("at ").unwrap_or_default();
     let (end, _zone) = end.rsplit_once(' ').unwrap_or((end, ""));

@@ -80,7 +80,7 @@ fn agents() -> [Agent; 2] {
 
 #[test]
 fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
-    let config = || EventKind::ConfigChanged { lost: Vec::new() };
+    let config = || EventKind::ConfigChanged;
     type Next = (&'static str, fn() -> EventKind, bool);
     let steps: [Next; 7] = [
         ("a call", || EventKind::ToolRequested(call()), true),
