@@ -154,6 +154,7 @@ fn last(store: &Store) -> Result<Option<Found>> {
                 short(&record.session)
             )
         }
+        Some(RecordKind::IncreaseAsked) => format!("#{number} is the last one: a dialog that asked for more."),
         Some(RecordKind::IncreaseDeclined) => format!("#{number} is the last one: a dialog that granted nothing."),
         _ if log_lines::is_persons(&record) => format!("#{number} is the last one, given by a person."),
         _ => format!("Trip #{number} is the last one."),

@@ -16,14 +16,17 @@ impl SessionReport {
             _ if !self.kept_back.is_empty() => ("blocked", Status::Failed),
             Some(last) if has_ended && last.is_kept_back() => ("blocked", Status::Failed),
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
-            Some(_) if self.status == Status::Running && !self.is_at_work() => (IDLE, self.status),
+            Some(last) if self.status == Status::Running && !self.is_at_work() => match last.status {
+                Status::Paused => (last.standing(), last.status),
+                _ => (IDLE, self.status),
+            },
             _ => (self.status.word(), self.status),
         }
     }
 
-    /// Whether one of its agents is at work, or held.
+    /// Whether one of its agents is at work.
     fn is_at_work(&self) -> bool {
-        self.runs.iter().any(|run| matches!(run.status, Status::Running | Status::Paused))
+        self.runs.iter().any(|run| run.status == Status::Running)
     }
 }
 

@@ -89,11 +89,17 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let who = format!("session {}, prompt blocked: {}", short(id), by_layer(finding));
         told(&who, &next.entry(), (indent, terminal))
     });
+    let is_heard = !matches!(session.status, Status::Completed | Status::Orphaned);
     let used_up = used_up(session).map(|(reading, next)| {
         let why = format!("{}, used up: {} ({}, {})", short(id), reading.figures(), reading.limit, reading.layer);
         told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal))
     });
-    of_session.into_iter().chain(of_runs).chain(kept_back).chain(used_up).collect()
+    let let_go_on = session.runs.iter().filter(|run| run.agent_type != MAIN && run.was_let_go_on() && is_heard);
+    let let_go_on = let_go_on.map(|run| {
+        let who = format!("{} {}, may go on", plain(run.kind()), short(&run.run_id));
+        told(&who, "when the main agent sends it a message: ask for that in the client", (indent, terminal))
+    });
+    of_session.into_iter().chain(of_runs).chain(kept_back).chain(used_up).chain(let_go_on).collect()
 }
 
 /// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more.

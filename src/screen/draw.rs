@@ -175,7 +175,7 @@ fn foot(canvas: &mut Canvas, view: &View, state: &ScreenState) -> u16 {
             let x = canvas.put(1, y, width, "Grant: ", bold());
             let x = canvas.put(x, y, width, &plain(text), accent);
             let x = canvas.put(x, y, 1, "▏", accent);
-            canvas.put(x + 1, y, width, "Enter gives it, Esc leaves", dim());
+            canvas.put(x + 1, y, width, "Enter goes on, Esc leaves", dim());
         }
         Stage::Text(..) => keys(canvas, y, &[("↑↓", "move"), ("q", "back"), ("Ctrl-C", "quit")]),
         Stage::Tree if !state.said.is_empty() => return words(canvas, &state.said, 1).0,

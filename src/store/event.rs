@@ -70,10 +70,12 @@ impl Store {
             RecordKind::AgentStopped,
             RecordKind::AgentWarning,
             RecordKind::IncreaseDeclined,
+            RecordKind::IncreaseAsked,
         ];
         let kinds = kinds.map(RecordKind::as_str);
-        let latest = "WHERE kind IN (?1, ?2, ?3, ?4, ?5) AND record ->> '$.percent' IS NULL ORDER BY id DESC LIMIT 1";
-        Ok(self.records(latest, &[&kinds[0], &kinds[1], &kinds[2], &kinds[3], &kinds[4]])?.pop())
+        let latest =
+            "WHERE kind IN (?1, ?2, ?3, ?4, ?5, ?6) AND record ->> '$.percent' IS NULL ORDER BY id DESC LIMIT 1";
+        Ok(self.records(latest, &[&kinds[0], &kinds[1], &kinds[2], &kinds[3], &kinds[4], &kinds[5]])?.pop())
     }
 
     /// Loads the record with this number.

@@ -105,7 +105,7 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
     a3fa11ed00: failed by max_turns; max_turns 25 project, max_cost_usd 1.00 USD project
     ");
     assert_snapshot!(world.run(&["status"]), @r#"
-    session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
+    session 5f0c1d2e  paused  2.36 USD  since 2026-11-20 10:00
       /srv/shop
       cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       main b7d1aaaa  paused  0 tool calls, 0.50 USD
@@ -339,6 +339,8 @@ fn resuming_a_failed_run_raises_the_limit_that_stopped_it() {
       developer a3fa11ed  may go on  25 tool calls, 0.64 USD  depth 1
         tool calls  [######----] 25/37 max_turns  grant
         cost        [###-------] 0.64/2.00 USD max_cost_usd  grant
+      developer a3fa11ed, may go on
+        when the main agent sends it a message: ask for that in the client
     [exit 0]
     ");
 }

@@ -62,6 +62,8 @@ fn a_no_is_told_before_the_next_event_with_what_gives_more() {
     let mut scene = asked(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
     let status = shell(&scene, "fusebox status");
     assert!(status.contains("no answer seen yet") && grants(&status).is_empty(), "{status}");
+    let told = shell(&scene, "fusebox explain");
+    assert!(told.contains("is the last one: a dialog that nobody has answered yet."), "{told}");
     scene.says_no();
     let status = shell(&scene, "fusebox status");
     assert!(status.contains("asked for more of max_cost_usd: No"), "{status}");
@@ -75,6 +77,17 @@ fn a_no_is_told_before_the_next_event_with_what_gives_more() {
     assert!(scene.prompt() && scene.step(Actor::Main), "{more}");
     let log = shell(&scene, "fusebox log");
     assert_eq!(log.matches("INCREASE_DECLINED").count(), 1, "{log}");
+}
+
+#[test]
+fn a_dialog_that_was_answered_with_yes_is_the_last_that_a_limit_did() {
+    let mut scene = asked(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
+    scene.says_yes(Actor::Main);
+    let told = shell(&scene, "fusebox explain");
+    assert!(
+        told.contains("is the last one: a dialog that asked for more.") && told.contains("INCREASE_ASKED"),
+        "{told}"
+    );
 }
 
 #[test]

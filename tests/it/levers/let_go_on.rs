@@ -26,6 +26,8 @@ fn a_pauses_subagents_are_named_to_who_resumes_it_and_to_the_main_agent() {
     assert!(said.contains("which tells it that worker a1-0000 waits for a message"), "{said}");
     let status = scene.world.run(&["status"]).ok();
     assert!(status.contains("worker a1-0000  may go on"), "{status}");
+    let next = "worker a1-0000, may go on\n    when the main agent sends it a message: ask for that in the client";
+    assert!(status.contains(next), "{status}");
     assert!(scene.prompt());
     let told = "these subagents were stopped before they were done, and may go on now: worker (run a1-0000)";
     assert_eq!(scene.answers().matches(told).count(), 1, "{}", scene.answers());
