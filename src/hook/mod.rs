@@ -56,6 +56,8 @@ pub mod team_sync;
 pub mod told_later;
 pub mod unheard_messages;
 pub mod unwatched_clients;
+pub mod watch_client;
+pub mod word_verdict;
 
 use std::panic;
 use std::path::PathBuf;
@@ -200,8 +202,10 @@ pub fn respond(
         let ingested = Ingested { held_ms: held.ms, ..ingested };
         let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
         let Some(mut loaded) = held_calls::hold(env, deadline, (loaded, &applied), &mut held) else { continue };
-        let reply = reply::compose(env, &mut loaded, &call, &applied);
+        let mut answer = word_verdict::word(&loaded, &call, &applied);
+        let order = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
+        let answer = reply::compose(&mut loaded, &call, &applied, answer);
         let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
-        return Ok(HookResult { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.order)) });
+        return Ok(HookResult { answer, rest: Some(FollowUp::Finish(Box::new(saved), order)) });
     }
 }

@@ -1,54 +1,29 @@
-//! The reply to a hook call: the verdict in words, and what a person is to be told.
+//! The reply to a hook call: its answer, and what a person is to be told with it.
 
 use crate::domain::bounds;
 use crate::domain::event::{Agent, Event};
-use crate::engine::outcome::outcome;
 use crate::engine::session_state::SessionState;
 use crate::hook::apply::Applied;
-use crate::hook::background_order::BackgroundOrder;
 use crate::hook::load::Loaded;
 use crate::hook::parse::HookCall;
-use crate::hook::{
-    called_skills, changed_calls, command_watch, given_answers, live_mods, settings_watch, spend_before_install,
-    unwatched_clients,
-};
+use crate::hook::{given_answers, spend_before_install};
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
-use crate::platform::environment::Environment;
 use crate::store::log_file;
 use crate::wire::events::{EventName, ShowsPerson};
 use crate::wire::messages::{self, short};
-use crate::wire::output::{self, Answer, Case};
+use crate::wire::output::Answer;
 
-/// What is said to the client.
-pub struct Reply {
-    /// The answer; empty where there is nothing to say.
-    pub text: String,
-    /// What a process is to do that outlives this one, once the answer is given.
-    pub order: Option<BackgroundOrder>,
-}
-
-/// Words the reply, and notes in the state what it says.
-pub fn compose(env: &Environment, loaded: &mut Loaded, call: &HookCall, applied: &Applied) -> Reply {
-    let Loaded { store, state, .. } = loaded;
-    let (input, event, run) = (call.input, &call.event, applied.run.as_str());
-    let outcome = outcome(state, run, event, &applied.verdict);
-    let case = Case { name: call.name, event, outcome: &outcome, tool_input: input.tool_input };
-    let mut answer = output::answer(&case, &applied.verdict);
-    let watch = command_watch::order(state, run, (event, input), (&applied.verdict, &answer));
-    changed_calls::note(state, run, (event, input), &answer, &call.guard);
-    let recheck = settings_watch::watch_settings(env, state, event, &mut answer);
-    unwatched_clients::tell(store, state, event, &answer);
-    called_skills::typed(env, state, event, input);
-    live_mods::end_client(env, state, event, &answer);
+/// Adds to an answer what a person is to be told, and notes in the state what it says; empty where there is nothing to say.
+pub fn compose(loaded: &mut Loaded, call: &HookCall, applied: &Applied, mut answer: Answer) -> String {
+    let state = &mut loaded.state;
     tell_of_ended_client(state);
     divert_log(state);
-    show_notifications(state, event, &mut answer);
-    spend_before_install::mark(state, event, &mut answer);
+    show_notifications(state, &call.event, &mut answer);
+    spend_before_install::mark(state, &call.event, &mut answer);
     let text = answer.text();
-    given_answers::keep(state, run, call, &text);
-    let watch = watch.map(|order| BackgroundOrder::Command(Box::new(order)));
-    Reply { text, order: watch.or(recheck.map(BackgroundOrder::Settings)) }
+    given_answers::keep(state, &applied.run, call, &text);
+    text
 }
 
 /// Tells the person that the client is ended, here and in the first session above.

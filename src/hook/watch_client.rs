@@ -1,0 +1,31 @@
+//! What is watched besides the call itself, once its verdict is worded: settings that change, a command whose time is cut, other hooks
+//! that change calls, and a client that asks the model without any hook.
+
+use crate::hook::apply::Applied;
+use crate::hook::background_order::BackgroundOrder;
+use crate::hook::load::Loaded;
+use crate::hook::parse::HookCall;
+use crate::hook::{called_skills, changed_calls, command_watch, live_mods, settings_watch, unwatched_clients};
+use crate::platform::environment::Environment;
+use crate::wire::output::Answer;
+
+/// Notes what it sees in the state, and adds to the answer: a change of settings may have to wait. Returns what a process is to watch
+/// that outlives this one.
+pub fn watch(
+    env: &Environment,
+    loaded: &mut Loaded,
+    call: &HookCall,
+    applied: &Applied,
+    answer: &mut Answer,
+) -> Option<BackgroundOrder> {
+    let Loaded { store, state, .. } = loaded;
+    let (input, event, run) = (call.input, &call.event, applied.run.as_str());
+    let command = command_watch::order(state, run, (event, input), (&applied.verdict, answer));
+    changed_calls::note(state, run, (event, input), answer, &call.guard);
+    let settings = settings_watch::watch_settings(env, state, event, answer);
+    unwatched_clients::tell(store, state, event, answer);
+    called_skills::typed(env, state, event, input);
+    live_mods::end_client(env, state, event, answer);
+    let command = command.map(|order| BackgroundOrder::Command(Box::new(order)));
+    command.or(settings.map(BackgroundOrder::Settings))
+}

@@ -1,0 +1,14 @@
+//! The verdict in the client's protocol.
+
+use crate::engine::outcome::outcome;
+use crate::hook::apply::Applied;
+use crate::hook::load::Loaded;
+use crate::hook::parse::HookCall;
+use crate::wire::output::{self, Answer, Case};
+
+/// Words the verdict.
+pub fn word(loaded: &Loaded, call: &HookCall, applied: &Applied) -> Answer {
+    let outcome = outcome(&loaded.state, &applied.run, &call.event, &applied.verdict);
+    let case = Case { name: call.name, event: &call.event, outcome: &outcome, tool_input: call.input.tool_input };
+    output::answer(&case, &applied.verdict)
+}
