@@ -1,34 +1,13 @@
 //! What is missing at the end of an agent's work.
 
 use crate::domain::finding_source::FindingSource;
-use crate::domain::policy::{Action, Billing, Layer, Scope};
+use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::run::Run;
 use crate::domain::verdict::Finding;
 
 /// Makes the finding of a rule about the end of an agent's work; `what` is its sentence.
 pub fn finding(source: FindingSource, layer: Layer, what: String) -> Finding {
-    Finding {
-        source,
-        scope: Scope::Run,
-        used: 0,
-        cap: 0,
-        action: Action::Warn,
-        layer,
-        percent: 100,
-        spent: 0,
-        increase: 0,
-        ahead: 0,
-        requests_ahead: 0,
-        step: 0,
-        subject: what,
-        frees: String::new(),
-        above: String::new(),
-        billing: Billing::default(),
-        declined: false,
-        under_way: 0,
-        unwritten: 0,
-        wait_ms: 0,
-    }
+    Finding { subject: what, ..Finding::bare(source, Scope::Run, Action::Warn, layer) }
 }
 
 /// Whether a finding is about what is missing at the end of an agent's work.

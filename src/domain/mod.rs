@@ -17,6 +17,7 @@ pub mod event;
 pub mod fact;
 pub mod failures;
 pub mod finding_source;
+pub mod frees;
 pub mod incomplete;
 pub mod ingested;
 pub mod json_fault;

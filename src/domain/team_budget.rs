@@ -3,6 +3,7 @@
 use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
+use crate::domain::frees::Frees;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::meters::Periods;
 use crate::domain::team::{Standing, TeamTerms};
@@ -21,10 +22,10 @@ impl SharedBudget {
     }
 
     /// Says when a team's budget may be spent again, where that is no period of its own.
-    pub fn frees_of_team(&self) -> Option<String> {
+    pub fn frees_of_team(&self) -> Option<Frees> {
         match (self.standing, &self.spent_project) {
-            (Some(Standing::Closed), _) => Some("once the store is heard".to_owned()),
-            (Some(Standing::ProjectSpent), Some(spent)) => Some(format!("at {}", spent.resets)),
+            (Some(Standing::Closed), _) => Some(Frees::Once("the store is heard".to_owned())),
+            (Some(Standing::ProjectSpent), Some(spent)) => Some(Frees::At(spent.resets.clone())),
             _ => None,
         }
     }

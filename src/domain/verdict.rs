@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::finding_source::FindingSource;
+use crate::domain::frees::Frees;
 use crate::domain::limit::{Ends, Form, Limit, Unit};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Billing, Layer, Scope};
@@ -46,9 +47,9 @@ pub struct Finding {
     /// What it is about where the limit does not say: the tools of a rate, what repeats.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
-    /// When it passes by itself: `in 12 s`, `at 2026-11-21 00:00 +01:00`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub frees: String,
+    /// When it passes by itself.
+    #[serde(default, skip_serializing_if = "Frees::is_never")]
+    pub frees: Frees,
     /// The session whose limit it is, where that is one above the run's own.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub above: String,
@@ -70,34 +71,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Makes what a rule says where so much is used: that its cap is reached.
-    pub fn of(rule: &LimitRule, scope: Scope, used: u64) -> Finding {
-        Finding {
-            source: rule.source(),
-            scope,
-            used,
-            spent: 0,
-            cap: rule.cap,
-            action: rule.action,
-            layer: rule.layer,
-            percent: 100,
-            increase: if rule.locked { 0 } else { rule.increase },
-            ahead: 0,
-            requests_ahead: 0,
-            step: if rule.locked { 0 } else { rule.increase },
-            subject: String::new(),
-            frees: String::new(),
-            above: String::new(),
-            billing: rule.billing,
-            declined: false,
-            under_way: 0,
-            unwritten: 0,
-            wait_ms: 0,
-        }
-    }
-
-    /// Makes what a person orders.
-    pub fn ordered(source: FindingSource, scope: Scope, action: Action) -> Finding {
+    /// Makes a trip without figures.
+    pub fn bare(source: FindingSource, scope: Scope, action: Action, layer: Layer) -> Finding {
         Finding {
             source,
             scope,
@@ -105,14 +80,14 @@ impl Finding {
             spent: 0,
             cap: 0,
             action,
-            layer: Layer::Grant,
+            layer,
             percent: 100,
             increase: 0,
             ahead: 0,
             requests_ahead: 0,
             step: 0,
             subject: String::new(),
-            frees: String::new(),
+            frees: Frees::Never,
             above: String::new(),
             billing: Billing::default(),
             declined: false,
@@ -120,6 +95,24 @@ impl Finding {
             unwritten: 0,
             wait_ms: 0,
         }
+    }
+
+    /// Makes what a rule says where so much is used: that its cap is reached.
+    pub fn of(rule: &LimitRule, scope: Scope, used: u64) -> Finding {
+        let increase = if rule.locked { 0 } else { rule.increase };
+        Finding {
+            used,
+            cap: rule.cap,
+            increase,
+            step: increase,
+            billing: rule.billing,
+            ..Finding::bare(rule.source(), scope, rule.action, rule.layer)
+        }
+    }
+
+    /// Makes what a person orders.
+    pub fn ordered(source: FindingSource, scope: Scope, action: Action) -> Finding {
+        Finding::bare(source, scope, action, Layer::Grant)
     }
 
     /// Whether a command has ordered it, and no rule.
@@ -149,7 +142,7 @@ impl Finding {
 
     /// Whether it passes by itself, so that nothing has to be lifted.
     pub fn passes(&self) -> bool {
-        !self.frees.is_empty()
+        !self.frees.is_never()
     }
 
     /// Whether its trip ends a whole session: what refuses single calls or passes by itself ends the run that meets it.

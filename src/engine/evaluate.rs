@@ -4,10 +4,11 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::duration;
 use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
+use crate::domain::frees::Frees;
 use crate::domain::limit::{Ends, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
-use crate::domain::policy::{Action, Billing, OnLimit, Scope};
+use crate::domain::policy::{Action, OnLimit, Scope};
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
 
@@ -149,12 +150,14 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
 }
 
 /// Says when a rule's trip passes by itself, where it does.
-fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
-    if let Some(words) = scope.shared_budget.and_then(SharedBudget::frees_of_team) {
-        return words;
+fn frees(rule: &LimitRule, scope: &ScopeUsage) -> Frees {
+    if let Some(frees) = scope.shared_budget.and_then(SharedBudget::frees_of_team) {
+        return frees;
     }
-    let resets = scope.shared_budget.and_then(|budget| budget.resets(rule.limit));
-    resets.map(|words| format!("at {words}")).unwrap_or_default()
+    scope
+        .shared_budget
+        .and_then(|budget| budget.resets(rule.limit))
+        .map_or(Frees::Never, |moment| Frees::At(moment.to_owned()))
 }
 
 /// Looks at one rate: a trip, where what is about to happen does not fit into the window.
@@ -178,27 +181,15 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         ("", tool) => tool,
         (model, _) => model,
     };
+    let source = FindingSource::Limit(rate.limit);
     let finding = Finding {
-        source: FindingSource::Limit(rate.limit),
-        scope: at.used.scope,
         used: reading.used,
-        spent: 0,
         cap: rate.max,
-        action: rate.action,
-        layer: rate.layer,
-        percent: 100,
-        increase: 0,
-        ahead: 0,
-        requests_ahead: 0,
-        step: 0,
         subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
-        frees: format!("in {}", duration::ahead(reading.frees_in_ms)),
+        frees: Frees::In(duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),
-        billing: Billing::default(),
-        declined: false,
-        under_way: 0,
-        unwritten: 0,
         wait_ms: if rate.on_limit == OnLimit::Wait { reading.frees_in_ms } else { 0 },
+        ..Finding::bare(source, at.used.scope, rate.action, rate.layer)
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)

@@ -44,7 +44,7 @@ fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) ->
         layer: finding.layer.as_str().to_owned(),
         stop_reason: finding.stop_reason().into_owned(),
         subject: finding.subject.clone(),
-        frees: finding.frees.clone(),
+        frees: finding.frees.to_string(),
         percent: (finding.percent < 100).then_some(finding.percent),
         mode: if state.session.mode == Mode::Observe { "observe".to_owned() } else { String::new() },
         ..Record::default()

@@ -1,5 +1,6 @@
 //! Which next step is right: for a person whose work a limit or an order holds.
 
+use crate::domain::frees::Frees;
 use crate::domain::limit::{Limit, Unit};
 use crate::domain::policy::{Action, Scope};
 use crate::domain::verdict::Finding;
@@ -64,6 +65,9 @@ pub fn lifts(finding: &Finding, held: Held, id: &str) -> NextStep {
 }
 
 /// Says when a limit passes that may have tripped a while ago: `in 12 s` was true then.
-fn since_then(frees: &str) -> String {
-    frees.strip_prefix("in ").map_or_else(|| frees.to_owned(), |span| format!("{span} after it tripped"))
+fn since_then(frees: &Frees) -> String {
+    match frees {
+        Frees::In(span) => format!("{span} after it tripped"),
+        other => other.to_string(),
+    }
 }

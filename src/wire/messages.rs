@@ -2,6 +2,7 @@
 
 use crate::domain::event::{Event, EventKind};
 use crate::domain::finding_source::FindingSource;
+use crate::domain::frees::Frees;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::{Limit, Unit};
 use crate::domain::limit_set::LimitSet;
@@ -61,12 +62,20 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
 
 /// Says when a finding passes by itself, where it does.
 fn passes(finding: &Finding) -> String {
-    match finding.frees.as_str() {
-        "" => String::new(),
-        frees if finding.scope == Scope::Team && frees.starts_with("at ") => format!("; it resets {frees}"),
-        frees if finding.scope == Scope::Team => format!("; it goes on {frees}"),
+    match &finding.frees {
+        Frees::Never => String::new(),
+        frees if finding.scope == Scope::Team => passes_for_team(frees),
         frees if finding.is_window() => format!("; the next slot opens {frees}"),
         frees => format!("; it begins anew {frees}"),
+    }
+}
+
+/// Says when a team's budget may be spent again, where it is said in a clause of its own.
+pub fn passes_for_team(frees: &Frees) -> String {
+    match frees {
+        Frees::Never => String::new(),
+        Frees::At(_) => format!("; it resets {frees}"),
+        Frees::In(_) | Frees::Once(_) => format!("; it goes on {frees}"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::domain::frees::Frees;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::{Form, Limit, Span, Unit};
 use crate::domain::notification::ParentNotification;
@@ -13,7 +14,7 @@ use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 use crate::ui::formats::counted;
 use crate::ui::style::tokens;
-use crate::wire::messages::{Ahead, bare, because, figures_of_trip, orders, pair, short};
+use crate::wire::messages::{Ahead, bare, because, figures_of_trip, orders, pair, passes_for_team, short};
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
 pub fn by_layer(finding: &Finding) -> String {
@@ -33,7 +34,7 @@ pub fn by_layer_and_now(finding: &Finding) -> String {
 }
 
 fn without_wait(finding: &Finding) -> String {
-    by_layer(&Finding { frees: String::new(), ..finding.clone() })
+    by_layer(&Finding { frees: Frees::Never, ..finding.clone() })
 }
 
 fn reading(finding: &Finding, over: &str) -> String {
@@ -42,11 +43,7 @@ fn reading(finding: &Finding, over: &str) -> String {
     let text = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
-        (_, subject) if finding.scope == Scope::Team => match finding.frees.as_str() {
-            "" => format!("{subject} {by}"),
-            frees if frees.starts_with("at ") => format!("{subject} {by}; it resets {frees}"),
-            frees => format!("{subject} {by}; it goes on {frees}"),
-        },
+        (_, subject) if finding.scope == Scope::Team => format!("{subject} {by}{}", passes_for_team(&finding.frees)),
         (_, "") => {
             let ahead = Ahead { amount: finding.ahead, requests: finding.requests_ahead };
             let used = figures_of_trip(limit, finding.used, finding.cap, ahead);
@@ -57,16 +54,14 @@ fn reading(finding: &Finding, over: &str) -> String {
             format!("{}{over} {}, {subject} {by}", label(finding, limit), pair(limit, finding.used, finding.cap))
         }
     };
-    let opens = finding.frees.as_str();
-    if finding.is_window() && !opens.is_empty() { format!("{text}; next slot {opens}") } else { text }
+    if finding.is_window() && finding.passes() { format!("{text}; next slot {}", finding.frees) } else { text }
 }
 
 /// Says when a budget begins anew, in the configured time zone.
-fn until(frees: &str) -> String {
-    let end = frees.strip_prefix("at ").unwrap_or_default();
+fn until(frees: &Frees) -> String {
+    let Frees::At(end) = frees else { return String::new() };
     let (end, _zone) = end.rsplit_once(' ').unwrap_or((end, ""));
-    let end = end.strip_suffix(" 00:00").unwrap_or(end);
-    if end.is_empty() { String::new() } else { format!(" until {end}") }
+    format!(" until {}", end.strip_suffix(" 00:00").unwrap_or(end))
 }
 
 /// A key that is longer says of its limit what its label says.
@@ -163,7 +158,7 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     let order = run.order.as_ref().or(session.order.as_ref());
     let held = if finding.ends_session() { Held::Session } else { Held::MainRun };
     let (reading, next) = match advice::lifts(finding, held, holder(session, run, finding)) {
-        NextStep::Passes { .. } => (without_wait(finding), NextStep::Passes { when: finding.frees.clone() }),
+        NextStep::Passes { .. } => (without_wait(finding), NextStep::Passes { when: finding.frees.to_string() }),
         // The command says whose budget it is.
         next @ NextStep::Grant { .. } if finding.passes() || is_long(finding) => (reading(finding, ""), next),
         next if finding.passes() => (reading(finding, ""), next),
@@ -206,7 +201,7 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
 pub fn question(run: &Run, finding: &Finding) -> String {
     let (who, Some(limit)) = (named(run), finding.facts()) else { return by_layer(finding) };
     match (limit.form, limit.unit) {
-        (Form::Windows, _) => to_people::question_window(who, &finding.frees, without_wait(finding)),
+        (Form::Windows, _) => to_people::question_window(who, finding.frees.to_string(), without_wait(finding)),
         (_, Unit::Switch) => to_people::question_repetition(who, by_layer(finding)),
         _ => {
             let used_of = pair(limit, finding.used, finding.cap);
@@ -251,7 +246,7 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&F
     let order = run.order.as_ref().or(session.order.as_ref());
     // The phrase says what it is counted over, and the next step when it passes.
     let says_when = finding.is_window() || finding.scope == Scope::Team && matches!(next, NextStep::Passes { .. });
-    let finding = &Finding { frees: if says_when { String::new() } else { finding.frees.clone() }, ..finding.clone() };
+    let finding = &Finding { frees: if says_when { Frees::Never } else { finding.frees.clone() }, ..finding.clone() };
     let why = reading(finding, "") + &because(order.and_then(|order| order.reason.as_ref()));
     to_people::blocked_prompt(phrase_of_block(finding), why, next)
 }
@@ -263,10 +258,10 @@ pub fn unblocks(session: &Session, run: &Run, finding: &Finding) -> NextStep {
     let is_budget = matches!(finding.scope, Scope::Project | Scope::User);
     let paused = finding.action == Action::Pause && !is_budget;
     match (finding.facts(), paused) {
-        (Some(_), false) if finding.is_window() => NextStep::Passes { when: finding.frees.clone() },
+        (Some(_), false) if finding.is_window() => NextStep::Passes { when: finding.frees.to_string() },
         (Some(_), false) if finding.is_switch() => advice::resume(id),
         (Some(_), false) if finding.increase == 0 && finding.passes() => {
-            NextStep::Passes { when: finding.frees.clone() }
+            NextStep::Passes { when: finding.frees.to_string() }
         }
         (Some(_), false) => advice::grant(finding, id),
         (_, true) | (None, false) => advice::resume(id),

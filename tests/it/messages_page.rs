@@ -92,26 +92,16 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
     // The longer words are those of whoever pays by a plan.
     let billing = if limit.unit == Unit::Usd { Billing::Plan } else { Billing::Tokens };
     let of = |action, percent| Finding {
-        source: source.clone(),
-        scope,
         used: cap / 100 * 97,
         cap,
-        action,
-        layer: Layer::Project,
         percent,
         increase: cap / 2,
         ahead: cap / 100 * 4,
         requests_ahead: 2,
-        step: 0,
         subject: subject.to_owned(),
-        frees: frees.to_owned(),
-        above: String::new(),
+        frees: frees.to_owned().into(),
         billing,
-        under_way: 0,
-        declined: false,
-        unwritten: 0,
-        wait_ms: 0,
-        spent: 0,
+        ..Finding::bare(source.clone(), scope, action, Layer::Project)
     };
     let actions = [Action::Terminate, Action::Pause, Action::Warn, Action::RequestIncrease];
     actions.into_iter().map(|action| of(action, 100)).chain([of(Action::Warn, 80)]).collect()

@@ -133,28 +133,7 @@ pub fn charge(message: &str, run: &Run, seconds: i64, milli_usd: u64) -> Charge 
 pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> Finding {
     let (used, cap) = numbers;
     let layer = if scope == Scope::Run { Layer::Project } else { Layer::BuiltIn };
-    Finding {
-        source: FindingSource::parse(limit),
-        scope,
-        used,
-        cap,
-        action,
-        layer,
-        percent: 100,
-        increase: cap / 2,
-        ahead: 0,
-        requests_ahead: 0,
-        step: 0,
-        subject: String::new(),
-        frees: String::new(),
-        above: String::new(),
-        billing: Billing::default(),
-        declined: false,
-        under_way: 0,
-        unwritten: 0,
-        wait_ms: 0,
-        spent: 0,
-    }
+    Finding { used, cap, increase: cap / 2, ..Finding::bare(FindingSource::parse(limit), scope, action, layer) }
 }
 
 /// Ends a run by a finding, as the hook does.

@@ -226,7 +226,7 @@ fn explained(finding: &Finding, change: impl Fn(&mut Record, &mut Session)) -> S
     let run = developer("s1", "a1", "p1");
     let kind = if is_call { RecordKind::AgentWarning } else { RecordKind::AgentFailed };
     let mut told =
-        Record { subject: finding.subject.clone(), frees: finding.frees.clone(), ..record(kind, &run, finding) };
+        Record { subject: finding.subject.clone(), frees: finding.frees.to_string(), ..record(kind, &run, finding) };
     change(&mut told, &mut of);
     let goes_on = told.event == Some(RecordKind::AgentWarning);
     let run = if goes_on { run } else { ended(run, finding, Status::Failed) };
@@ -249,7 +249,7 @@ fn a_refused_call_is_explained() {
       A cap of 9 (`max_parallel_subagents: 9` in `session`) would have let this call through.
     ");
     let rate = trip("rate_limits", (10, 10), Action::Terminate, Scope::User);
-    let rate = Finding { subject: "WebSearch in 60 s".to_owned(), frees: "in 12 s".to_owned(), ..rate };
+    let rate = Finding { subject: "WebSearch in 60 s".to_owned(), frees: "in 12 s".to_owned().into(), ..rate };
     assert_snapshot!(explained(&rate, |_, _| {}), @r"
     #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 rate_limits 10/10 (WebSearch in 60 s) call refused built-in
       developer (a1) was at 10 of 10 calls in the window of all sessions of this user (WebSearch in 60 s), the next slot to open in 12 s; the cap was set by Fusebox's built-in defaults. The call was
@@ -285,7 +285,7 @@ fn loops_and_storms_of_refusals_are_explained() {
 #[test]
 fn what_sessions_share_is_explained() {
     let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), Action::Terminate, Scope::User);
-    let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned(), ..budget };
+    let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned().into(), ..budget };
     assert_snapshot!(explained(&budget, |_, _| {}), @r"
     #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 user.max_cost_usd_per_day 25.00/25.00 USD terminate built-in
       developer (a1) was at cost of the day of all sessions of this user 25.00 USD, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
@@ -325,7 +325,7 @@ fn what_is_held_by_a_shared_budget_goes_on_with_more_of_it() {
         (developer("s1", "a1", "p1"), pause, more),
     ] {
         let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
-        let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned(), ..budget };
+        let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned().into(), ..budget };
         let status = if action == pause { Status::Paused } else { Status::Failed };
         let world = TestWorld::new();
         save(&world, |store| {
@@ -339,7 +339,7 @@ fn what_is_held_by_a_shared_budget_goes_on_with_more_of_it() {
 #[test]
 fn a_person_is_named_the_command_that_does_it() {
     let budget = |action| trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
-    let budget = |action| Finding { frees: "at midnight".to_owned(), increase: PICO, ..budget(action) };
+    let budget = |action| Finding { frees: "at midnight".to_owned().into(), increase: PICO, ..budget(action) };
     let free = main_run("s1", "p1");
     let prompt = |run: &Run, action| user_lines::blocked_prompt(&session("s1"), run, &budget(action), &[]);
     let held = ended(free.clone(), &budget(Action::Pause), Status::Paused);
