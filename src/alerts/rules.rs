@@ -228,7 +228,8 @@ fn activity<'a>(at: At<'a>) -> Activity<'a> {
 fn waits(at: At, ms: u64) -> Vec<Alert> {
     let activity = activity(at);
     let Some((call, since)) = activity.waits() else { return Vec::new() };
-    let answer = dialogs::of_run(&at.rows.records, &at.run.id).last().map_or(Answer::Open, |dialog| dialog.answer);
+    let asked = dialogs::of_run(&at.rows.records, &at.run.id, &at.rows.session);
+    let answer = asked.last().map_or(Answer::Open, |dialog| dialog.answer);
     if matches!(activity, Activity::AsksForMore(..)) && answer != Answer::Open {
         return Vec::new();
     }

@@ -40,6 +40,12 @@ pub struct Args {
 /// Tells the story of one run, trip or session.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
+    if let Some(id) = args.id.as_ref().filter(|_| !args.json)
+        && let Some(row) = notice(&store, id)?
+    {
+        tell_notice(env, row);
+        return Ok(ExitCode::SUCCESS);
+    }
     let Found { target, trip, is_last } = match &args.id {
         Some(id) => find(&store, id)?,
         None => {
@@ -116,9 +122,34 @@ fn find(store: &Store, id: &str) -> Result<Found> {
     let digits = id.trim_start_matches('#');
     let number: Option<i64> = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let Some((number, _, record)) = number.map(|number| store.record(number)).transpose()?.flatten() else {
-        return Ok(Found { target: target::of_id(store, id, Fits::Open)?.target, trip: None, is_last: None });
+        let found = target::of_id(store, id, Fits::Open);
+        let found = if number.is_some() { found.map_err(no_record) } else { found };
+        return Ok(Found { target: found?.target, trip: None, is_last: None });
     };
     of_record(store, number, record)
+}
+
+/// Says of a number that names nothing that it is no record's, either.
+fn no_record(error: Error) -> Error {
+    let words = Error::failed(format!("{error}, and no record has that number"));
+    match error.advice() {
+        Some(advice) => words.hint(advice),
+        None => words,
+    }
+}
+
+/// Returns the record that is meant where it is a notice: that has no story of its own.
+fn notice(store: &Store, id: &str) -> Result<Option<Numbered>> {
+    let number = id.trim_start_matches('#').parse().ok();
+    let row = number.map(|number| store.record(number)).transpose()?.flatten();
+    Ok(row.filter(|row| row.2.event == Some(RecordKind::Notice)))
+}
+
+/// Says what a notice has told, and what tells of its session.
+fn tell_notice(env: &Environment, row: Numbered) {
+    let session = short(&row.2.session).to_owned();
+    let line = log_lines::line(&query::logged(row), &query::page(env));
+    env.print(&format!("{line}`fusebox explain {session}` tells of its session\n"));
 }
 
 /// Finds the last that a limit has done: a trip, a dialog that granted nothing, or a prompt that was not sent since.

@@ -44,10 +44,19 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
     let closed_ms = retention::closed_ms(&store)?;
     drop(store);
-    if begin_ms < closed_ms && !args.json {
+    let is_pruned = begin_ms < closed_ms && !args.json;
+    if is_pruned {
         env.print(&format!("(records before {} are pruned)\n", page.zone.day(closed_ms)));
     }
-    let mut last = show(env, args, &page, Store::open(env)?.records_since(begin_ms)?).unwrap_or(0);
+    let shown = show(env, args, &page, Store::open(env)?.records_since(begin_ms)?);
+    if shown.is_none() && !is_pruned && !args.json && !args.follow {
+        // Not where the lines are: those may be counted.
+        env.eprintln_safe(match begin_ms {
+            i64::MIN..=0 => "nothing is recorded yet; `fusebox status` shows what is at work",
+            _ => "nothing is recorded of this time; `fusebox log --since all` shows all that is",
+        });
+    }
+    let mut last = shown.unwrap_or(0);
     while args.follow && env.wait_while_read(PAUSE) {
         // Open only for the moment: hooks wait for the same lock.
         let added = Store::open(env)?.records_after(last)?;

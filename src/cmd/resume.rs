@@ -156,7 +156,14 @@ fn holds_prompts_back(edit: &SessionEdit) -> Option<Finding> {
 }
 
 fn nothing_holds(edit: &SessionEdit, name: &str, status: Status) -> Error {
-    let error = Error::failed(format!("{name} is {}: nothing holds it", status.word()));
+    let is_main = matches!(&edit.target, Target::Run { run, .. } if edit.state.run(run).is_some_and(Run::is_main));
+    let error = match status {
+        Status::Failed | Status::Stopped if is_main => Error::failed(format!(
+            "{name} was {} and is over: nothing holds it, and the next prompt begins with whole limits",
+            status.word()
+        )),
+        _ => Error::failed(format!("{name} is {}: nothing holds it", status.word())),
+    };
     match clear_order::budgets_used_up(edit.state, edit.now).first() {
         Some(budget) => error.hint(format!("{name} has no order to lift, but {}", edit.above(budget))),
         None => error.hint(held_below(edit)),

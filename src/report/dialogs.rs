@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::charge::RecordKind;
+use crate::domain::session::{Session, Status};
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;
 
@@ -18,6 +19,8 @@ pub enum Answer {
     Declined,
     /// Nothing was granted: its agent was stopped while the question was open.
     Withdrawn,
+    /// Nobody can answer any more: its client has gone, or the agent went on in another way.
+    Unanswered,
 }
 
 impl Answer {
@@ -28,6 +31,7 @@ impl Answer {
             Answer::Granted => "Yes",
             Answer::Declined => "No",
             Answer::Withdrawn => "withdrawn by a stop",
+            Answer::Unanswered => "never answered",
         }
     }
 }
@@ -51,8 +55,9 @@ pub struct Dialog {
     pub number: i64,
 }
 
-/// Returns the dialogs about a run's calls, by their records: the last record about a limit says what became of its last dialog.
-pub fn of_run(records: &[Logged], run: &str) -> Vec<Dialog> {
+/// Returns the dialogs about a run's calls, by their records: the last record about a limit says what became of its last dialog. One
+/// without an answer that is not pending any more will have none.
+pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
     let mut dialogs: Vec<Dialog> = Vec::new();
     for logged in records.iter().filter(|logged| logged.record.run == run) {
         let (record, at) = (&logged.record, Timestamp(logged.at_ms));
@@ -72,6 +77,12 @@ pub fn of_run(records: &[Logged], run: &str) -> Vec<Dialog> {
             let is_new = asked.answer == Answer::Open || answer == Answer::Declined;
             asked.answer = if is_new { answer } else { asked.answer };
         }
+    }
+    let has_client = !matches!(session.status, Status::Completed | Status::Orphaned);
+    let pending = session.pending_prompts.iter().filter(|_| has_client);
+    let is_pending = |asked: &Dialog| pending.clone().any(|ask| ask.run == run && ask.finding.source == *asked.limit);
+    for asked in dialogs.iter_mut().filter(|asked| asked.answer == Answer::Open && !is_pending(asked)) {
+        asked.answer = Answer::Unanswered;
     }
     dialogs
 }

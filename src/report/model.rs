@@ -286,7 +286,7 @@ impl RunReport {
             remaining: reading::remaining(&limits),
             limits,
             trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip::trip).collect(),
-            dialogs: dialogs::of_run(&rows.records, &run.id),
+            dialogs: dialogs::of_run(&rows.records, &run.id, &rows.session),
             order: run.order.clone(),
             says_partial: run.partial,
             task: run.task.clone(),

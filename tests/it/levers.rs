@@ -68,7 +68,9 @@ pub fn standing(world: &TestWorld, id: &str) -> String {
 
 /// Shows the log without its moments.
 pub fn log(world: &TestWorld) -> String {
-    let wide = world.command(&["log", "--since", "all"]).env("COLUMNS", "200").run().ok();
+    let outcome = world.command(&["log", "--since", "all"]).env("COLUMNS", "200").run();
+    let (wide, is_empty) = (&outcome.stdout, outcome.stderr.starts_with("nothing is recorded yet"));
+    assert!(outcome.code == 0 && (outcome.stderr.is_empty() || is_empty), "{outcome}");
     let timeless = |line: &str| line.splitn(4, ' ').last().unwrap_or_default().to_owned();
     wide.lines().map(timeless).collect::<Vec<_>>().join("\n")
 }

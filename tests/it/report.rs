@@ -63,7 +63,11 @@ fn nothing_to_report_is_said_with_what_to_do() {
     }
     [exit 0]
     "#);
-    assert_snapshot!(world.run(&["log"]), @"[exit 0]");
+    assert_snapshot!(world.run(&["log"]), @r"
+    [stderr]
+    nothing is recorded of this time; `fusebox log --since all` shows all that is
+    [exit 0]
+    ");
     assert_snapshot!(world.run(&["status", "zz"]), @r"
     [stderr]
     error: no run or session is called `zz`

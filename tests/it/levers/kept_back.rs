@@ -90,6 +90,49 @@ fn a_dialog_that_was_answered_with_yes_is_the_last_that_a_limit_did() {
     );
 }
 
+/// A client that is gone shows its dialog to nobody.
+#[test]
+fn a_dialog_of_a_client_that_is_gone_waits_for_no_answer() {
+    let mut scene = asked(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
+    scene.leaves();
+    for command in ["fusebox status --all", "fusebox explain", "fusebox report"] {
+        let told = shell(&scene, command);
+        assert!(!told.contains("no answer seen yet"), "{command}: {told}");
+    }
+    assert!(shell(&scene, "fusebox status --all").contains("asked for more of max_cost_usd: never answered"));
+}
+
+#[test]
+fn a_number_names_a_record_or_nothing() {
+    let mut scene = begin(&json!({}));
+    assert!(shell(&scene, "fusebox log").contains("nothing is recorded"));
+    assert!(scene.step(Actor::Main));
+    scene.world.write("home/.claude/fusebox.json", json!({"main": {"max_turns": 40}}).to_string());
+    assert!(scene.prompt());
+    let log = shell(&scene, "fusebox log");
+    let line = log.lines().find(|line| line.contains("NOTICE")).unwrap();
+    let number = line.split('#').nth(1).unwrap().split_whitespace().next().unwrap();
+    let told = shell(&scene, &format!("fusebox explain {number}"));
+    assert!(told.contains("NOTICE the configuration was edited") && told.lines().count() < 6, "{told}");
+    assert!(told.contains("`fusebox explain s-0000` tells of its session"), "{told}");
+    let told = shell(&scene, "fusebox explain 4711");
+    assert!(told.contains("no run or session is called `4711`, and no record has that number"), "{told}");
+}
+
+#[test]
+fn a_main_agent_that_a_limit_has_ended_is_said_to_be_over() {
+    let mut scene = begin(&json!({"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"}}));
+    assert!((0..9).any(|_| !scene.step(Actor::Main)), "nothing stops it");
+    scene.stops();
+    let status = shell(&scene, "fusebox status --all");
+    let id = status.split("main ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    assert!(scene.prompt());
+    let said = shell(&scene, &format!("fusebox resume {id}"));
+    assert!(said.contains("is over; a later prompt has a run of its own"), "{said}");
+    let said = shell(&scene, &format!("fusebox resume {id}"));
+    assert!(said.contains("is over: nothing holds it, and the next prompt begins with whole limits"), "{said}");
+}
+
 #[test]
 fn a_session_that_is_resumed_after_a_blocked_prompt_is_not_said_to_be_blocked() {
     for order in ["stop", "pause"] {

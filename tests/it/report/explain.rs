@@ -107,7 +107,7 @@ fn what_is_not_known_or_not_unique_is_answered_with_candidates() {
     ");
     assert_snapshot!(world.run(&["explain", "99"]), @r"
     [stderr]
-    error: no run or session is called `99`
+    error: no run or session is called `99`, and no record has that number
       hint: name one of these:
         session 5f0c1d2e  running
         run a1b2c3d4  developer  running  session 5f0c1d2e
@@ -132,7 +132,11 @@ fn the_log_lists_records_as_lines_or_json() {
     {"id":2,"error":"Agent exceeded max_turns limit","taskId":"a3fa11ed00","agentType":"developer","turns":26,"elapsed_ms":0,"accumulated_cost_usd":0.0,"at":"2026-11-20T10:04:00.000Z","event":"AGENT_FAILED","session":"5f0c1d2e-0000","run":"a3fa11ed00","limit":"max_turns","scope":"run","action":"terminate","used":25.0,"cap":25.0,"layer":"project","stop_reason":"turn_limit_reached"}
     [exit 0]
     "#);
-    assert_eq!(world.run(&["log", "--since", "2026-11-21"]).ok(), "");
+    assert_snapshot!(world.run(&["log", "--since", "2026-11-21"]), @r"
+    [stderr]
+    nothing is recorded of this time; `fusebox log --since all` shows all that is
+    [exit 0]
+    ");
 }
 
 #[test]
