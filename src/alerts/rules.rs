@@ -1,48 +1,25 @@
 //! What each rule finds in the rows of the state.
 
 use crate::alerts::alert::{Alert, Hold};
-use crate::alerts::silence::{self, Signs};
-use crate::alerts::team;
+use crate::alerts::facts::{Facts, HOUR_MS, blocks, of_run, who};
+use crate::alerts::silence;
+use crate::alerts::{team, unasked};
 use crate::domain::alert::{AlertRule, Trigger};
 use crate::domain::amount::Amount;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::duration;
-use crate::domain::event::Moment;
 use crate::domain::limit::{Meter, Unit};
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::policy::{Action, Mode, Scope};
-use crate::domain::session::{Run, Session, Status};
-use crate::domain::team::CapUse;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
 use crate::limits;
 use crate::messages::alerts as messages;
 use crate::report::dialogs::{self, Answer};
-use crate::report::doing::{Activity, LatestCalls};
+use crate::report::doing::Activity;
 use crate::report::log_lines;
 use crate::report::reading::{self, LimitReading};
-use crate::report::rows::{Logged, SessionRows, project};
-use crate::report::status;
-use crate::ui::style::plain;
-use crate::wire::messages::short;
-use crate::wire::user_lines;
-
-/// How far back rules over an hour look, and how old a stop may be that is told, in milliseconds.
-pub const HOUR_MS: i64 = 3_600_000;
-
-/// What rules look at.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
-    /// The sessions of the last days.
-    pub rows: &'a [SessionRows],
-    /// The latest call of each run at work.
-    pub calls: &'a LatestCalls,
-    /// The signs of life of each run at work.
-    pub signs: &'a Signs,
-    /// What is used of the team's caps.
-    pub team_caps: &'a [CapUse],
-    /// Now.
-    pub now: Moment,
-}
+use crate::report::rows::{Logged, SessionRows};
 
 /// Returns what is due by these rules, and by the limits on silence.
 pub fn due(facts: &Facts, rules: &[AlertRule]) -> Vec<Alert> {
@@ -56,6 +33,7 @@ pub fn due(facts: &Facts, rules: &[AlertRule]) -> Vec<Alert> {
             Trigger::Stopped => stops(facts, rule),
             Trigger::Stalled { ms } => facts.of_runs(rule, |at| stalled(at, *ms)),
             Trigger::Team { percent } => team::part_used(facts.team_caps, rule, *percent, rules),
+            Trigger::Unasked => unasked::going_on(facts, rule),
             Trigger::Overdue { ms } => facts.of_runs(rule, |at| overdue(at, *ms)),
         });
     }
@@ -71,16 +49,6 @@ struct At<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Returns the runs at work.
-    fn at_work(&self) -> impl Iterator<Item = (&'a SessionRows, &'a Run)> {
-        let open = self.rows.iter().filter(|rows| status::at_work(rows.session.status) && !rows.session.is_over);
-        let runs = open.flat_map(|rows| rows.runs.iter().map(move |run| (rows, run)));
-        runs.filter(|(rows, run)| {
-            let sign = self.signs.get(&(rows.session.id.clone(), run.id.clone()));
-            run.status == Status::Running && run.working && !sign.is_some_and(|sign| sign.is_over)
-        })
-    }
-
     /// Returns what a rule finds of the runs at work that it is about.
     fn of_runs(&'a self, rule: &AlertRule, find: impl Fn(At<'a>) -> Vec<Alert>) -> Vec<Alert> {
         let about = self.at_work().filter(|(_, run)| rule.is_about(&run.agent_type));
@@ -91,26 +59,6 @@ impl<'a> Facts<'a> {
     fn since_hour(&self) -> i64 {
         self.now.wall_ms.saturating_sub(HOUR_MS)
     }
-}
-
-/// Makes an alert about a run.
-fn of_run(rows: &SessionRows, run: &Run, cause: String, text: String) -> Alert {
-    Alert {
-        cause,
-        text: plain(&text),
-        session_id: rows.session.id.clone(),
-        run_id: run.id.clone(),
-        agent_type: run.agent_type.clone(),
-        project: project(&rows.session.project).to_owned(),
-        next: format!("fusebox explain {}", short(&run.id)),
-        ..Alert::default()
-    }
-}
-
-/// Names a run with its project: `developer (a1b2c3d4) in shop`.
-fn who(rows: &SessionRows, run: &Run) -> String {
-    let folder = project(&rows.session.project).rsplit(['/', '\\']).next().unwrap_or_default();
-    format!("{} in {folder}", user_lines::named(run))
 }
 
 fn shown(reading: &LimitReading) -> String {
@@ -298,11 +246,6 @@ fn others_live(at: At, rule: &LimitRule) -> bool {
         let own = run.limits.limits.iter().find(|own| own.limit == rule.limit).unwrap_or(rule);
         silence::of(rows, run, (at.facts.calls, at.facts.signs), at.facts.now).is_none_or(|ms| ms < own.cap)
     })
-}
-
-/// Whether limits of a session block now.
-fn blocks(session: &Session, now: Moment) -> bool {
-    session.mode == Mode::Enforce && !session.limits_off.as_ref().is_some_and(|off| off.holds(now.wall_ms))
 }
 
 /// Finds the limits that a run is past although each would have ended it, where it has sent no event for so long.

@@ -14,6 +14,8 @@ pub struct Sign {
     pub grown_ms: Option<i64>,
     /// Whether its transcript says that its turn is over: a person has left it with Esc, of which no hook tells.
     pub is_over: bool,
+    /// How many responses its transcript has since any hook of its session was heard, where one had to be heard meanwhile.
+    pub unasked: Option<usize>,
     /// Whether a shell of its client lives that was started since its call.
     pub has_shell: bool,
 }

@@ -33,6 +33,8 @@ pub enum Depth {
 #[derive(Debug, Default)]
 pub struct LiveState {
     stamp: Stamp,
+    /// When the last reading began, in milliseconds since 1970: what hooks had written by then it has.
+    pub read_ms: i64,
     /// The sessions that are open, or had an event in the last week.
     pub rows: Vec<SessionRows>,
     /// The latest call of each run of those at work.
@@ -58,6 +60,7 @@ impl LiveState {
 
     /// Reads what has changed: sessions that are open, and those that are new. Returns how many it has read.
     pub fn read(&mut self, env: &Environment, depth: Depth) -> Result<usize> {
+        self.read_ms = env.now().wall_ms;
         // What is written meanwhile is read the next time.
         let before = std::mem::replace(&mut self.stamp, stamp(env));
         if depth == Depth::Transcripts && before == self.stamp && before[0].is_some() {

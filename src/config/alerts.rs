@@ -32,6 +32,7 @@ const RULE: ValueType = ValueType::Either(&[
     ValueType::Object(&[Field::needed("stopped", ValueType::Flag), AGENTS]),
     ValueType::Object(&[Field::needed("stalled_ms", TIME), AGENTS]),
     ValueType::Object(&[Field::needed("overdue_ms", TIME), AGENTS]),
+    ValueType::Object(&[Field::needed("unasked", ValueType::Flag)]),
     ValueType::Object(&[Field::needed("team_percent", ValueType::Whole(1, 1_000))]),
     ValueType::Null,
 ]);
@@ -142,8 +143,9 @@ fn rule_of(name: &str, said: &Value) -> Option<AlertRule> {
     } else if let Some(ms) = time("overdue_ms") {
         Trigger::Overdue { ms }
     } else {
-        said.get("stopped").and_then(Value::as_bool).filter(|stopped| *stopped)?;
-        Trigger::Stopped
+        let flag = |key: &str| said.get(key).and_then(Value::as_bool) == Some(true);
+        let flags = [("stopped", Trigger::Stopped), ("unasked", Trigger::Unasked)];
+        flags.into_iter().find(|(key, _)| flag(key))?.1
     };
     let agents = said.get("agents").and_then(Value::as_str).unwrap_or("*").to_owned();
     Some(AlertRule { name: name.to_owned(), trigger, agents })

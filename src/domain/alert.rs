@@ -39,6 +39,8 @@ pub enum Trigger {
         /// The per cent.
         percent: u64,
     },
+    /// A client goes on from one response to another, and asks no hook between.
+    Unasked,
     /// A run is past a limit that ends it, and has sent no event for longer than this: no hook can decide.
     Overdue {
         /// The time in milliseconds.

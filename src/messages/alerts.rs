@@ -31,6 +31,10 @@ messages! {
     overdue(who = "developer (a1b2c3d4) in shop", reading = "wall time 31.0/30.0 min (max_wall_ms, user)", time = "90 s")
         => "{who} is past a limit, and no hook was asked for {time}: {reading}";
 
+    /// A client asks the model again and again, and no hook between: it cannot start one, or has none any more.
+    unasked(who = "developer (a1b2c3d4) in shop", responses = "3 responses", client = "4711")
+        => "{who} goes on without asking Fusebox (process {client}): {responses} came since its last hook, and no limit holds it";
+
     /// A part of one of the team's caps is spent.
     team_part_used(percent = 75, period = "month", whose = "team core", spent = "751.20 USD", cap = "1000.00 USD", resets = "2026-12-01 00:00 +00:00")
         => "{percent} % of the {period}'s cap of {whose} are spent: {spent} of {cap}, until {resets}";

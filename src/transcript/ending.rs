@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -68,10 +69,16 @@ pub fn last_response_ms(path: &Path) -> io::Result<Option<i64>> {
 
 /// Returns how many responses a transcript's end has that the model has given since a moment, in milliseconds since 1970.
 pub fn responses_since(path: &Path, since_ms: i64) -> io::Result<usize> {
+    responses_within(path, since_ms..=i64::MAX)
+}
+
+/// Returns how many responses a transcript's end has that the model has given in a time, in milliseconds since 1970.
+pub fn responses_within(path: &Path, time: RangeInclusive<i64>) -> io::Result<usize> {
     let (end, mut ids) = (end(path)?, BTreeSet::new());
     for line in lines_about_the_model(&end) {
         let mut mended = Vec::new();
-        let row = model_row(line, &mut mended).filter(|row| row.is_a_models() && row.at_ms() >= Some(since_ms));
+        let row = model_row(line, &mut mended)
+            .filter(|row| row.is_a_models() && row.at_ms().is_some_and(|at_ms| time.contains(&at_ms)));
         ids.extend(row.as_ref().and_then(Row::message).map(|message| message.id().into_owned()));
     }
     Ok(ids.len())

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::lab::Lab;
-use crate::script::{Script, bash, call, main, say, tool};
+use crate::script::{Script, background_bash, bash, call, main, say, tool};
 use crate::terminal::Terminal;
 use crate::version::claude;
 
@@ -57,19 +57,19 @@ fn look(lab: &Lab) -> Vec<Value> {
     told.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Looks until something is told of the client's silence.
-fn looks_until_told(lab: &Lab) -> Value {
+/// Looks until something is told by a rule.
+fn looks_until_told(lab: &Lab, rule: &str) -> Value {
     let told = std::cell::RefCell::new(Vec::new());
     lab.until("an alert", || {
         told.borrow_mut().extend(look(lab));
-        told.borrow().iter().any(|alert| alert["rule"] == "stall_after_ms")
+        told.borrow().iter().any(|alert| alert["rule"] == rule)
     });
-    told.into_inner().into_iter().find(|alert| alert["rule"] == "stall_after_ms").unwrap()
+    told.into_inner().into_iter().find(|alert| alert["rule"] == rule).unwrap()
 }
 
 /// Looks until a client that hangs was told of, and is ended; returns the alert.
 fn is_ended((lab, mut client): (Lab, Client)) -> Value {
-    let alert = looks_until_told(&lab);
+    let alert = looks_until_told(&lab, "stall_after_ms");
     assert!(alert["text"].as_str().unwrap().contains("Its client was interrupted (SIGINT)"), "{alert}");
     assert!(!client.is_at_work(), "{alert}");
     let run = lab.run_of("main");
@@ -100,6 +100,23 @@ fn a_client_that_hangs_in_a_tool_without_a_process_is_ended() {
 fn a_client_whose_api_never_answers_is_ended() {
     let alert = is_ended(start(main([call([bash("true")]), say("never heard").slowly(Duration::from_secs(600))])));
     assert!(alert["text"].as_str().unwrap().contains("the model does not answer"), "{alert}");
+}
+
+/// The folder that the client starts hooks in is made a file, so that it can start none.
+#[test]
+fn a_client_that_can_start_no_hook_is_ended() {
+    let leads_astray = [
+        call([bash("mkdir -p build/x && cd build/x")]),
+        call([background_bash("cd ../.. && rm -rf build/x && touch build/x")]),
+    ];
+    let goes_on = (0..40).map(|_| call([tool("Glob", json!({"pattern": "*.py"}))]).slowly(Duration::from_millis(500)));
+    let (lab, mut client) = start(main(leads_astray.into_iter().chain(goes_on).chain([say("never heard")])));
+    let alert = looks_until_told(&lab, "unasked");
+    assert!(alert["text"].as_str().unwrap().contains("Its client was interrupted (SIGINT)"), "{alert}");
+    assert!(!client.is_at_work(), "{alert}");
+    assert!(lab.api.requests().len() < 20, "{}", lab.api.requests().len());
+    let run = lab.run_of("main");
+    assert_eq!((&run["status"], &run["stop_reason"]), (&json!("stopped"), &json!("explicit_stop")), "{run}");
 }
 
 #[test]

@@ -183,6 +183,43 @@ fn a_run_past_its_time_that_sends_no_event_is_told_and_ended() {
     }
 }
 
+/// Between two responses lies an event, so a client that shows none asks no hook: no limit holds it.
+#[test]
+fn a_client_that_goes_on_without_hooks_is_told_and_ended() {
+    for (kill, mode) in [(false, "enforce"), (true, "enforce"), (true, "observe")] {
+        let world = world(&json!({"mode": mode, "watchdog": {"kill": kill}}));
+        let mut hanging = Hanging::begin(&world);
+        let respond = |hanging: &mut Hanging, id: &str| {
+            hanging.time.pass_ms(5_000);
+            let at = rfc3339::format(hanging.time.now_ms());
+            let usage = json!({"input_tokens": 10, "output_tokens": 10});
+            let message = json!({"id": id, "model": "claude-opus-5-5", "usage": usage});
+            let row = json!({"type": "assistant", "timestamp": at, "message": message});
+            world.append("s1.jsonl", format!("{row}\n"));
+        };
+        for number in 0..3 {
+            respond(&mut hanging, &format!("heard{number}"));
+            hanging.hook("PostToolUse", &call("Read", &format!("t{number}")));
+            hanging.hook("PreToolUse", &call("Read", &format!("t{}", number + 1)));
+            assert_eq!(rules(&look(&world, &hanging.time)), [""; 0], "a hook was asked: {number}");
+        }
+        respond(&mut hanging, "alone0");
+        assert_eq!(rules(&look(&world, &hanging.time)), [""; 0], "its hook may be on its way");
+        respond(&mut hanging, "alone1");
+        let alerts = look(&world, &hanging.time);
+        assert_eq!(rules(&alerts), ["unasked"], "{kill} {mode}");
+        let text = alerts[0]["text"].as_str().unwrap();
+        assert!(text.contains("2 responses came since its last hook, and no limit holds it"), "{text}");
+        assert!(text.contains(&format!("(process {})", hanging.client.id())), "{text}");
+        let is_ended = kill && mode == "enforce";
+        assert_eq!(hanging.client.is_at_work(), !is_ended, "{kill} {mode}: {text}");
+        respond(&mut hanging, "alone2");
+        assert_eq!(rules(&look(&world, &hanging.time)), [""; 0], "it is told once");
+        let status = hanging.time.run(&["status", "--all"]).ok();
+        assert_eq!(status.contains("fusebox resume s1"), is_ended, "{status}");
+    }
+}
+
 #[test]
 fn what_sleeps_with_the_machine_is_no_stall() {
     let world = world(&json!({}));

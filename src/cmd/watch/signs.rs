@@ -1,6 +1,6 @@
 //! The signs of life that the machine shows of runs at work: files that grow, shells that live.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::alerts::silence::{Sign, Signs};
 use crate::cmd::live_state::LiveState;
@@ -10,7 +10,7 @@ use crate::platform::file_info;
 use crate::platform::processes::{self, TICK_MS};
 use crate::report::doing::Activity;
 use crate::report::status;
-use crate::transcript::{layout, turn_end};
+use crate::transcript::{ending, layout, turn_end};
 use crate::wire::tools;
 
 /// Nanoseconds of a millisecond.
@@ -30,6 +30,7 @@ pub fn of(live: &LiveState) -> Signs {
                 grown_ms: transcripts.iter().cloned().chain(kept).filter_map(|path| written_ms(&path)).max(),
                 is_over: may_be_left(&rows.session, run, activity)
                     || transcripts.last().is_some_and(|path| turn_end::is_over(path)),
+                unasked: unasked(&rows.session, transcripts.last(), live.read_ms),
                 has_shell: has_shell(&rows.session, activity),
             };
             signs.insert((rows.session.id.clone(), run.id.clone()), sign);
@@ -44,6 +45,15 @@ fn may_be_left(session: &Session, run: &Run, activity: Activity) -> bool {
     let waits_for_model = matches!(activity, Activity::Model(_)) && run.is_main();
     let has_terminal = || session.client.is_some_and(|client| processes::terminal(client.pid).is_some());
     has_done_nothing && waits_for_model && has_terminal()
+}
+
+/// Counts the responses of a transcript between the session's last event and the moment at which the state was read, where they show
+/// a client that asks no hook: a later one may have an event before it that is not read yet. A transcript that was not written to
+/// since is not opened.
+fn unasked(session: &Session, transcript: Option<&PathBuf>, read_ms: i64) -> Option<usize> {
+    let since_ms = session.last.wall_ms;
+    let grown = transcript.filter(|path| written_ms(path) > Some(since_ms))?;
+    ending::responses_within(grown, since_ms + 1..=read_ms).ok().filter(|responses| *responses >= ending::UNASKED)
 }
 
 fn written_ms(path: &Path) -> Option<i64> {

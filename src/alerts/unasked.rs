@@ -1,0 +1,31 @@
+//! Clients that go on without asking a hook: they cannot start one, or have none any more, and no limit holds them.
+
+use crate::alerts::alert::{Alert, Hold};
+use crate::alerts::facts::{Facts, blocks, of_run, who};
+use crate::domain::alert::AlertRule;
+use crate::domain::finding_source::FindingSource;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::verdict::Finding;
+use crate::messages::alerts as messages;
+use crate::ui::formats::counted;
+
+/// Finds them, by one run of each that shows it.
+pub fn going_on(facts: &Facts, rule: &AlertRule) -> Vec<Alert> {
+    let found = facts.at_work().filter_map(|(rows, run)| {
+        let session = &rows.session;
+        let responses = facts.signs.get(&(session.id.clone(), run.id.clone()))?.unasked?;
+        let client = session.client.map(|client| client.pid.to_string()).unwrap_or_default();
+        let text = messages::unasked(who(rows, run), counted(responses as u64, "response"), client);
+        let stop = Finding {
+            subject: "`fusebox watch`".to_owned(),
+            ..Finding::ordered(FindingSource::ExplicitStop, Scope::Session, Action::Terminate)
+        };
+        Some(Alert {
+            rule: rule.name.clone(),
+            hold: blocks(session, facts.now).then_some(Hold { finding: stop, others_live: false }),
+            used: Some(responses as f64),
+            ..of_run(rows, run, format!("unasked:{}:{}", session.id, session.last.wall_ms), text)
+        })
+    });
+    found.collect()
+}
