@@ -13,7 +13,7 @@ use crate::platform::environment::Environment;
 use crate::report::log_lines;
 use crate::report::rows::TimelineSource;
 use crate::report::story_json::{self, Told};
-use crate::report::timeline;
+use crate::report::timeline::{self, Extent};
 use crate::store::Store;
 use crate::store::event::Numbered;
 use crate::ui::style::Terminal;
@@ -26,12 +26,15 @@ Examples:
   fusebox explain             the last trip
   fusebox explain a1b2c3d4    a run: when what happened, whose limit it was, what would have helped
   fusebox explain 12          trip number 12 of `fusebox report` or `fusebox log`
-  fusebox explain 5f0c1d2e    a whole session
+  fusebox explain 5f0c1d2e    a session: its agents, the last that happened, and the last trips
   fusebox explain --json      the last trip for programs (docs/report.md)")]
 pub struct Args {
     /// A run, a session (the beginning of its id will do), or the number of a trip; without it the last trip
     #[arg(value_name = "ID")]
     id: Option<String>,
+    /// Tell all of a session, not only the last that happened
+    #[arg(long)]
+    all: bool,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -60,7 +63,14 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             }
         }
     };
-    let (format, page) = (if args.json { Format::Json } else { Format::Text }, query::page(env));
+    let (format, page) = (
+        match (args.json, args.all) {
+            (true, _) => Format::Json,
+            (false, true) => Format::Text(Extent::Whole),
+            (false, false) => Format::Text(Extent::End),
+        },
+        query::page(env),
+    );
     let text = told_of(env, store, (&target, trip), (format, &page))?;
     if let Some(words) = is_last.filter(|_| !args.json) {
         env.print(&format!("{words}\n\n"));
@@ -75,13 +85,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 /// Returns the story of one run or session as text.
 #[cfg(feature = "screen")]
 pub fn story(env: &Environment, target: &Target, page: &Terminal) -> Result<String> {
-    told_of(env, Store::open(env)?, (target, None), (Format::Text, page))
+    told_of(env, Store::open(env)?, (target, None), (Format::Text(Extent::Whole), page))
 }
 
 /// What a story is written as.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
-    Text,
+    Text(Extent),
     Json,
 }
 
@@ -101,10 +111,10 @@ fn told_of(
     let budgets = store.shared_budgets()?;
     drop(store);
     let source = TimelineSource { rows: &rows, peers: &peers, budgets: &budgets, now: env.now() };
-    Ok(match target {
-        _ if format == Format::Json => story_json::text(&source, &told(target, trip)),
-        Target::Session(_) => timeline::session(&source, page),
-        Target::Run { run, .. } => timeline::run(&source, run, trip, page),
+    Ok(match (target, format) {
+        (_, Format::Json) => story_json::text(&source, &told(target, trip)),
+        (Target::Session(_), Format::Text(extent)) => timeline::session(&source, extent, page),
+        (Target::Run { run, .. }, Format::Text(_)) => timeline::run(&source, run, trip, page),
     })
 }
 

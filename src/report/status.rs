@@ -21,6 +21,8 @@ pub const DEEPEST: usize = 16;
 pub enum Show {
     /// Those at work, held or stopped; others are counted.
     Open,
+    /// All, and the limits of those at work alone.
+    Runs,
     /// All.
     All,
 }

@@ -19,14 +19,40 @@ use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::wire::messages::short;
 use crate::wire::user_lines::by_layer;
 
-/// Tells of a session: its runs, and everything that its log says.
-pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
+/// How much is told of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Everything.
+    Whole,
+    /// The last that happened, and the last trips.
+    End,
+}
+
+/// How many entries of a session's timeline its end has.
+const LAST_ENTRIES: usize = 24;
+/// How many of its trips are then explained.
+const LAST_TRIPS: usize = 4;
+
+/// Tells of a session: its runs, and what its log says.
+pub fn session(source: &TimelineSource, extent: Extent, terminal: &Terminal) -> String {
     let report = Report::of(std::slice::from_ref(source.rows), source.budgets, source.now);
-    let mut text = status::sessions(&report, Show::All, terminal);
+    let runs = if extent == Extent::Whole { Show::All } else { Show::Runs };
+    let mut text = status::sessions(&report, runs, terminal);
     text.push_str(&heading("Timeline", terminal));
     let began = source.rows.session.started.wall_ms;
-    text.push_str(&timeline(began, (&source.rows.records, &source.rows.charges), terminal));
-    for (run, trip) in report.sessions.iter().flat_map(SessionReport::trips) {
+    text.push_str(&line(began, Style::Plain, "began", terminal));
+    let entries = timeline((&source.rows.records, &source.rows.charges), terminal);
+    let trips: Vec<_> = report.sessions.iter().flat_map(SessionReport::trips).collect();
+    let before = |count: usize, last: usize| if extent == Extent::End { count.saturating_sub(last) } else { 0 };
+    let (untold, unexplained) = (before(entries.len(), LAST_ENTRIES), before(trips.len(), LAST_TRIPS));
+    if untold > 0 || unexplained > 0 {
+        let id = short(&source.rows.session.id);
+        let what =
+            format!("({}, {}", counted(untold as u64, "earlier line"), counted(unexplained as u64, "earlier trip"));
+        text.push_str(&terminal.wrap("  ", &format!("{what}: `fusebox explain {id} --all`)")));
+    }
+    text.extend(entries.into_iter().skip(untold));
+    for (run, trip) in trips.into_iter().skip(unexplained) {
         text.push_str(&heading(&format!("Trip #{}", trip.number), terminal));
         text.push_str(&terminal.wrap("  ", &why(run, trip, terminal.billing)));
     }
@@ -50,7 +76,8 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let charges: Vec<Charge> = source.rows.charges.iter().filter(|it| it.run == id).cloned().collect();
     let (before, after): (Vec<Logged>, Vec<Logged>) =
         records.into_iter().partition(|logged| logged.at_ms <= run.last.wall_ms);
-    text.push_str(&timeline(run.started.wall_ms, (&before, &charges), terminal));
+    text.push_str(&line(run.started.wall_ms, Style::Plain, "began", terminal));
+    text.extend(timeline((&before, &charges), terminal));
     text.push_str(&line(run.last.wall_ms, Style::Plain, &format!("last event; {}", told.standing()), terminal));
     for logged in &after {
         text.push_str(&line(logged.at_ms, log_lines::ink(&logged.record), &entry(logged), terminal));
@@ -157,27 +184,26 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
     text
 }
 
-/// Writes records in their order, and what was spent between them.
-fn timeline(began_ms: i64, rows: (&[Logged], &[Charge]), terminal: &Terminal) -> String {
-    let (records, charges) = rows;
-    let mut text = line(began_ms, Style::Plain, "began", terminal);
+/// Writes records in their order, and what was spent between them: an entry each.
+fn timeline((records, charges): (&[Logged], &[Charge]), terminal: &Terminal) -> Vec<String> {
+    let mut entries = Vec::new();
     let mut told = 0;
     for logged in records {
         let until = charges.partition_point(|charge| charge.at_ms <= logged.at_ms).max(told);
-        text.push_str(&spent(&charges[told..until], terminal));
+        entries.extend(spent(&charges[told..until], terminal));
         told = until;
-        text.push_str(&line(logged.at_ms, log_lines::ink(&logged.record), &entry(logged), terminal));
+        entries.push(line(logged.at_ms, log_lines::ink(&logged.record), &entry(logged), terminal));
     }
-    text.push_str(&spent(&charges[told..], terminal));
-    text
+    entries.extend(spent(&charges[told..], terminal));
+    entries
 }
 
-fn spent(charges: &[Charge], terminal: &Terminal) -> String {
-    let Some(last) = charges.last() else { return String::new() };
+fn spent(charges: &[Charge], terminal: &Terminal) -> Option<String> {
+    let last = charges.last()?;
     let sum = sum(charges.iter());
     let words =
         format!("{}, {} tokens, {}", counted(sum.requests, "request"), tokens(sum.tokens), terminal.dollars(sum.cost));
-    line(last.at_ms, Style::Dim, &words, terminal)
+    Some(line(last.at_ms, Style::Dim, &words, terminal))
 }
 
 fn line(at_ms: i64, style: Style, words: &str, terminal: &Terminal) -> String {

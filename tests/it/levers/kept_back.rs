@@ -102,6 +102,23 @@ fn a_dialog_of_a_client_that_is_gone_waits_for_no_answer() {
     assert!(shell(&scene, "fusebox status --all").contains("asked for more of max_cost_usd: never answered"));
 }
 
+/// A long session's story is a screenful, and its end: what has just happened.
+#[test]
+fn explain_of_a_long_session_tells_its_end_and_what_tells_all() {
+    let mut scene = begin(&json!({"session": {"max_turns": 90}}));
+    assert!(scene.step(Actor::Main));
+    for _ in 0..40 {
+        shell(&scene, "fusebox grant s-0000 max_turns=+1");
+    }
+    let told = shell(&scene, "fusebox explain s-0000");
+    assert!(told.lines().count() < 70, "{told}");
+    assert!(told.contains("max_turns is 130 now") && !told.contains("max_turns is 91 now"), "{told}");
+    let all = "(17 earlier lines, 0 earlier trips: `fusebox explain s-0000 --all`)";
+    assert!(told.contains(all), "{told}");
+    let told = shell(&scene, "fusebox explain s-0000 --all");
+    assert!(told.contains("max_turns is 91 now") && !told.contains("earlier lines"), "{told}");
+}
+
 #[test]
 fn a_number_names_a_record_or_nothing() {
     let mut scene = begin(&json!({}));

@@ -70,11 +70,7 @@ fn explain_tells_of_a_run_that_was_not_stopped_and_of_a_session() {
           tool calls  [######----] 17/25 max_turns  project
           cost        [####------] 0.42/1.00 USD max_cost_usd  project
         developer a2d0de00  completed  37 tool calls, 0.80 USD  depth 1
-          tool calls  [##########] 37/25 max_turns  project
-          cost        [########--] 0.80/1.00 USD max_cost_usd  project
         developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
-          tool calls  [##########] 25/25 max_turns  project
-          cost        [######----] 0.64/1.00 USD max_cost_usd  project
       developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
 
