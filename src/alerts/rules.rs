@@ -8,7 +8,7 @@ use crate::domain::alert::{AlertRule, Trigger};
 use crate::domain::amount::Amount;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::duration;
-use crate::domain::limit::{Meter, Unit};
+use crate::domain::limit::{Limit, Meter, Unit};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::Run;
@@ -151,7 +151,7 @@ fn stops(facts: &Facts, rule: &AlertRule) -> Vec<Alert> {
             Some(RecordKind::AgentPaused) => "paused",
             _ => return None,
         };
-        let is_limit = limits::find(&record.limit).is_some() && record.mode.is_empty();
+        let is_limit = Limit::find(&record.limit).is_some() && record.mode.is_empty();
         (is_limit && !log_lines::keeps_back(record) && !log_lines::refuses_call(record)).then_some(did)
     };
     let found = recent(facts).filter_map(|(rows, logged)| {

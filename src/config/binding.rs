@@ -40,15 +40,15 @@ impl<'a> Binding<'a> {
             return loosens(setting, stands);
         }
         let bound = stands.rules.limits.iter().map(|rule| rule.limit).filter(|limit| self.binds_cap(limit, stands));
-        bound.filter(|_| is_of_many(&setting.subject)).find_map(|limit| loosens(&alone(setting, limit)?, stands))
+        bound.filter(|_| is_of_many(&setting.subject)).find_map(|limit| loosens(&as_of_one(setting, limit)?, stands))
     }
 
     /// Whether a setting that speaks of many limits may change what one of them does.
-    pub fn lets(&self, setting: &Setting, layer: Layer, limit: &'static Limit) -> bool {
+    pub fn may_change(&self, setting: &Setting, layer: Layer, limit: &'static Limit) -> bool {
         let Some(stands) = self.stands_against(layer) else { return true };
         let loosens = keys::row(&setting.subject).loosens;
         let is_free = !(self.binds(&setting.subject, stands) || self.binds_cap(limit, stands));
-        is_free || alone(setting, limit).and_then(|setting| loosens(&setting, stands)).is_none()
+        is_free || as_of_one(setting, limit).and_then(|setting| loosens(&setting, stands)).is_none()
     }
 
     /// Returns what a layer may only tighten; `None` for those that may say what they like.
@@ -79,7 +79,7 @@ fn only_warns(subject: &Subject, stands: &Resolved) -> bool {
 }
 
 /// Returns a setting as if it were said of one limit only; `None` where it is said of another one.
-fn alone(setting: &Setting, limit: &'static Limit) -> Option<Setting> {
+fn as_of_one(setting: &Setting, limit: &'static Limit) -> Option<Setting> {
     let is_of_it = setting.subject.limit.is_none_or(|it| it == limit);
     let subject = Subject { limit: Some(limit), ..setting.subject.clone() };
     is_of_it.then(|| Setting { subject, ..setting.clone() })

@@ -166,7 +166,7 @@ impl<'a> ResolvedLayers<'a> {
     /// only to tighten it.
     fn may_move(&self, limit: &'static Limit, by: &Candidate<'_>) -> bool {
         let is_bound =
-            || self.binding.as_ref().is_some_and(|binding| !binding.lets(by.setting, by.document.layer, limit));
+            || self.binding.as_ref().is_some_and(|binding| !binding.may_change(by.setting, by.document.layer, limit));
         let is_locked = self.locks.hold(self.who, limit.key) && locks::bind(by.document.layer);
         !is_locked && !is_bound()
     }
@@ -192,7 +192,7 @@ impl<'a> ResolvedLayers<'a> {
         let is_meant = |limit: &Limit| setting.subject.limit.map_or(limit.action.is_none(), |it| it == limit);
         let rules = self.rules().limits.into_iter().filter(|rule| is_meant(rule.limit));
         let (free, held): (Vec<LimitRule>, Vec<LimitRule>) =
-            rules.partition(|rule| binding.lets(setting, layer, rule.limit));
+            rules.partition(|rule| binding.may_change(setting, layer, rule.limit));
         let mut held: Vec<&'static str> = held.iter().map(|rule| rule.limit.key).collect();
         held.dedup();
         (!free.is_empty() && !held.is_empty()).then_some(held)

@@ -77,11 +77,10 @@ mod tests {
     use crate::domain::policy::Billing;
     use crate::domain::run::Run;
     use crate::domain::session::Session;
-    use crate::limits;
 
     fn rules(caps: &[(&str, u64)], layer: Layer, action: Action) -> LimitSet {
         let rule = |(key, cap): &(&str, u64)| {
-            let limit = limits::find(key).unwrap();
+            let limit = Limit::find(key).unwrap();
             LimitRule {
                 limit,
                 cap: *cap,

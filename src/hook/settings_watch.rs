@@ -42,12 +42,7 @@ pub fn watch_settings(
             answer.reason = Some(hold(state, &harm));
         }
         EventKind::Prompt { .. } if answer.decision == Some("block") => {
-            if is_edited(&state.session, pin_policy::fingerprint(env, Path::new(&folder))) {
-                // Whoever is blocked may have raised the cap already.
-                let said = answer.reason.take().unwrap_or_default();
-                let edited = notices::configuration_edited(NextStep::Reload);
-                answer.reason = Some(format!("{said}\nFusebox: {edited}"));
-            }
+            edits_behind_block(env, &state.session, &folder, answer);
         }
         EventKind::Prompt { .. } => edits(env, state, &folder),
         EventKind::Stopped { .. } => {
@@ -134,6 +129,15 @@ fn edits(env: &Environment, state: &mut SessionState, folder: &str) {
     if is_edited(&state.session, print) {
         state.session.config_hash = print;
         state.session.notify_user(&notices::configuration_edited(NextStep::Reload));
+    }
+}
+
+/// Tells of an edit in the reason of a blocked prompt: whoever is blocked may have raised the cap already.
+fn edits_behind_block(env: &Environment, session: &Session, folder: &str, answer: &mut Answer) {
+    if is_edited(session, pin_policy::fingerprint(env, Path::new(folder))) {
+        let (said, edited) =
+            (answer.reason.take().unwrap_or_default(), notices::configuration_edited(NextStep::Reload));
+        answer.reason = Some(format!("{said}\nFusebox: {edited}"));
     }
 }
 

@@ -57,17 +57,12 @@ pub const REGISTRY: &[&Limit] = &[
     &adapter_rate_limit::LIMIT,
 ];
 
-/// Finds a limit by its key, or by the name of a rule of it: `models.*opus*.max_cost_usd`.
-pub fn find(name: &str) -> Option<&'static Limit> {
-    let key = name.rsplit_once('.').map_or(name, |(_, key)| key);
-    REGISTRY.iter().copied().find(|limit| limit.key == key)
-}
-
 // `domain` reads limits back by their names, and need not know that there is a registry.
 impl Limit {
-    /// Finds a limit by its key, or by the name of a rule of it.
+    /// Finds a limit by its key, or by the name of a rule of it: `models.*opus*.max_cost_usd`.
     pub fn find(name: &str) -> Option<&'static Limit> {
-        find(name)
+        let key = name.rsplit_once('.').map_or(name, |(_, key)| key);
+        REGISTRY.iter().copied().find(|limit| limit.key == key)
     }
 
     /// Finds the limit on the cost of a period.
@@ -79,6 +74,6 @@ impl Limit {
 impl<'de> Deserialize<'de> for &'static Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<&'static Limit, D::Error> {
         let key = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        find(&key).ok_or_else(|| de::Error::custom(format_args!("no limit is called `{key}`")))
+        Limit::find(&key).ok_or_else(|| de::Error::custom(format_args!("no limit is called `{key}`")))
     }
 }

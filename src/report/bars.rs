@@ -89,13 +89,14 @@ pub fn percent(reading: &LimitReading) -> u128 {
 mod tests {
     use super::*;
     use crate::calendar::Zone;
+    use crate::domain::limit::Limit;
     use crate::domain::policy::Layer;
     use crate::limits;
     use crate::ui::formats::Quantity;
     use crate::ui::style::Colour;
 
     fn bar(used: u64, width: usize, colour: Colour) -> String {
-        let limit = limits::find("max_turns").unwrap();
+        let limit = Limit::find("max_turns").unwrap();
         let quantity = |value| Quantity { limit, value };
         let (action, layer) = (Action::Terminate, Layer::Project);
         let reading = LimitReading {

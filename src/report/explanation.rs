@@ -8,7 +8,6 @@ use crate::domain::run::kind_of;
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
-use crate::limits;
 use crate::messages::advice::typed;
 use crate::report::model::RunReport;
 use crate::report::reading::{self, LimitReading};
@@ -32,7 +31,7 @@ const KEPT_BACK: &str = "Nothing was ended: a prompt was not sent, or a turn tha
 
 /// Says which limit tripped, whose it was, and what it did.
 pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
-    let Some(limit) = limits::find(&trip.limit) else { return String::new() };
+    let Some(limit) = Limit::find(&trip.limit) else { return String::new() };
     let show = |value: Option<Quantity>| value.map(|it| it.show()).unwrap_or_default();
     let over = WIDE.iter().find(|row| row.0 == trip.scope).map_or("", |row| row.1);
     let owner = LAYERS.iter().find(|row| row.1 == trip.layer).map_or("", |row| row.2);
@@ -87,7 +86,7 @@ fn did(trip: &Trip) -> &'static str {
 
 /// Says what would have helped.
 pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
-    let (Some(limit), Some(cap)) = (limits::find(&trip.limit), trip.cap) else { return String::new() };
+    let (Some(limit), Some(cap)) = (Limit::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
     match (limit.form, trip.scope.as_str()) {
         _ if trip.observed => "Nothing was blocked, so nothing is to be done.".to_owned(),

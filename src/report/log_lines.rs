@@ -6,7 +6,6 @@ use crate::domain::charge::{Record, RecordKind};
 use crate::domain::limit::{Ends, Limit, Unit};
 use crate::domain::policy::{Layer, Scope};
 use crate::domain::run::kind_of;
-use crate::limits;
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;
 use crate::ui::style::{Style, Terminal, plain};
@@ -63,7 +62,7 @@ fn tail(record: &Record) -> String {
 /// Returns `session.` or the like before a limit that others may have by the same name: an agent, or another scope.
 fn over(record: &Record) -> &'static str {
     let is_ambiguous = |limit: &Limit| limit.bounds_session || limit.period.is_some();
-    if !limits::find(&record.limit).is_some_and(is_ambiguous) {
+    if !Limit::find(&record.limit).is_some_and(is_ambiguous) {
         return "";
     }
     let is = |scope: Scope| record.scope == scope.as_str();
@@ -86,7 +85,7 @@ pub fn told(record: &Record) -> String {
 /// Returns what a person gave: `max_cost_usd is 15.00 USD now, by a person (8.61 USD used)`.
 pub fn granted(record: &Record) -> String {
     let shown = |number: Option<f64>| {
-        let limit = limits::find(&record.limit)?;
+        let limit = Limit::find(&record.limit)?;
         Some(limit.show(limit.base(number?)?))
     };
     match (shown(record.cap), shown(record.used)) {
@@ -119,7 +118,7 @@ pub fn with_mode(did: &str, mode: &str) -> String {
 
 /// Whether a record tells of a call that was refused, so that the run went on.
 pub fn refuses_call(record: &Record) -> bool {
-    let ends = limits::find(&record.limit).map(|limit| limit.ends);
+    let ends = Limit::find(&record.limit).map(|limit| limit.ends);
     ends == Some(Ends::Call) && record.event == Some(RecordKind::AgentWarning) && record.action == "terminate"
 }
 
@@ -131,12 +130,12 @@ pub fn keeps_back(record: &Record) -> bool {
 
 /// Whether a record tells of a person who has paused or stopped something. A cap that a person has raised stops by itself.
 pub fn is_persons(record: &Record) -> bool {
-    record.layer == Layer::Grant.as_str() && limits::find(&record.limit).is_none()
+    record.layer == Layer::Grant.as_str() && Limit::find(&record.limit).is_none()
 }
 
 /// Returns `max_turns 20/25 (80 %+)`, `max_turns 27/25 (108 %)`; nothing for a record that is about no limit.
 pub fn figures(record: &Record) -> Option<String> {
-    let limit = limits::find(&record.limit)?;
+    let limit = Limit::find(&record.limit)?;
     let subject = if record.subject.is_empty() { String::new() } else { format!(" ({})", plain(&record.subject)) };
     if limit.unit == Unit::Switch {
         return Some(format!("{}{subject}", record.limit));

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::charge::RecordKind;
-use crate::domain::limit::Unit;
-use crate::limits;
+use crate::domain::limit::{Limit, Unit};
 use crate::report::log_lines;
 use crate::report::rows::Logged;
 use crate::ui::formats::{Quantity, Timestamp};
@@ -92,7 +91,7 @@ pub fn trip(logged: &Logged) -> Option<Trip> {
         record.event,
         Some(RecordKind::AgentFailed | RecordKind::AgentPaused | RecordKind::AgentWarning | RecordKind::AgentStopped)
     );
-    let limit = limits::find(&record.limit).filter(|_| tells && record.percent.is_none())?;
+    let limit = Limit::find(&record.limit).filter(|_| tells && record.percent.is_none())?;
     let quantity = |number: Option<f64>| Some(Quantity { limit, value: limit.base(number?)? });
     let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     Some(Trip {

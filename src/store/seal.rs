@@ -62,6 +62,7 @@ impl ColumnsHash {
     /// Puts the seal into a row's JSON. A row that was changed before gets a broken one, so that this stays known.
     pub fn put(self, mut json: String, is_altered: bool) -> String {
         let seal = self.seal(json.as_bytes()) ^ u64::from(is_altered);
+        // An empty object says nothing that could be changed.
         if json.len() > 2 && json.ends_with('}') {
             json.pop();
             json.push_str(&format!("{FIELD}{seal}}}"));

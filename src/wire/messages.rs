@@ -11,7 +11,6 @@ use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{MAIN, Run};
 use crate::domain::usage::ScopeUsage;
 use crate::domain::verdict::Finding;
-use crate::limits;
 use crate::messages::advice::{self, Held};
 use crate::messages::next_step::NextStep;
 pub use crate::messages::short;
@@ -219,7 +218,7 @@ pub fn let_go_on(agents: &[(String, String)]) -> String {
 
 /// Tells an agent that its spawn asked for more than was left to hand down.
 pub fn cut(cut: &ClampedCap) -> String {
-    let Some(limit) = limits::find(&cut.limit) else { return String::new() };
+    let Some(limit) = Limit::find(&cut.limit) else { return String::new() };
     let of = if cut.of == Scope::Run { "the agent that started this one" } else { "the whole session" };
     to_agents::clamped(limit.label, &cut.limit, limit.show(cut.asked), limit.show(cut.got), of)
 }

@@ -22,9 +22,8 @@ use fusebox::config::policy::Policy;
 use fusebox::config::problem::Problem;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
-use fusebox::domain::limit::Role;
+use fusebox::domain::limit::{Limit, Role};
 use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, PLANNING, Rate};
-use fusebox::limits;
 
 const USER: &str = "~/fusebox.json";
 const USER_SETTINGS: &str = "~/settings.json";
@@ -135,7 +134,7 @@ fn source(name: &str) -> Option<&'static LayerFile> {
 
 /// Writes one rule: cap, action, layer.
 fn one(rules: &LimitSet, name: &str) -> String {
-    limits::find(name).unwrap();
+    Limit::find(name).unwrap();
     rules.limits.iter().find(|rule| rule.name() == name).map_or_else(|| "none".to_owned(), written)
 }
 

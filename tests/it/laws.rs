@@ -150,7 +150,7 @@ fn the_limits_without_an_act_of_more_use_are_known() {
 
 #[test]
 fn a_deeper_agent_is_never_answered_more_mildly() {
-    let limit = fusebox::limits::find("max_delegation_depth").unwrap();
+    let limit = Limit::find("max_delegation_depth").unwrap();
     for (cap, action) in (0..5).flat_map(|cap| ACTIONS.map(|action| (cap, action))) {
         let case = Case::plain(limit, Scope::Session, cap, action);
         let chain = (0..7).map(|depth| Act::Spawn { by: depth, id: depth + 1 });
@@ -168,7 +168,7 @@ fn a_deeper_agent_is_never_answered_more_mildly() {
 #[test]
 fn a_repetition_that_goes_on_is_never_answered_more_mildly() {
     // Any act may break a cycle, and so is no more use: another round is.
-    let limit = fusebox::limits::find("loop_detection").unwrap();
+    let limit = Limit::find("loop_detection").unwrap();
     let rounds = (case(limit, Scope::Run, Sizes::One), 1_usize..=5, 0_u8..3, any::<bool>());
     try_all("loop_detection", 200, &rounds, |(case, period, from, fails)| {
         let case = Case { grace: 0, action: Action::Terminate, ..case };

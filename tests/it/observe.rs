@@ -4,13 +4,13 @@
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::event::{Agent, Call, Event, EventKind, Fingerprints, Intent};
 use fusebox::domain::ingested::Ingested;
+use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitSet, Rate};
 use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
 use fusebox::domain::session::{Session, Status};
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;
-use fusebox::limits;
 
 use crate::state::{SameForAll, at, rules, session, used};
 
@@ -28,7 +28,7 @@ fn strict(mode: Mode) -> (SessionState, SameForAll) {
     state.shared_budgets.push(shared_budget);
     let mut of_run = rules(&[("loop_detection", 1, Action::Terminate)], Layer::User);
     of_run.limits.extend(none(&["max_turns"]).limits);
-    let limit = limits::find("rate_limits").unwrap();
+    let limit = Limit::find("rate_limits").unwrap();
     let (tool, layer, action) = ("Web*".to_owned(), Layer::User, Action::Terminate);
     of_run.rates.push(Rate { limit, tool, max: 0, per_ms: 60_000, layer, action, on_limit: OnLimit::Refuse });
     (state, SameForAll(of_run))

@@ -15,9 +15,9 @@ use fusebox::config::policy::Policy;
 use fusebox::config::problem::Problem;
 use fusebox::config::resolve::Trust;
 use fusebox::config::{frontmatter, load};
+use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::policy::{Action, Layer};
-use fusebox::limits;
 use serde_json::{Value, json};
 
 use crate::stories::teller::{Tells, tell};
@@ -51,7 +51,7 @@ fn with_agent(name: &str, text: &str) -> Policy {
 
 /// Returns the cap and the action of a limit, in the configuration's unit; nothing where there is none.
 fn rule(rules: &LimitSet, key: &str) -> Option<(f64, Action)> {
-    let limit = limits::find(key).unwrap();
+    let limit = Limit::find(key).unwrap();
     rules.get(limit).map(|rule| (limit.configured(rule.cap), rule.action))
 }
 
@@ -125,5 +125,5 @@ fn says_nothing_of(told: &str, sentences: &[&str]) {
 
 /// Whose rule a limit of a run is.
 fn layer(rules: &LimitSet, key: &str) -> Option<Layer> {
-    rules.get(limits::find(key).unwrap()).map(|rule| rule.layer)
+    rules.get(Limit::find(key).unwrap()).map(|rule| rule.layer)
 }

@@ -4,13 +4,13 @@ use fusebox::domain::amount::{Amount, PICO};
 use fusebox::domain::charge::{Charge, Record, RecordKind};
 use fusebox::domain::event::Moment;
 use fusebox::domain::finding_source::FindingSource;
+use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Billing, Layer, Scope};
 use fusebox::domain::session::{Counters, MAIN, Order, Phase, Run, Session, Status};
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::limit_source::LimitSource;
-use fusebox::limits;
 use fusebox::store::Store;
 
 use crate::world::TestWorld;
@@ -81,7 +81,7 @@ pub fn developer(session: &str, id: &str, parent: &str) -> Run {
 /// Rules with these caps.
 pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> LimitSet {
     let rule = |(key, cap, action): &(&str, u64, Action)| LimitRule {
-        limit: limits::find(key).unwrap(),
+        limit: Limit::find(key).unwrap(),
         cap: *cap,
         action: *action,
         layer,

@@ -10,7 +10,7 @@ use crate::config::problem::{Problem, nearest};
 use crate::config::read::{At, DocumentRead};
 use crate::config::slips;
 use crate::config::value_type::ValueType;
-use crate::limits;
+use crate::domain::limit::Limit;
 
 /// The most problems of one file that are told one by one.
 const MOST_PROBLEMS: usize = 100;
@@ -71,7 +71,7 @@ impl DocumentRead {
             return;
         }
         let home = keys::all().find(|key| key.name == name).map(|key| key.blocks.to_vec());
-        let home = home.or_else(|| Some(blocks_of(limits::find(name).or(limit_name::named(name).map(|it| it.limit))?)));
+        let home = home.or_else(|| Some(blocks_of(Limit::find(name).or(limit_name::named(name).map(|it| it.limit))?)));
         let hint = match home.as_deref() {
             Some([]) => "it belongs at the top of the file".to_owned(),
             Some(blocks) => belongs(blocks),

@@ -1,8 +1,8 @@
 //! Which value wins.
 
 use fusebox::config::layers::{FilePart, LAYER_FILES};
+use fusebox::domain::limit::Limit;
 use fusebox::domain::policy::Layer;
-use fusebox::limits;
 
 use crate::config::{LOCAL, MANAGED, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, USER_SETTINGS, check, policy};
 
@@ -136,7 +136,7 @@ fn actions_and_increases() {
         let mut block: serde_json::Value = serde_json::from_str(block).unwrap();
         block["max_turns"] = 200.into();
         let rules = policy(&[(USER, &format!(r#"{{"session": {block}}}"#))]).0.session();
-        let increase = |key| rules.get(limits::find(key).unwrap()).unwrap().increase;
+        let increase = |key| rules.get(Limit::find(key).unwrap()).unwrap().increase;
         assert_eq!([increase("max_cost_usd"), increase("max_turns")], expected, "{block}");
     }
 }

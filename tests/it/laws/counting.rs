@@ -7,6 +7,7 @@ use fusebox::domain::amount::Amount;
 use fusebox::domain::call::CallState;
 use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Moment};
 use fusebox::domain::ingested::Ingested;
+use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Billing, Layer, Scope};
@@ -14,7 +15,6 @@ use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::ledger::{self, SpendChange};
 use fusebox::engine::session_state::SessionState;
-use fusebox::limits;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
 use fusebox::transcript::ingest::TranscriptIngest;
@@ -77,7 +77,7 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
 #[test]
 fn a_call_that_ran_and_is_asked_about_again_counts_once() {
     for action in [Action::Terminate, Action::Pause, Action::RequestIncrease] {
-        let limit = limits::find("max_turns").unwrap();
+        let limit = Limit::find("max_turns").unwrap();
         let rule = LimitRule {
             limit,
             cap: 1,
@@ -128,7 +128,7 @@ fn a_call_that_ends_after_the_next_prompt_counts_once() {
 /// Plays calls, each of which costs something and may edit; returns what is counted since the last edit, by run and session.
 /// After each call the end of an earlier one is told again, where `again` says which.
 fn since_edit(calls: &[(bool, u8)], again: &[Option<u8>]) -> (u64, u64) {
-    let limit = limits::find("max_cost_usd_without_edits").unwrap();
+    let limit = Limit::find("max_cost_usd_without_edits").unwrap();
     let (action, layer) = (Action::Warn, Layer::User);
     let rule = LimitRule {
         limit,

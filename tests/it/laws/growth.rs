@@ -9,6 +9,7 @@ use fusebox::domain::charge::{Charge, NewCharge};
 use fusebox::domain::event::{
     Agent, Background, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Wait,
 };
+use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Scope};
@@ -17,7 +18,6 @@ use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::session_lifecycle;
 use fusebox::hook::{ingest, load, overload};
-use fusebox::limits;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use serde_json::Value;
@@ -221,7 +221,7 @@ impl History {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_for(folder.path(), None).unwrap();
         store.begin().unwrap();
-        let rules = Case::plain(limits::find("max_turns").unwrap(), Scope::Run, 1, Action::Terminate).policy(1).main();
+        let rules = Case::plain(Limit::find("max_turns").unwrap(), Scope::Run, 1, Action::Terminate).policy(1).main();
         store.save_session(&Session { id: "s".to_owned(), ..Session::default() }).unwrap();
         let mut history = History { store, policy: Policy(rules), now: 1, prompts: 0, _folder: folder };
         history.event("", EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);

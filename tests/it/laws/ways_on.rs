@@ -222,7 +222,7 @@ fn a_wait_is_cut_to_what_is_left_wherever_the_end_of_that_ends_the_run() {
 /// An agent in the background uses the session up; main meets that at an event of its own.
 #[test]
 fn main_may_report_wherever_it_meets_the_end_of_its_session() {
-    let limit = fusebox::limits::find("max_turns").unwrap();
+    let limit = Limit::find("max_turns").unwrap();
     let tried = Tried {
         limit,
         scope: Scope::Session,

@@ -1,5 +1,6 @@
 //! Numbers agree: whoever tells of a trip tells the same figures, in a message, in `status`, `explain`, `log` and `report`.
 
+use fusebox::domain::limit::Limit;
 use fusebox::wire::messages::{Ahead, ahead_of_trip};
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ fn trip(text: &str) -> Option<Value> {
 
 /// Returns how people write an amount of a limit.
 fn shown(limit: &str, value: &Value) -> String {
-    let limit = fusebox::limits::find(limit).unwrap();
+    let limit = Limit::find(limit).unwrap();
     fusebox::wire::messages::bare(limit, limit.base(value.as_f64().unwrap()).unwrap())
 }
 
@@ -48,7 +49,7 @@ fn wrong(case: &Case) -> Vec<String> {
     // A warning before it and a prompt that is blocked after it are events of their own.
     let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let known: Vec<String> = records.filter(|it| it["limit"] == limit).map(|it| shown(limit, &it["used"])).collect();
-    let kind = fusebox::limits::find(limit).unwrap();
+    let kind = Limit::find(limit).unwrap();
     let [of_used, of_cap, of_ahead] =
         ["used", "cap", "ahead"].map(|key| kind.base(trip[key].as_f64().unwrap_or(0.0)).unwrap());
     let requests = trip["requests_ahead"].as_u64().unwrap_or(0);

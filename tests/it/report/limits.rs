@@ -5,6 +5,7 @@ use fusebox::domain::amount::{Amount, PICO};
 use fusebox::domain::budget::{Period, SharedBudget};
 use fusebox::domain::charge::{Record, RecordKind};
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
+use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitSet, Models, Rate};
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
@@ -13,7 +14,6 @@ use fusebox::domain::usage::Occasion;
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::measure;
 use fusebox::engine::session_state::SessionState;
-use fusebox::limits;
 use fusebox::wire::{messages, user_lines};
 use insta::assert_snapshot;
 
@@ -21,7 +21,7 @@ use crate::state::{at, developer, ended, main_run, record, rules, save, session,
 use crate::world::TestWorld;
 
 fn rate(limit: &str, tool: &str, max: u64) -> Rate {
-    let limit = limits::find(limit).unwrap();
+    let limit = Limit::find(limit).unwrap();
     let (tool, layer, action, on_limit) = (tool.to_owned(), Layer::User, Action::Terminate, OnLimit::Refuse);
     Rate { limit, tool, max, per_ms: 3_600_000, layer, action, on_limit }
 }
