@@ -41,6 +41,7 @@ const OF_CLIENT: &str = "tells hooks of another client or session";
 const SHELL: &str = "changes what a shell runs";
 const LIBRARIES: &str = "changes which libraries a program loads";
 const INJECTS: &str = "puts code into programs that start";
+const LOADER: &str = "has programs that start list what they load, or write between their answers";
 const UNHOOKED: &str = "has clients start without these hooks";
 const WRAPS: &str = "has sessions in the background start through another program";
 const LOADS: &str = "has clients load plugins, which can answer for every hook";
@@ -87,6 +88,9 @@ pub const VARIABLES: &[Diversion] = &[
     row("LD_AUDIT", Reach::Code, INJECTS),
     row("DYLD_INSERT_LIBRARIES", Reach::Code, INJECTS),
     row("GLIBC_TUNABLES", Reach::Code, INJECTS),
+    row("LD_*", Reach::Code, LOADER),
+    row("DYLD_*", Reach::Code, LOADER),
+    row("MALLOC_*", Reach::Code, "changes what memory a program that starts gets"),
     row("NODE_OPTIONS", Reach::Starts, "has programs load code or listen to a debugger when they start"),
     row("BUN_*", Reach::Starts, "changes what the client's runtime loads when it starts"),
     row("CLAUDE_CODE_SAFE_MODE", Reach::Starts, UNHOOKED),
@@ -260,7 +264,8 @@ mod tests {
             "ANTHROPIC_BASE_UR",
             "",
             "*",
-            "LD_",
+            "LDFLAGS",
+            "MALLOC",
             "FUSEBO",
         ];
         for name in ordinary {
