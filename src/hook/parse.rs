@@ -52,7 +52,7 @@ fn event_of(env: &Environment, input: &Input, guard: &Guard) -> Event {
 /// Says what of the machine is this session's own.
 fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
-    Guard {
+    let guard = Guard {
         rules: match HERE {
             System::Linux => PathRules::Exact,
             System::Mac => PathRules::AnyCase,
@@ -60,11 +60,22 @@ fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
         },
         state_dir: state.to_str().map(str::to_owned),
         program: env.called_as(),
+        target: None,
         project: Some(env.var("CLAUDE_PROJECT_DIR").unwrap_or_else(|| input.cwd.clone().into_owned())),
         claude_dir: env.claude_dir().and_then(text),
         home: env.home().and_then(text),
         folder: Some(input.cwd.clone().into_owned()),
-    }
+    };
+    // The system is asked only where it may make a difference.
+    let reaches = input.tool_input.is_some_and(|input| guard.may_reach(input.get()));
+    let target = reaches.then(|| target(env, guard.program.as_deref())).flatten();
+    Guard { target, ..guard }
+}
+
+/// Returns the file that the program's path leads to, where a link stands there.
+fn target(env: &Environment, program: Option<&str>) -> Option<String> {
+    let target = env.binary()?.into_os_string().into_string().ok();
+    target.filter(|target| Some(target.as_str()) != program)
 }
 
 /// Whether somebody can answer a dialog: the client says it, an older one by how it was started.

@@ -19,6 +19,7 @@ fn guard(world: &TestWorld) -> Guard {
         rules: PathRules::default(),
         state_dir: own("home/.local/state/fusebox"),
         program: own("home/.cargo/bin/fusebox"),
+        target: None,
         project: own("project"),
         claude_dir: own("home/.claude"),
         home: own("home"),

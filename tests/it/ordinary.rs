@@ -63,6 +63,7 @@ fn guard() -> Guard {
         rules: PathRules::default(),
         state_dir: own("/home/you/.local/state/fusebox"),
         program: own("/home/you/.cargo/bin/fusebox"),
+        target: None,
         project: own("/home/you/src/fusebox"),
         claude_dir: own("/home/you/.claude"),
         home: own("/home/you"),

@@ -21,6 +21,8 @@ pub struct Guard {
     pub state_dir: Option<String>,
     /// The path under which the client runs the program, where it names one.
     pub program: Option<String>,
+    /// The file that this path leads to, where a link stands there.
+    pub target: Option<String>,
     /// The project's folder.
     pub project: Option<String>,
     /// The client's configuration folder.
@@ -32,13 +34,17 @@ pub struct Guard {
 }
 
 impl Guard {
+    /// Returns the paths of the program: as it is run, and where that leads to.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &str> {
+        [&self.program, &self.target].into_iter().filter_map(|path| path.as_deref())
+    }
+
     /// Whether a program is this one.
     pub(super) fn is_program(&self, word: &str) -> bool {
         let is_own = |own: &str| word.len() <= LONGEST && self.rules.unified(own) == self.rules.unified(word);
         let name = shell::program_name(word);
         // As a package its name may be followed by a version: `npx fusebox-cli@latest`.
         let package = name.split_once('@').map_or(name, |(name, _)| name);
-        [PROGRAM, PACKAGE].iter().any(|own| package.eq_ignore_ascii_case(own))
-            || self.program.as_deref().is_some_and(is_own)
+        [PROGRAM, PACKAGE].iter().any(|own| package.eq_ignore_ascii_case(own)) || self.programs().any(is_own)
     }
 }

@@ -46,6 +46,12 @@ pub(super) const WGET: Options = Options {
 pub(super) const SORT: Options =
     Options { files: &["-o", "--output"], valued: "koStT", folders: &[], keeps: None, fetches: false };
 
+pub(super) const COMPILER: Options =
+    Options { files: &["-o", "--output"], valued: "oIDLlxT", folders: &[], keeps: None, fetches: false };
+pub(super) const GPG: Options =
+    Options { files: &["-o", "--output"], valued: "oru", folders: &[], keeps: None, fetches: false };
+pub(super) const OPENSSL: Options = Options { files: &["-o"], valued: "", folders: &[], keeps: None, fetches: false };
+
 /// Says what a program writes by these options.
 pub(super) fn written(folder: Option<&str>, args: &[Word], of: &Options, look: &Look) -> Option<String> {
     let mut words = args.iter().map(|word| &*word.text).peekable();

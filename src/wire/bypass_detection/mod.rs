@@ -51,10 +51,13 @@ impl Guard {
 
     /// Says what a shell command does, where only a person may do it.
     pub fn command(&self, command: &str) -> Option<String> {
-        let is_read = self.mentions(command)
-            || writers::names_one_that_takes_folders(command)
-            || command.contains(crate::wire::bypass_detection::processes::LIMITER);
+        let is_read = self.may_reach(command) || command.contains(crate::wire::bypass_detection::processes::LIMITER);
         is_read.then(|| Walk::new(self, command).text(command, 0)).flatten()
+    }
+
+    /// Whether a text may reach what is the session's own: it names that, or takes folders away.
+    pub fn may_reach(&self, text: &str) -> bool {
+        self.mentions(text) || writers::names_one_that_takes_folders(text)
     }
 
     /// Whether a shell command plainly starts a client with an agent in it.
@@ -78,7 +81,7 @@ impl Guard {
 
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
     pub fn mentions(&self, text: &str) -> bool {
-        let names = [self.state_dir.as_deref(), self.program.as_deref()].into_iter().flatten().map(shell::base);
+        let names = self.state_dir.as_deref().into_iter().chain(self.programs()).map(shell::base);
         let mut names =
             [PROGRAM, "claude", "FUSEBOX_", clients::RUNNING].into_iter().chain(names).filter(|name| !name.is_empty());
         let text = self.rules.folded(text);
@@ -108,6 +111,8 @@ struct Walk<'g> {
     scope: ShellScope,
     /// Whether the command's text names a setting that switches hooks off: a file of settings may hold it.
     names_switch: bool,
+    /// Whether the command's text ends processes by their numbers.
+    kills: bool,
     /// What the command's text names that leads a `cd` elsewhere.
     leads: Leads,
     /// What the command before writes out, which a shell behind a pipe runs.
@@ -136,6 +141,7 @@ impl<'g> Walk<'g> {
             guard,
             scope: ShellScope { folder: guard.folder.clone(), ..ShellScope::default() },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
+            kills: crate::wire::bypass_detection::processes::kills(text),
             leads: Leads::of(text),
             said: Vec::new(),
             listed: Vec::new(),
@@ -278,7 +284,8 @@ impl<'g> Walk<'g> {
         let diverted = self.scope.diverted.as_ref();
         self.persons_command(it)
             .or_else(|| crate::wire::bypass_detection::clients::unhooked(it, diverted, self.names_switch))
-            .or_else(|| crate::wire::bypass_detection::processes::ended(self.guard, it))
+            .or_else(|| crate::wire::bypass_detection::processes::ended(self.guard, it, self.kills))
+            .or_else(|| crate::wire::bypass_detection::packages::removed(it))
     }
 
     /// Remembers a file that is written; says what it is, where an agent may not.
@@ -325,6 +332,7 @@ pub mod folders;
 mod handed;
 mod lies;
 pub mod node_options;
+mod packages;
 pub mod path_rules;
 pub mod paths;
 pub mod processes;

@@ -41,7 +41,7 @@ impl Guard {
             return Some(format!("`{file}`, which keeps `fusebox watch` at work"));
         }
         // All programs of a folder are more than this one.
-        if self.program.as_deref().is_some_and(|own| !name.starts_with('*') && is(&self.rules.unified(own))) {
+        if self.programs().any(|own| !name.starts_with('*') && is(&self.rules.unified(own))) {
             return Some(format!("`{path}`, the program that holds the limits"));
         }
         if let Some(claude) = self.claude_dir.as_deref() {
@@ -59,10 +59,10 @@ impl Guard {
     /// in its own folder. A folder of many programs may be taken away, such as a toolchain's.
     pub(super) fn holds(&self, folder: Option<&str>, path: &str) -> Option<String> {
         let resolved = self.resolve(folder, path)?;
-        let program = self.program.as_deref().map(|own| bare(&self.rules.unified(own)).to_owned());
+        let mut programs = self.programs().map(|own| bare(&self.rules.unified(own)).to_owned());
         let deep = |path: &str| path.split('/').count();
         let is_own = |program: &str| own_folder(program).is_some_and(|own| deep(own) <= deep(&resolved));
-        if program.is_some_and(|program| is_own(&program) && lies(&resolved, &program) == Some(Lies::Above)) {
+        if programs.any(|program| is_own(&program) && lies(&resolved, &program) == Some(Lies::Above)) {
             return Some(format!("`{resolved}`, the folder of the program that holds the limits"));
         }
         self.holds_plainly(folder, path)
@@ -114,9 +114,9 @@ impl Guard {
         let names = || FILES.into_iter().chain(SETTINGS);
         let files = self.policy_folders().flat_map(|folder| names().map(move |file| format!("{folder}/{file}")));
         let state = self.state().into_iter().flat_map(|state| [format!("{state}/state.db"), format!("{state}/")]);
-        let program = self.program.as_deref().map(|own| bare(&self.rules.unified(own)).to_owned());
+        let programs = self.programs().map(|own| bare(&self.rules.unified(own)).to_owned());
         let folders = self.policy_folders().map(|folder| format!("{folder}/"));
-        files.chain(state).chain(program).chain(folders).collect()
+        files.chain(state).chain(programs).chain(folders).collect()
     }
 
     /// Returns the absolute path that a word of a shell means, without `.` and `..`; nothing where text alone does not tell.

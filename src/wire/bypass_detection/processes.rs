@@ -5,7 +5,10 @@ use crate::wire::shell;
 use crate::wire::shell::invocation::Invocation;
 
 /// Commands that end or hold the processes that they are given by name.
-const ENDERS: [&str; 5] = ["pkill", "killall", "taskkill", "Stop-Process", "spps"];
+const ENDERS: [&str; 6] = ["pkill", "killall", "taskkill", "Stop-Process", "spps", "start-stop-daemon"];
+
+/// Commands that find processes by name, for a `kill` of the same text.
+const FINDERS: [&str; 5] = ["pgrep", "pidof", "ps", "grep", "Get-Process"];
 
 /// Their options with values.
 const VALUED: [&str; 12] = ["-P", "-g", "-G", "-t", "-u", "-U", "-s", "-F", "-o", "-y", "--signal", "--parent"];
@@ -24,8 +27,14 @@ const SERVICE_MANAGERS: [&str; 2] = ["systemctl", "launchctl"];
 const LOOKS: [&str; 8] = ["status", "show", "cat", "is-active", "is-enabled", "list-units", "list-unit-files", "print"];
 
 /// Says that an invocation ends hooks by name or keeps them from being started, or ends the watch's service.
-pub(super) fn ended(guard: &Guard, it: &Invocation) -> Option<String> {
-    service_ended(it).or_else(|| hooks_ended(guard, it)).or_else(|| starved(it))
+pub(super) fn ended(guard: &Guard, it: &Invocation, kills: bool) -> Option<String> {
+    service_ended(it).or_else(|| hooks_ended(guard, it, kills)).or_else(|| starved(it))
+}
+
+/// Whether a text has a word that ends a process by its number.
+pub(super) fn kills(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+        .any(|word| matches!(word, "kill" | "tkill" | "taskkill"))
 }
 
 /// Says that an invocation gives a running process other limits of the system's: the client starts no hook where it may open no file or
@@ -53,8 +62,10 @@ fn service_ended(it: &Invocation) -> Option<String> {
     (names_watch && !LOOKS.contains(&verb)).then(|| "the service of `fusebox watch`".to_owned())
 }
 
-fn hooks_ended(guard: &Guard, it: &Invocation) -> Option<String> {
-    if !ENDERS.iter().any(|ender| it.name().eq_ignore_ascii_case(ender)) {
+fn hooks_ended(guard: &Guard, it: &Invocation, kills: bool) -> Option<String> {
+    let is_one = |names: &[&str]| names.iter().any(|name| it.name().eq_ignore_ascii_case(name));
+    let ends = is_one(&ENDERS) || kills && is_one(&FINDERS);
+    if !ends {
         return None;
     }
     let mut previous = "";

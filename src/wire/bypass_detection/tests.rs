@@ -9,6 +9,7 @@ pub(super) fn guard() -> Guard {
         rules: PathRules::Exact,
         state_dir: own("/home/you/.local/state/fusebox"),
         program: own("/opt/bin/fusebox"),
+        target: own("/opt/lib/fusebox-1/fusebox"),
         project: own("/p"),
         claude_dir: own("/home/you/.claude"),
         home: own("/home/you"),
@@ -272,6 +273,7 @@ fn windows_guard() -> Guard {
         claude_dir: own(r"C:\Users\You\.claude"),
         home: own(r"C:\Users\You"),
         folder: own(r"C:\Work\p"),
+        ..Guard::default()
     }
 }
 
@@ -333,12 +335,9 @@ fn what_is_written_on_windows_is_known_by_its_path() {
         ("Start-Process claude --bare", true),
         ("cmd /c \"fusebox grant s1\"", true),
         ("powershell -NoProfile -Command \"claude --bare -p go\"", true),
-        ("taskkill /F /IM fusebox.exe", true),
-        ("Stop-Process -Name fusebox", true),
-        (r"Get-Content .claude\fusebox.json", false),
-        (r"fusebox.exe status; C:\Tools\claude.exe -p go", false),
-        ("Write-Output 'fusebox grant'", false),
-        ("taskkill /IM node.exe", false),
+        ("taskkill /F /IM fusebox.exe; Stop-Process -Name fusebox", true),
+        (r"Get-Content .claude\fusebox.json; taskkill /IM node.exe", false),
+        (r"fusebox.exe status; C:\Tools\claude.exe -p go; Write-Output 'fusebox grant'", false),
     ] {
         assert_eq!(windows_guard().command(&from_powershell(command)).is_some(), is_refused, "{command}");
     }
@@ -346,5 +345,6 @@ fn what_is_written_on_windows_is_known_by_its_path() {
 
 mod client_forms;
 mod hidden_forms;
+mod programs;
 mod servers;
 mod watch_service;

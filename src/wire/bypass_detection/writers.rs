@@ -3,7 +3,7 @@
 use crate::wire::bypass_detection::at_hand::{Guard, Look};
 use crate::wire::bypass_detection::copies::Copies;
 use crate::wire::bypass_detection::databases;
-use crate::wire::bypass_detection::downloads::{self, CURL, Options, SORT, WGET};
+use crate::wire::bypass_detection::downloads::{self, COMPILER, CURL, GPG, OPENSSL, Options, SORT, WGET};
 use crate::wire::shell::Word;
 
 /// Which of its arguments a program writes, moves or takes away.
@@ -17,6 +17,8 @@ enum Writes {
     Mode,
     /// The first.
     First,
+    /// The second.
+    Second,
     /// The last, or what is in it under another's name.
     Copies(Copies),
     /// All of them with what is in them, and files of their names in the last.
@@ -27,6 +29,10 @@ enum Writes {
     Options(&'static Options),
     /// What is in an archive, in the folder that this option names.
     Unpacked(&'static str),
+    /// All of them, unless an option keeps what is packed.
+    Packs,
+    /// All of them where this word is one.
+    Where(&'static str),
     /// What follows `of=`.
     OutputOf,
     /// What git's subcommand puts back, moves or takes away.
@@ -35,7 +41,7 @@ enum Writes {
     Database,
 }
 
-const ROWS: [(&str, Writes); 60] = [
+const ROWS: [(&str, Writes); 97] = [
     ("rm", Writes::Trees),
     ("rmdir", Writes::All),
     ("unlink", Writes::All),
@@ -78,6 +84,43 @@ const ROWS: [(&str, Writes); 60] = [
     ("tar", Writes::Unpacked("-C")),
     ("bsdtar", Writes::Unpacked("-C")),
     ("unzip", Writes::Unpacked("-d")),
+    ("exch", Writes::All),
+    ("rename", Writes::All),
+    ("prename", Writes::All),
+    ("strip", Writes::All),
+    ("objcopy", Writes::All),
+    ("patchelf", Writes::All),
+    ("upx", Writes::All),
+    ("install_name_tool", Writes::All),
+    ("codesign", Writes::Where("-s")),
+    ("vi", Writes::All),
+    ("vim", Writes::All),
+    ("nvim", Writes::All),
+    ("nano", Writes::All),
+    ("emacs", Writes::All),
+    ("gzip", Writes::Packs),
+    ("gunzip", Writes::Packs),
+    ("bzip2", Writes::Packs),
+    ("bunzip2", Writes::Packs),
+    ("xz", Writes::Packs),
+    ("unxz", Writes::Packs),
+    ("lzma", Writes::Packs),
+    ("zstd", Writes::Where("--rm")),
+    ("lz4", Writes::Where("--rm")),
+    ("compress", Writes::Packs),
+    ("brotli", Writes::Where("--rm")),
+    ("xxd", Writes::Where("-r")),
+    ("fuser", Writes::Where("-k")),
+    ("cc", Writes::Options(&COMPILER)),
+    ("gcc", Writes::Options(&COMPILER)),
+    ("g++", Writes::Options(&COMPILER)),
+    ("clang", Writes::Options(&COMPILER)),
+    ("ld", Writes::Options(&COMPILER)),
+    ("rustc", Writes::Options(&COMPILER)),
+    ("as", Writes::Options(&COMPILER)),
+    ("gpg", Writes::Options(&GPG)),
+    ("openssl", Writes::Options(&OPENSSL)),
+    ("uniq", Writes::Second),
     ("dd", Writes::OutputOf),
     ("git", Writes::Git),
     ("sqlite3", Writes::Database),
@@ -97,6 +140,9 @@ const ROWS: [(&str, Writes); 60] = [
     ("move", Writes::Moves),
     ("copy", Writes::Copies(Copies::Files)),
 ];
+
+/// What has a packer keep what it packs, or only look at it.
+const KEEPS: [&str; 8] = ["-c", "--stdout", "--to-stdout", "-k", "--keep", "-t", "--test", "-l"];
 
 /// What has `find` take away what it finds.
 const DELETES: &[u8] = b"-delete";
@@ -135,6 +181,11 @@ impl Guard {
             Writes::Mode if words().any(keeps_out) => operands().find_map(own_or_above),
             Writes::All | Writes::Mode => operands().find_map(|path| look(folder, path)),
             Writes::First => any(operands().next()),
+            Writes::Second => any(operands().nth(1)),
+            Writes::Packs if words().any(|word| KEEPS.contains(&word)) => None,
+            Writes::Packs => operands().find_map(|path| look(folder, path)),
+            Writes::Where(option) if words().all(|word| word != *option) => None,
+            Writes::Where(_) => operands().find_map(|path| look(folder, path)),
             Writes::Copies(how) => self.copied(folder, args, *how, look),
             Writes::Unpacked(option) => self.unpacked(folder, args, option, look),
             Writes::Moves => {
