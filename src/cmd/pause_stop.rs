@@ -139,7 +139,13 @@ fn give(
     }
     let scope = if matches!(edit.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
     let finding = Finding { subject: giver.name(), ..Finding::ordered(kind.source.clone(), scope, kind.action) };
-    let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: reason.clone() };
+    let order = Order {
+        finding: finding.clone(),
+        phase: Phase::Halted,
+        grace_left: 0,
+        report_calls: 0,
+        reason: reason.clone(),
+    };
     let followers = match edit.target.clone() {
         Target::Session(_) => {
             edit.state.session.order = Some(order);

@@ -9,6 +9,7 @@
 //! | what is said once; what waits to be said | [`NOTIFIED`] a kind; [`NOTIFICATIONS`] an event | is not said; is counted |
 //! | prompts of the schedule | [`CRONS`] | any prompt may be one of them |
 //! | commands in the background | [`COMMANDS`] | refused, or ended at once |
+//! | calls of a stopped agent's report | [`REPORT_CALLS`] | refused |
 //! | agents asked for | [`SPAWNS`] | refused |
 //! | estimates in flight, of sessions and shared budgets | [`RESERVATIONS`] | one sum |
 //! | open runs, and how far they were read | [`OPEN_RUNS`] | closed where they are over; at work, none is asked for |
@@ -26,6 +27,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::meters::Spend;
 
+/// Calls of finalize tools that run in a stopped agent's report.
+pub const REPORT_CALLS: u32 = 20;
 /// Models whose spend a scope keeps by name. What goes to further ones is summed as [`OTHER_MODELS`].
 pub const MODELS: usize = 64;
 /// Models with a price are kept by name beside those. There are no more of them than the price table has.

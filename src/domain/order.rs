@@ -68,6 +68,9 @@ pub struct Order {
     pub phase: Phase,
     /// Model responses left to report.
     pub grace_left: u32,
+    /// Calls of finalize tools that have run in the report.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub report_calls: u32,
     /// Why, in the words of whoever asked for it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reason: Option<String>,

@@ -1,9 +1,13 @@
-//! A spawn that is under way.
+//! A spawn that is under way, and what is sure to start agents.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::event::Moment;
+use crate::domain::limit::{NextStep, Stage};
 use crate::domain::serde_default::is_default;
+
+/// The tool whose call starts agents without telling how many.
+const STARTS_AGENTS: &str = "Workflow";
 
 /// A spawn that was admitted and whose agent is not known yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,4 +31,16 @@ pub struct Spawn {
     /// When it was admitted: it does not count for ever.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Moment,
+}
+
+impl NextStep<'_> {
+    /// Returns how many agents the step is sure to start: a workflow at least one, and more than its call tells.
+    pub fn starts(&self) -> Option<u64> {
+        match self.stage {
+            Stage::Spawn => Some(1),
+            Stage::Arrival => Some(0),
+            Stage::Call => self.call.filter(|call| call.tool == STARTS_AGENTS).map(|_| 1),
+            _ => None,
+        }
+    }
 }

@@ -74,7 +74,13 @@ pub fn ask(state: &mut SessionState, id: &str, event: &Event) {
     let Some(finding) = run.limits.explicit_stop.as_ref().and_then(|rule| asked(rule, call, outcome)) else { return };
     let observed = state.session.mode == Mode::Observe;
     let reason = outcome.stop_marker.clone().filter(|reason| !reason.is_empty());
-    let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: reason.clone() };
+    let order = Order {
+        finding: finding.clone(),
+        phase: Phase::Halted,
+        grace_left: 0,
+        report_calls: 0,
+        reason: reason.clone(),
+    };
     if let Some(run) = state.run_mut(id).filter(|_| !observed) {
         lifecycle::halt_below(run, order, id);
     }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::domain::bounds;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::limit::{Meter, Stage};
 use crate::domain::policy::{Action, Mode, Scope};
@@ -87,7 +88,11 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
         |step, grace| Verdict::refusing(step, vec![of_now(&order.finding, usage)], Refusal::Ordered { grace });
     match (order.phase, &event.kind) {
         (Phase::Refusing, EventKind::ToolRequested(_)) => because(Decision::Deny, order.grace_left),
-        (Phase::Reporting, EventKind::ToolRequested(call)) if finalizes(&call.tool) => Verdict::default(),
+        (Phase::Reporting, EventKind::ToolRequested(call))
+            if finalizes(&call.tool) && order.report_calls < bounds::REPORT_CALLS =>
+        {
+            Verdict::default()
+        }
         (Phase::Reporting, EventKind::ToolRequested(_)) if grace > 0 => because(Decision::Deny, grace),
         (Phase::Reporting, EventKind::BatchEnded(_)) if grace == 0 => because(Decision::Stop, 0),
         (Phase::Refusing | Phase::Reporting, EventKind::BatchEnded(_)) if !fits(usage, event) => {

@@ -69,6 +69,7 @@ pub fn progress(state: &mut SessionState, id: &str, event: &Event, verdict: &Ver
     match (&event.kind, order.phase, verdict.decision) {
         (EventKind::Prompt { .. }, ..) => {}
         (_, _, Decision::Stop) => order.phase = Phase::Halted,
+        (EventKind::ToolRequested(_), Phase::Reporting, Decision::Allow | Decision::Warn) => order.report_calls += 1,
         (EventKind::BatchEnded(_), Phase::Refusing, _) => order.phase = Phase::Reporting,
         (EventKind::BatchEnded(_), Phase::Reporting, _) => order.grace_left = order.grace_left.saturating_sub(1),
         _ => {}
@@ -283,14 +284,14 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     if let Some(session) = session {
         session.status = status;
         let finding = Finding { scope: Scope::Session, above: String::new(), ..finding.clone() };
-        session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason });
+        session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason });
     }
     if let Some(run) = state.run_mut(id) {
         run.status = status;
         run.stop_reason = Some(finding.stop_reason().into_owned());
         run.error = Some(exceeded(&finding.source));
         run.stopped_with = None;
-        run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace, reason: None });
+        run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace, report_calls: 0, reason: None });
     }
     log_records::write(state, id, kind, &finding);
 }

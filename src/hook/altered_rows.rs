@@ -79,7 +79,7 @@ pub fn note(state: &mut SessionState, altered: AlteredSession) {
         let stop = Finding::ordered(FindingSource::ExplicitStop, Scope::Session, Action::Terminate);
         let finding = Finding { subject: "Fusebox".to_owned(), ..stop };
         let reason = Some(format!("another program has changed its rows in the state {} times", altered.times));
-        state.session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason });
+        state.session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason });
         state.session.status = Status::Stopped;
     }
 }

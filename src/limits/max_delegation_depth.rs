@@ -1,6 +1,6 @@
 //! How deep agents may start agents.
 
-use crate::domain::limit::{Ends, Limit, Meter, Stage};
+use crate::domain::limit::{Ends, Limit, Meter};
 use crate::domain::policy::Scope;
 
 /// The limit on the depth of subagents.
@@ -11,19 +11,13 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Session],
     stop_reason: "delegation_depth_reached",
     phrase: "delegation depth limit reached",
-    meter: Meter::Step {
-        used: |meters| meters.depth,
-        adds: |next| match next.stage {
-            Stage::Spawn => Some(1),
-            Stage::Arrival => Some(0),
-            _ => None,
-        },
-    },
+    meter: Meter::Step { used: |meters| meters.depth, adds: |next| next.starts() },
     ends: Ends::Call,
     then: "This agent can do the work itself.",
     doc: "Depth of the agent that a call would start: the main agent is at 0, its subagents at 1. 0 forbids subagents. \
           The Agent call that would go deeper is refused; an agent that comes another way (a workflow, a skill) is \
-          stopped at its first call.",
+          stopped at its first call, and has answered by then where it answers in words alone. A Workflow call is refused where \
+          its agents would be too deep.",
     example: "2",
     ..Limit::PLAIN
 };

@@ -1,6 +1,6 @@
 //! How many subagents a session may start in all.
 
-use crate::domain::limit::{Ends, Limit, Meter, Stage};
+use crate::domain::limit::{Ends, Limit, Meter};
 use crate::domain::policy::Scope;
 
 /// The limit on subagents in all.
@@ -11,17 +11,12 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Session],
     stop_reason: "subagent_limit_reached",
     phrase: "subagent limit reached",
-    meter: Meter::Step {
-        used: |meters| meters.subagents,
-        adds: |next| match next.stage {
-            Stage::Spawn => Some(1),
-            Stage::Arrival => Some(0),
-            _ => None,
-        },
-    },
+    meter: Meter::Step { used: |meters| meters.subagents, adds: |next| next.starts() },
     ends: Ends::Call,
     then: "This agent can do the work itself, or send a message to one that it has.",
-    doc: "Subagents that a session may start in all, at every depth. A start that was refused or failed does not count.",
+    doc: "Subagents that a session may start in all, at every depth. A start that was refused or failed does not count. \
+          Agents of a workflow or of a skill come without a call of their own: a Workflow call is refused where no room is left, \
+          and an agent beyond the cap is stopped at its first call. One that answers in words alone has answered by then.",
     example: "40",
     ..Limit::PLAIN
 };

@@ -176,7 +176,7 @@ mod tests {
             let billing = Billing::default();
             let rule = LimitRule { limit, cap, action, layer, increase: 5, of: None, locked: false, billing };
             let finding = Finding::of(&rule, Scope::Run, used);
-            let order = Order { finding, phase: Phase::Halted, grace_left: 0, reason: None };
+            let order = Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason: None };
             let proposed = proposal(&[reading], Some(&order).filter(|_| is_stopped));
             assert_eq!(proposed, format!("max_turns=+{more}"), "{used}, {is_stopped}");
         }

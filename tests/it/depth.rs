@@ -68,3 +68,23 @@ fn what_is_noted_of_agents_makes_none_of_them_less_deep() {
         assert_eq!(answers, [false, false, true], "{}", note(of_call(0)));
     }
 }
+
+/// A workflow starts agents by itself: its call tells that, and not how many.
+#[test]
+fn a_workflow_is_refused_where_no_room_is_left_for_one_agent() {
+    for (limits, is_refused) in [
+        (json!({"max_subagents": 0}), true),
+        (json!({"max_subagents": 1}), false),
+        (json!({"max_delegation_depth": 0}), true),
+        (json!({"max_delegation_depth": 1}), false),
+    ] {
+        let world = TestWorld::new();
+        policy(&world, &json!({"session": limits}));
+        event(&world, "SessionStart", &json!({"source": "startup"}));
+        event(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
+        let answer = event(&world, "PreToolUse", &call("t0", "Workflow", &json!({"script": "return 1"})));
+        assert_eq!(answer.contains("deny"), is_refused, "{limits}: {answer}");
+        let answer = event(&world, "PreToolUse", &call("t1", "Read", &json!({})));
+        assert!(!answer.contains("deny"), "what starts no agent runs: {limits}: {answer}");
+    }
+}

@@ -142,7 +142,13 @@ pub fn ended(run: Run, finding: &Finding, status: Status) -> Run {
         status,
         stop_reason: Some(finding.stop_reason().into_owned()),
         error: Some(format!("Execution limit exceeded: [{}]", finding.source)),
-        order: Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: None }),
+        order: Some(Order {
+            finding: finding.clone(),
+            phase: Phase::Halted,
+            grace_left: 0,
+            report_calls: 0,
+            reason: None,
+        }),
         ..run
     }
 }

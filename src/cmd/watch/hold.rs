@@ -62,7 +62,8 @@ fn order(env: &Environment, alert: &Alert, hold: &Hold) -> Result<()> {
     let action = if pauses { Action::Pause } else { Action::Terminate };
     let finding = Finding { action, ..hold.finding.clone() };
     session_edit::edit(env, &run_of(alert), |edit| {
-        let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: None };
+        let order =
+            Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, report_calls: 0, reason: None };
         if finding.scope == Scope::Session {
             edit.state.session.status = lifecycle::stopped_status(action, &finding.source);
             edit.state.session.order = Some(order.clone());

@@ -69,7 +69,7 @@ pub const KEYS: &[Key] = &[
         apply: Apply::Value(|to, said, _| to.rules.finalize_tools = said.value.as_list().map(<[String]>::to_vec)),
         loosens: permissions::finalize_tools,
         default: || json!(FINALIZE_TOOLS),
-        doc: "The tools that still run in that grace: those that save or report work.",
+        doc: "The tools that still run in that grace: those that save or report work, up to 20 calls.",
         example: r#"["Write", "TaskUpdate"]"#,
         ..Key::PLAIN
     },

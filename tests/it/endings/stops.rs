@@ -1,11 +1,13 @@
 //! Stops that somebody asked for, with the reason they gave: a tool, a line of its result, a person.
 
+use fusebox::domain::bounds::REPORT_CALLS;
 use fusebox::domain::limit_set::{ExplicitStop, LimitSet};
 use fusebox::domain::policy::Layer;
 use fusebox::domain::session::Status;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::corners::{self, call, policy};
 use crate::endings::{event, reports, run, with_rules};
 use crate::levers::log;
 use crate::world::TestWorld;
@@ -62,4 +64,24 @@ fn a_persons_reason_reaches_the_agent_and_its_parent() {
     let world = with_rules(&LimitSet::default());
     let _said = world.run(&["pause", "s1", "--reason", "lunch"]).ok();
     assert_snapshot!(event(&world, "UserPromptSubmit", &json!({"prompt": "go on", "prompt_id": "p2"})), @r#"{"decision":"block","reason":"Fusebox: this work is paused: a person paused it (`fusebox pause`): \"lunch\". In a terminal: `fusebox resume s1`"}"#);
+}
+
+/// A report saves work: it does not go on with it, however many calls one response has.
+#[test]
+fn the_report_of_a_stopped_agent_has_so_many_calls() {
+    let world = TestWorld::new();
+    policy(&world, &json!({"main": {"max_turns": 1, "timeout_action": "terminate"}}));
+    corners::event(&world, "SessionStart", &json!({"source": "startup"}));
+    corners::event(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
+    let asks = |id: &str| {
+        !corners::event(&world, "PreToolUse", &call(id, "Write", &json!({"file_path": "/tmp/x"}))).contains("deny")
+    };
+    assert!(asks("t0") && !asks("t1"));
+    corners::event(
+        &world,
+        "PostToolBatch",
+        &json!({"tool_calls": [call("t0", "Write", &json!({})), call("t1", "Write", &json!({}))]}),
+    );
+    let ran = (0..60).filter(|number| asks(&format!("r{number}"))).count();
+    assert_eq!(ran, REPORT_CALLS as usize);
 }
