@@ -267,8 +267,9 @@ fn misjudged((who, attended, written, (name, happens), is_off): Held) -> Option<
     scene.batch("t1");
     // This one is asked for once the transcript tells who answered.
     scene.requests("t2");
-    let (passed, open) = (u128::from(now_ms() - began), OPEN.as_millis());
     let status: Value = serde_json::from_str(&scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+    // The run is at work, and counts on until it is looked at.
+    let (passed, open) = (u128::from(now_ms() - began), OPEN.as_millis());
     let runs = status["sessions"][0]["runs"].as_array().unwrap().clone();
     let kind = if who == Who::Main { "main" } else { "worker" };
     let run = runs.iter().find(|run| run["agent_type"] == kind).unwrap();
