@@ -168,13 +168,36 @@ fn comes_another_way(tool: Tool) -> Lab {
     lab
 }
 
+/// A workflow that starts these agents one after another.
+fn workflow(prompts: &[&str]) -> Tool {
+    let agents: Vec<String> = prompts.iter().map(|prompt| format!("await agent('{prompt}');")).collect();
+    let meta = "export const meta = { name: 'w', description: 'd', phases: [{ title: 'one' }] };\nphase('one');";
+    tool("Workflow", json!({"script": format!("{meta}\n{}\nreturn 1;", agents.join("\n"))}))
+}
+
 #[test]
-fn a_workflows_agents_that_may_not_be_are_stopped_at_their_first_call() {
-    let script = "export const meta = { name: 'w', description: 'd', phases: [{ title: 'one' }] };\nphase('one');\n\
-                  return await agent('CHILD loop');";
-    let lab = comes_another_way(tool("Workflow", json!({"script": script})));
-    let run = lab.run_of("workflow-subagent");
-    assert_eq!((&run["status"], &run["stop_reason"]), (&json!("failed"), &json!("delegation_depth_reached")));
+fn a_workflow_that_may_start_no_agent_is_refused() {
+    let main = main([call([workflow(&["CHILD one"])]), say("main finished")]);
+    let limits = json!({"session": {"max_delegation_depth": 0}});
+    let lab = Lab::new(limits, vec![child("CHILD", [say("child done")]).each(), main]);
+    assert_eq!(lab.claude("MAIN start", &[]).code, Some(0));
+    assert!(lab.api.told("MAIN").contains("delegation depth limit reached"), "{}", lab.api.told("MAIN"));
+    assert_eq!(lab.api.requests_of("CHILD").len(), 0);
+}
+
+/// How many agents a workflow starts its call does not tell: they are met when they are there, and get to ask, not to do.
+#[test]
+fn of_a_workflows_agents_those_beyond_the_cap_are_stopped_at_their_first_call() {
+    let works = child("CHILD", [call([work()]), say("child done")]).each();
+    let main = main([call([workflow(&["CHILD one", "CHILD two"])]), say("main waits"), say("main finished")]);
+    let lab = Lab::new(json!({"session": {"max_subagents": 1}}), vec![works, main]);
+    assert_eq!(lab.claude("MAIN start", &[]).code, Some(0));
+    assert_eq!(lab.ran().len(), 1, "{:?}", lab.ran());
+    let runs = lab.runs();
+    let of_workflow = runs.iter().filter(|run| run["agent_type"] == "workflow-subagent");
+    let reasons: Vec<&serde_json::Value> = of_workflow.map(|run| &run["stop_reason"]).collect();
+    assert_eq!(reasons.len(), 2, "{runs:?}");
+    assert_eq!(reasons.iter().filter(|reason| **reason == "subagent_limit_reached").count(), 1, "{reasons:?}");
 }
 
 #[test]
