@@ -13,7 +13,7 @@ use crate::domain::charge::RecordKind;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{Order, Phase, Run, Session, Status};
+use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::lifecycle;
 use crate::engine::lift_orders;
@@ -139,13 +139,7 @@ fn give(
     }
     let scope = if matches!(edit.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
     let finding = Finding { subject: giver.name(), ..Finding::ordered(kind.source.clone(), scope, kind.action) };
-    let order = Order {
-        finding: finding.clone(),
-        phase: Phase::Halted,
-        grace_left: 0,
-        report_calls: 0,
-        reason: reason.clone(),
-    };
+    let order = Order::halted(finding.clone(), reason.clone());
     let followers = match edit.target.clone() {
         Target::Session(_) => {
             edit.state.session.order = Some(order);

@@ -75,3 +75,10 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "is_default")]
     pub reason: Option<String>,
 }
+
+impl Order {
+    /// Returns an order that is in force at the next event: nothing runs any more.
+    pub fn halted(finding: Finding, reason: Option<String>) -> Order {
+        Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason }
+    }
+}

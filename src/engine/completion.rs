@@ -7,7 +7,7 @@ use crate::domain::incomplete::{finding, is_of_end};
 use crate::domain::limit_set::{ExplicitStop, LimitSet};
 use crate::domain::pattern;
 use crate::domain::policy::{Action, Mode};
-use crate::domain::session::{Order, Phase, Run};
+use crate::domain::session::{Order, Run};
 use crate::domain::verdict::{Finding, Refusal, Verdict};
 use crate::engine::lifecycle;
 use crate::engine::log_records;
@@ -74,13 +74,7 @@ pub fn ask(state: &mut SessionState, id: &str, event: &Event) {
     let Some(finding) = run.limits.explicit_stop.as_ref().and_then(|rule| asked(rule, call, outcome)) else { return };
     let observed = state.session.mode == Mode::Observe;
     let reason = outcome.stop_marker.clone().filter(|reason| !reason.is_empty());
-    let order = Order {
-        finding: finding.clone(),
-        phase: Phase::Halted,
-        grace_left: 0,
-        report_calls: 0,
-        reason: reason.clone(),
-    };
+    let order = Order::halted(finding.clone(), reason.clone());
     if let Some(run) = state.run_mut(id).filter(|_| !observed) {
         lifecycle::halt_below(run, order, id);
     }

@@ -284,7 +284,7 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     if let Some(session) = session {
         session.status = status;
         let finding = Finding { scope: Scope::Session, above: String::new(), ..finding.clone() };
-        session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason });
+        session.order = Some(Order::halted(finding, reason));
     }
     if let Some(run) = state.run_mut(id) {
         run.status = status;

@@ -19,7 +19,7 @@ pub fn halt_below(run: &mut Run, order: Order, by: &str) {
         run.status = stopped_status(order.finding.action, &order.finding.source);
         run.stop_reason = Some(order.finding.stop_reason().into_owned());
         run.error = order.reason.clone().or_else(|| run.error.take());
-        run.order = Some(Order { phase: Phase::Halted, grace_left: 0, ..order });
+        run.order = Some(Order::halted(order.finding, order.reason));
     }
 }
 

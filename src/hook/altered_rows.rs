@@ -11,7 +11,7 @@ use crate::domain::fact;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::ingested::Ingested;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{Order, Phase, Session, Status};
+use crate::domain::session::{Order, Session, Status};
 use crate::domain::spend_before_prompt;
 use crate::domain::verdict::Finding;
 use crate::engine::find_run;
@@ -79,7 +79,7 @@ pub fn note(state: &mut SessionState, altered: AlteredSession) {
         let stop = Finding::ordered(FindingSource::ExplicitStop, Scope::Session, Action::Terminate);
         let finding = Finding { subject: "Fusebox".to_owned(), ..stop };
         let reason = Some(format!("another program has changed its rows in the state {} times", altered.times));
-        state.session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason });
+        state.session.order = Some(Order::halted(finding, reason));
         state.session.status = Status::Stopped;
     }
 }

@@ -52,24 +52,22 @@ fn event_of(env: &Environment, input: &Input, guard: &Guard) -> Event {
 /// Says what of the machine is this session's own.
 fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
-    let guard = Guard {
+    let program = env.called_as();
+    let target = input.tool_input.and_then(|_| target(env, program.as_deref()));
+    Guard {
         rules: match HERE {
             System::Linux => PathRules::Exact,
             System::Mac => PathRules::AnyCase,
             System::Windows => PathRules::Windows,
         },
         state_dir: state.to_str().map(str::to_owned),
-        program: env.called_as(),
-        target: None,
+        program,
+        target,
         project: Some(env.var("CLAUDE_PROJECT_DIR").unwrap_or_else(|| input.cwd.clone().into_owned())),
         claude_dir: env.claude_dir().and_then(text),
         home: env.home().and_then(text),
         folder: Some(input.cwd.clone().into_owned()),
-    };
-    // The system is asked only where it may make a difference.
-    let reaches = input.tool_input.is_some_and(|input| guard.may_reach(input.get()));
-    let target = reaches.then(|| target(env, guard.program.as_deref())).flatten();
-    Guard { target, ..guard }
+    }
 }
 
 /// Returns the file that the program's path leads to, where a link stands there.

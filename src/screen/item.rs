@@ -153,7 +153,6 @@ mod tests {
     use crate::domain::limit::Limit;
     use crate::domain::limit_set::LimitRule;
     use crate::domain::policy::{Action, Layer, Scope};
-    use crate::domain::session::Phase;
     use crate::domain::verdict::Finding;
     use crate::ui::formats::Quantity;
 
@@ -176,7 +175,7 @@ mod tests {
             let billing = Billing::default();
             let rule = LimitRule { limit, cap, action, layer, increase: 5, of: None, locked: false, billing };
             let finding = Finding::of(&rule, Scope::Run, used);
-            let order = Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason: None };
+            let order = Order::halted(finding, None);
             let proposed = proposal(&[reading], Some(&order).filter(|_| is_stopped));
             assert_eq!(proposed, format!("max_turns=+{more}"), "{used}, {is_stopped}");
         }

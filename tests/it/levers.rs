@@ -20,7 +20,7 @@ mod words;
 
 use fusebox::domain::amount::PICO;
 use fusebox::domain::policy::{Action, Scope};
-use fusebox::domain::session::{Counters, Order, Phase, Run, Session, Status};
+use fusebox::domain::session::{Counters, Order, Run, Session, Status};
 use insta::assert_snapshot;
 
 use crate::state::{developer, ended, load, main_run, save, session, trip, used, with_shop};
@@ -33,8 +33,7 @@ pub const SHOP: &str = "5f0c1d2e-0000";
 pub fn with_paused_session() -> TestWorld {
     let world = TestWorld::new();
     let finding = trip("max_cost_usd", (24 * PICO, 25 * PICO), Action::Pause, Scope::Session);
-    let order =
-        Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, report_calls: 0, reason: None });
+    let order = Some(Order::halted(finding.clone(), None));
     let main = ended(main_run("5e55", "p1"), &finding, Status::Paused);
     let developer = ended(developer("5e55", "d1", "p1"), &finding, Status::Paused);
     save(&world, |store| {

@@ -8,7 +8,7 @@ use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Billing, Layer, Scope};
-use fusebox::domain::session::{Counters, MAIN, Order, Phase, Run, Session, Status};
+use fusebox::domain::session::{Counters, MAIN, Order, Run, Session, Status};
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::limit_source::LimitSource;
 use fusebox::store::Store;
@@ -142,13 +142,7 @@ pub fn ended(run: Run, finding: &Finding, status: Status) -> Run {
         status,
         stop_reason: Some(finding.stop_reason().into_owned()),
         error: Some(format!("Execution limit exceeded: [{}]", finding.source)),
-        order: Some(Order {
-            finding: finding.clone(),
-            phase: Phase::Halted,
-            grace_left: 0,
-            report_calls: 0,
-            reason: None,
-        }),
+        order: Some(Order::halted(finding.clone(), None)),
         ..run
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::alert::WatchdogSettings;
 use crate::domain::charge::RecordKind;
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{Order, Phase, Process};
+use crate::domain::session::{Order, Process};
 use crate::domain::verdict::Finding;
 use crate::engine::lifecycle;
 use crate::error::Result;
@@ -62,8 +62,7 @@ fn order(env: &Environment, alert: &Alert, hold: &Hold) -> Result<()> {
     let action = if pauses { Action::Pause } else { Action::Terminate };
     let finding = Finding { action, ..hold.finding.clone() };
     session_edit::edit(env, &run_of(alert), |edit| {
-        let order =
-            Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, report_calls: 0, reason: None };
+        let order = Order::halted(finding.clone(), None);
         if finding.scope == Scope::Session {
             edit.state.session.status = lifecycle::stopped_status(action, &finding.source);
             edit.state.session.order = Some(order.clone());

@@ -56,7 +56,7 @@ impl Guard {
     }
 
     /// Whether a text may reach what is the session's own: it names that, or takes folders away.
-    pub fn may_reach(&self, text: &str) -> bool {
+    fn may_reach(&self, text: &str) -> bool {
         self.mentions(text) || writers::names_one_that_takes_folders(text)
     }
 
