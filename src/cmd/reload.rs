@@ -12,7 +12,7 @@ use crate::config::problem::Problem;
 use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Layer, Mode, Scope};
-use crate::domain::session::Session;
+use crate::domain::session::{Session, Status};
 use crate::engine::lift_orders;
 use crate::engine::renew_limits;
 use crate::engine::session_lifecycle;
@@ -133,7 +133,11 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         said += &format!("session {name} was stopped by a limit that is higher now: it may go on\n");
     }
     for run in lifted.iter().filter(|_| !goes_on).filter_map(|id| state.run(id)) {
-        let how = if run.cut_off { "it goes on when the main agent sends it a message" } else { "it may go on" };
+        let how = match run.status {
+            Status::Failed => "the next prompt starts afresh",
+            _ if run.cut_off => "it goes on when the main agent sends it a message",
+            _ => "it may go on",
+        };
         said += &format!("{} {} was stopped by a limit that is higher now: {how}\n", run.agent_type, short(&run.id));
     }
     Ok(said)
@@ -146,7 +150,10 @@ fn of_types(store: &Store, before: &Session, after: &Session) -> Vec<String> {
     };
     // What cannot be read says nothing here.
     let [Ok(old), Ok(new)] = [old, new].map(|id| policy::stored(store, id)) else { return Vec::new() };
+    // Where everything is only watched, a repository's file makes no difference.
+    let enforces = [before.mode, after.mode] == [Mode::Enforce; 2];
     let watched = match (old.observed.is_empty(), new.observed.is_empty()) {
+        _ if !enforces => None,
         (false, true) => Some("what was only watched blocks now".to_owned()),
         (true, false) => Some("what a repository's file says is only watched now".to_owned()),
         _ => None,

@@ -1,10 +1,12 @@
 //! What the model of a parent is told about its subagents.
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::policy::Scope;
 use crate::domain::verdict::Finding;
 
 /// Tells a parent that its subagent was stopped from outside.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParentNotification {
     /// Its run.
     pub run: String,

@@ -17,6 +17,7 @@ use crate::domain::missing_usage::MissingUsage;
 use crate::domain::model_hook::ModelHook;
 use crate::domain::next_model::NamedModels;
 pub use crate::domain::order::{Order, Phase, Status};
+use crate::domain::notification::ParentNotification;
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
 use crate::domain::policy::{Billing, Mode, OnError};
@@ -211,6 +212,9 @@ pub struct Session {
     /// Subagents, with their types, that may go on since a stop was lifted: the main agent is to be told of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub let_go_on: Vec<(String, String)>,
+    /// Ends of subagents that a prompt which was not sent would have told the main agent of.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub untold_ends: Vec<ParentNotification>,
     /// Hashes of prompts that the client's schedule sends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub crons: Vec<u64>,

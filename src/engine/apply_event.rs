@@ -11,6 +11,7 @@ use crate::engine::count;
 use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
 use crate::engine::end_client;
+use crate::engine::end_notifications;
 use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::find_run;
@@ -80,6 +81,7 @@ pub fn apply_event(
         enforce::keep_back(state, &id, event, &verdict);
     }
     completion::close(state, &id, event, &verdict);
+    end_notifications::keep(state, &id, event, &verdict);
     let_go_on::tell(state, &id, event, &verdict);
     end_client::judge(state, &id, event);
     note_kept_back(state, event, &verdict);

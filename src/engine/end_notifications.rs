@@ -1,9 +1,10 @@
 //! Who is told how a subagent ended: the model of its parent, and the person, each once.
 
+use crate::domain::event::{Event, EventKind};
 use crate::domain::incomplete;
 use crate::domain::notification::ParentNotification;
 use crate::domain::session::{Run, Status};
-use crate::domain::verdict::Finding;
+use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::session_state::SessionState;
 
 /// Tells the parent of a run that was stopped, or whose work is incomplete, where it was not told yet.
@@ -24,6 +25,23 @@ pub fn tell_user(state: &mut SessionState, id: &str) {
     run.user_told = true;
     let news = notification(run, finding);
     state.stopped_agents.push(news);
+}
+
+/// How many ends are kept; a model reads no longer list.
+const KEPT: usize = 12;
+
+/// Keeps what a prompt that is not sent would have told the main agent, until one goes through.
+pub fn keep(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+    if !matches!(event.kind, EventKind::Prompt { .. }) || !state.run(id).is_some_and(Run::is_main) {
+        return;
+    }
+    if verdict.decision < Decision::Deny {
+        state.parent_notifications.splice(0..0, std::mem::take(&mut state.session.untold_ends));
+    } else {
+        let untold = std::mem::take(&mut state.parent_notifications);
+        let room = KEPT.saturating_sub(state.session.untold_ends.len());
+        state.session.untold_ends.extend(untold.into_iter().take(room));
+    }
 }
 
 fn ordered(run: &Run) -> Option<Finding> {

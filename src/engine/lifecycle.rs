@@ -82,11 +82,11 @@ pub fn go_on(run: &mut Run, at: Moment) {
         run.working = true;
         run.last = at;
     }
-    if matches!(run.status, Status::Completed | Status::Orphaned) {
+    if run.order.is_none() {
         run.status = Status::Running;
         run.cut_off = false;
     }
-    if run.stop_reason.as_deref() == Some(ORPHANED) {
+    if run.order.is_none() || run.stop_reason.as_deref() == Some(ORPHANED) {
         run.stop_reason = None;
         run.error = None;
     }

@@ -15,7 +15,7 @@ pub fn lift_session(state: &mut SessionState) -> Option<Order> {
         state.runs().filter(taken).map(|run| (run.id.clone(), run.order.clone())).collect();
     let order = lifted.or_else(|| runs.first().and_then(|(_, order)| order.clone()));
     for (id, _) in runs {
-        go_on(state, &id);
+        go_on(state, &id, MainRun::GoesOn);
     }
     order
 }
@@ -39,20 +39,33 @@ fn forget_kept_back(session: &mut Session, lifted: &Finding) {
 
 /// Lifts the order of a run, and of those below it that were stopped with it; returns it.
 pub fn lift_run(state: &mut SessionState, id: &str) -> Option<Order> {
-    let order = state.run(id)?.order.clone()?;
-    let same = |run: &&Run| run.order.as_ref().is_some_and(|theirs| theirs.finding == order.finding);
-    let below: Vec<String> =
-        state.runs().filter(same).filter(|run| is_below(state, run, id)).map(|run| run.id.clone()).collect();
-    let is_main = state.run(id).is_some_and(Run::is_main);
+    let is_main = state.run(id).filter(|run| run.order.is_some())?.is_main();
     let current = state.session.main.as_deref().and_then(|main| state.run(main));
     if is_main && current.is_none_or(|run| run.id == id || run.status != Status::Running) {
         state.session.main = Some(id.to_owned());
     }
-    if is_main {
+    lift(state, id, MainRun::GoesOn)
+}
+
+/// What becomes of a main run whose loop has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MainRun {
+    /// The next prompt goes on with it.
+    GoesOn,
+    /// It stays what it was: the next prompt has a run of its own.
+    IsOver,
+}
+
+fn lift(state: &mut SessionState, id: &str, main_run: MainRun) -> Option<Order> {
+    let order = state.run(id)?.order.clone()?;
+    let same = |run: &&Run| run.order.as_ref().is_some_and(|theirs| theirs.finding == order.finding);
+    let below: Vec<String> =
+        state.runs().filter(same).filter(|run| is_below(state, run, id)).map(|run| run.id.clone()).collect();
+    if state.run(id).is_some_and(Run::is_main) {
         forget_kept_back(&mut state.session, &order.finding);
     }
     for id in below.iter().map(String::as_str).chain([id]) {
-        go_on(state, id);
+        go_on(state, id, main_run);
     }
     Some(order)
 }
@@ -72,8 +85,8 @@ pub fn is_below(state: &SessionState, run: &Run, id: &str) -> bool {
 
 /// Takes the order off a run. One whose loop has not been ended yet is still at work; the current main run goes on with
 /// the next prompt; subagents with the next message to them. A main run that a later one has followed stays what it was.
-fn go_on(state: &mut SessionState, id: &str) {
-    let current = state.session.main.as_deref() == Some(id);
+fn go_on(state: &mut SessionState, id: &str, main_run: MainRun) {
+    let current = state.session.main.as_deref() == Some(id) && main_run == MainRun::GoesOn;
     let is_over = state.session.is_over;
     let Some(run) = state.run_mut(id) else { return };
     run.order = None;
@@ -94,6 +107,7 @@ fn go_on(state: &mut SessionState, id: &str) {
     let goes_on = (run.working || current) && !is_over;
     run.cut_off |= !goes_on && matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
     run.status = if goes_on { Status::Running } else { Status::Completed };
+    state.session.untold_ends.retain(|end| end.run != id);
     let_go_on::note(state, id);
 }
 
@@ -109,7 +123,10 @@ pub fn lift_outgrown_runs(state: &mut SessionState, renewed: &[String]) -> Vec<S
     let is_meant = |run: &&Run| is_void(state, run, renewed.contains(&run.id));
     let void: Vec<String> = state.runs().filter(is_meant).map(|run| run.id.clone()).collect();
     for id in &void {
-        let _lifted = lift_run(state, id);
+        // Of a main run that its own limit has ended it was said that the next prompt starts afresh.
+        let has_ended = |order: &Order| order.finding.scope == Scope::Run && order.finding.action != Action::Pause;
+        let is_over = state.run(id).and_then(|run| run.order.as_ref()).is_some_and(has_ended);
+        lift(state, id, if is_over { MainRun::IsOver } else { MainRun::GoesOn });
     }
     void
 }

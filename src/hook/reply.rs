@@ -1,7 +1,7 @@
 //! The reply to a hook call: its answer, and what a person is to be told with it.
 
 use crate::domain::bounds;
-use crate::domain::event::{Agent, Event};
+use crate::domain::event::{Agent, Event, EventKind};
 use crate::engine::session_state::SessionState;
 use crate::hook::apply::Applied;
 use crate::hook::load::Loaded;
@@ -60,6 +60,7 @@ fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answ
             state.log_records.push(record);
         }
     }
+    let is_blocked = matches!(event.kind, EventKind::Prompt { .. }) && answer.decision.is_some();
     if !is_shown(event, answer) {
         let said = answer.system_message.take().unwrap_or_default();
         let notifications = &mut state.session.user_notifications;
@@ -72,6 +73,9 @@ fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answ
         for told in std::mem::take(&mut state.session.user_notifications) {
             answer.tell_person(&told);
         }
+    }
+    if is_blocked {
+        answer.tell_in_reason();
     }
 }
 

@@ -92,9 +92,7 @@ pub fn entries(
         let told = said.iter().filter(|(_, text)| deciding && !is_news(state, text)).cloned().collect();
         entries.push(Entry { at_ms, run: run.to_owned(), what, finding: finding.clone(), told });
     }
-    // A prompt that is kept back tells nobody anything.
-    let blocked = verdict.decision == Decision::Deny && matches!(event.kind, EventKind::Prompt { .. });
-    for news in state.parent_notifications.iter().filter(|_| !blocked) {
+    for news in &state.parent_notifications {
         let sentence = crate::wire::messages::parent_notification(news);
         let told = vec![(Audience::Parent, sentence)];
         let (what, run) = (EntryKind::ParentTold, news.run.clone());

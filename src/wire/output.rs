@@ -112,6 +112,14 @@ impl Answer {
         }
     }
 
+    /// Has a person told in the reason why a prompt is not sent: the client shows nothing else of such an answer.
+    pub fn tell_in_reason(&mut self) {
+        if let (Some(told), Some(reason)) = (self.system_message.take(), &mut self.reason) {
+            *reason += "\n";
+            *reason += &told;
+        }
+    }
+
     /// Makes it an answer where it is none.
     pub fn say_nothing(&mut self) {
         if *self == Answer::default() {

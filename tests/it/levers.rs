@@ -16,6 +16,7 @@ mod one_reading;
 mod reload;
 mod rollout;
 mod scene;
+mod untold_ends;
 mod words;
 
 use fusebox::domain::amount::PICO;

@@ -130,3 +130,41 @@ fn a_reload_says_which_grant_stays() {
     let said = scene.world.run(&["reload"]).ok();
     assert!(said.contains("session: max_turns stays 9, which a person granted: the files say less"), "{said}");
 }
+
+/// A refusal says that the next prompt starts afresh: a cap that is raised in a file meanwhile makes no difference to that.
+#[test]
+fn a_prompt_after_a_raised_cap_starts_afresh() {
+    let cap = |turns: u32| json!({"main": {"max_turns": turns, "grace_turns": 0}}).to_string();
+    for prompts_between in 0..3 {
+        let mut scene = Scene::new();
+        scene.world.write("home/.claude/fusebox.json", cap(2));
+        scene.begin();
+        assert!((0..9).any(|_| !scene.step(Actor::Main)), "nothing stops it");
+        scene.stops();
+        (0..prompts_between).for_each(|_| assert!(scene.prompt()));
+        scene.world.write("home/.claude/fusebox.json", cap(20));
+        let said = scene.world.run(&["reload"]).ok();
+        let afresh = "main p1-0000 was stopped by a limit that is higher now: the next prompt starts afresh";
+        assert!(said.contains(afresh), "{said}");
+        assert!(scene.goes_on(Actor::Main));
+        let last = format!("p{}-0000", prompts_between + 2);
+        let status: Value = serde_json::from_str(&scene.world.run(&["status", &last, "--json"]).ok()).unwrap();
+        assert_eq!(status["sessions"][0]["runs"][0]["turns"], 1, "{status}");
+        let explained = scene.world.run(&["explain", "p1-0000"]).ok();
+        assert!(explained.contains("stopped") && !explained.contains("may go on"), "{explained}");
+    }
+}
+
+#[test]
+fn where_everything_is_only_watched_nothing_is_said_to_block() {
+    let mut scene = Scene::new();
+    scene.world.write("project/.claude/fusebox.json", json!({"main": {"max_turns": 50}}).to_string());
+    scene.begin();
+    let mode = |scene: &Scene, mode: &str| {
+        scene.world.write("home/.claude/fusebox.json", json!({"mode": mode}).to_string());
+        scene.world.run(&["reload"]).ok()
+    };
+    let said = [mode(&scene, "observe"), mode(&scene, "enforce")].concat();
+    assert!(said.contains("mode: observe -> enforce"), "{said}");
+    assert!(!said.contains("watched"), "{said}");
+}

@@ -129,7 +129,12 @@ impl Scene {
 
     /// The main agent learns that the worker has ended; returns whether it goes on.
     pub fn is_notified(&mut self) -> bool {
-        self.main("Stop", json!({}));
+        self.stops();
+        self.hears_of_worker()
+    }
+
+    /// The same, where the main agent's turn has ended long before.
+    pub fn hears_of_worker(&mut self) -> bool {
         self.clock.prompts += 1;
         let ended = "<task-id>a1-0000</task-id>\n<tool-use-id>spawn</tool-use-id>\n<status>completed</status>";
         self.main("UserPromptSubmit", json!({"prompt": format!("<task-notification>\n{ended}\n</task-notification>")}))
