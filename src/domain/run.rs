@@ -77,6 +77,9 @@ pub struct Run {
     /// The number of the policy that they are from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: Option<i64>,
+    /// Whether a person has left its turn, as the next prompt shows: no hook was told of an end.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub left: bool,
     /// The limits that its spawn asked for, as they stood in the Agent call's prompt.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spawn_limits: Option<String>,

@@ -167,6 +167,7 @@ fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSo
     let before = state.session.main.clone().unwrap_or_default();
     // The next request goes on with the conversation, and to its model until it is seen to go elsewhere.
     let before = state.run_mut(&before).map(|last| {
+        last.left |= last.working && last.status == Status::Running;
         end(last, Status::Completed);
         Run { model: last.model.clone(), recent: last.recent.clone(), ..Run::default() }
     });

@@ -85,6 +85,7 @@ pub fn go_on(run: &mut Run, at: Moment) {
     if run.order.is_none() {
         run.status = Status::Running;
         run.cut_off = false;
+        run.left = false;
     }
     if run.order.is_none() || run.stop_reason.as_deref() == Some(ORPHANED) {
         run.stop_reason = None;

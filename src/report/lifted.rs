@@ -31,7 +31,7 @@ pub fn may_go_on(run: &Run, records: &[Logged]) -> bool {
 
 /// Returns the last stop of a run that is at rest since that was lifted.
 pub fn stop(run: &Run, records: &[Logged]) -> Option<LiftedStop> {
-    if run.status != Status::Completed || run.order.is_some() {
+    if (run.status != Status::Completed && !run.resumed) || run.order.is_some() {
         return None;
     }
     records.iter().rev().filter(|logged| logged.record.run == run.id).find_map(|logged| {

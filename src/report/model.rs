@@ -95,6 +95,9 @@ pub struct SessionReport {
     pub limits: Vec<LimitReading>,
     /// Its runs, the oldest first.
     pub runs: Vec<RunReport>,
+    /// The run of its main agent that the last prompt began, or that a person has had go on.
+    #[serde(skip)]
+    pub main: Option<String>,
     /// The order that ends or holds it.
     #[serde(skip)]
     pub order: Option<Order>,
@@ -169,6 +172,12 @@ pub struct RunReport {
     /// Whether a person has let it go on after a stop, and it has not gone on yet.
     #[serde(skip)]
     pub may_go_on: bool,
+    /// Whether the next prompt goes on with it, since a person has let it.
+    #[serde(skip)]
+    pub awaits_prompt: bool,
+    /// Whether it is to end, or to be held, and has not come to that yet.
+    #[serde(skip)]
+    pub is_ending: bool,
     /// Whether a person has left its turn with Esc or No.
     #[serde(skip)]
     pub is_left: bool,
@@ -234,8 +243,14 @@ impl SessionReport {
             kept_back: kept_back::kept_back(rows, &limits, now),
             limits,
             runs,
+            main: session.main.clone(),
             order: session.order.clone(),
         }
+    }
+
+    /// Returns the run of its main agent that the next event of it belongs to.
+    pub fn main_run(&self) -> Option<&RunReport> {
+        self.runs.iter().find(|run| self.main.as_ref() == Some(&run.run_id))
     }
 
     /// Returns how many runs it has, but for prompts that were not sent.
@@ -259,7 +274,8 @@ impl RunReport {
         // Of a session that was pruned the counters are what is left.
         let spent = if rows.session.pruned.is_some() { run.counters.spent } else { known };
         let limits = reading::of_run(&rows.session, run, now);
-        let may_go_on = run.cut_off || lifted::may_go_on(run, &rows.records);
+        let awaits_prompt = run.resumed && !run.working && run.status == Status::Running;
+        let may_go_on = awaits_prompt || run.cut_off || lifted::may_go_on(run, &rows.records);
         let lifted = lifted::stop(run, &rows.records).filter(|_| may_go_on);
         let stop_reason = run.stop_reason.clone().or_else(|| Some(lifted.as_ref()?.stop_reason.clone()));
         RunReport {
@@ -267,7 +283,9 @@ impl RunReport {
             agent_type: run.agent_type.clone(),
             parent_run_id: run.parent.clone(),
             depth: run.depth,
-            status: lifted.as_ref().map_or(run.status, |stop| stop.status),
+            status: lifted
+                .as_ref()
+                .map_or(if awaits_prompt { Status::Completed } else { run.status }, |stop| stop.status),
             reason: stop_reason.as_ref().map(|reason| lifted::reason(reason, run, &rows.records)),
             stop_reason,
             error: run.error.clone().or_else(|| Some(lifted.as_ref()?.error.clone())),
@@ -291,7 +309,9 @@ impl RunReport {
             says_partial: run.partial,
             task: run.task.clone(),
             may_go_on,
-            is_left: rows.left.contains(&run.id),
+            awaits_prompt,
+            is_ending: run.working && run.order.is_some() && !rows.session.is_over,
+            is_left: run.left || rows.left.contains(&run.id),
         }
     }
 }

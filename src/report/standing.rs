@@ -10,17 +10,19 @@ impl SessionReport {
     /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
     /// how its main agent's work has ended.
     pub fn standing(&self) -> (&'static str, Status) {
-        let last = self.runs.iter().rfind(|run| run.agent_type == MAIN);
+        let last = self.main_run();
+        let is_ending = self.runs.iter().any(|run| run.is_ending);
         let has_ended = self.status == Status::Completed;
         match last {
             _ if !self.kept_back.is_empty() => ("blocked", Status::Failed),
             Some(last) if has_ended && last.is_kept_back() => ("blocked", Status::Failed),
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
             Some(last) if self.status == Status::Running && !self.is_at_work() => match last.status {
-                Status::Paused => (last.standing(), last.status),
+                Status::Paused => (word(last.status, is_ending), last.status),
+                _ if is_ending => (self.status.word(), self.status),
                 _ => (IDLE, self.status),
             },
-            _ => (self.status.word(), self.status),
+            _ => (word(self.status, is_ending), self.status),
         }
     }
 
@@ -49,7 +51,16 @@ impl RunReport {
             _ if self.is_kept_back() => "blocked",
             _ if self.was_let_go_on() => "may go on",
             Status::Completed if self.is_left => "interrupted",
-            status => status.word(),
+            status => word(status, self.is_ending),
         }
+    }
+}
+
+/// Returns the word for a status, for one that `is_ending` too: it has not come to what it is to be.
+fn word(status: Status, is_ending: bool) -> &'static str {
+    match status {
+        Status::Paused if is_ending => "pausing",
+        Status::Failed | Status::Stopped if is_ending => "stopping",
+        status => status.word(),
     }
 }

@@ -94,10 +94,14 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let why = format!("{}, used up: {} ({}, {})", short(id), reading.figures(), reading.limit, reading.layer);
         told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal))
     });
-    let let_go_on = session.runs.iter().filter(|run| run.agent_type != MAIN && run.was_let_go_on() && is_heard);
-    let let_go_on = let_go_on.map(|run| {
+    let waits = |run: &&RunReport| run.was_let_go_on() && (run.agent_type != MAIN || run.awaits_prompt);
+    let let_go_on = session.runs.iter().filter(|run| waits(run) && is_heard).map(|run| {
         let who = format!("{} {}, may go on", plain(run.kind()), short(&run.run_id));
-        told(&who, "when the main agent sends it a message: ask for that in the client", (indent, terminal))
+        let next = match run.awaits_prompt {
+            true => "with the next prompt",
+            false => "when the main agent sends it a message: ask for that in the client",
+        };
+        told(&who, next, (indent, terminal))
     });
     of_session.into_iter().chain(of_runs).chain(kept_back).chain(used_up).chain(let_go_on).collect()
 }
@@ -131,8 +135,7 @@ pub fn takes_up(session: &str, launcher: Option<&str>) -> String {
 
 /// Whether a main run was ended and a later prompt has a run of its own: nothing is left to let go on.
 pub fn is_over(session: &SessionReport, run: &RunReport) -> bool {
-    let last = session.runs.iter().rev().find(|other| other.agent_type == MAIN);
-    let is_followed = last.is_some_and(|last| last.run_id != run.run_id);
+    let is_followed = session.main_run().is_some_and(|last| last.run_id != run.run_id);
     run.agent_type == MAIN && matches!(run.status, Status::Failed | Status::Stopped) && is_followed
 }
 
@@ -153,7 +156,8 @@ pub fn finding_of_now(finding: &Finding, scope: Scope, limits: &[LimitReading]) 
 fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
     let above = session.runs.iter().find(|other| Some(&other.run_id) == run.parent_run_id.as_ref());
     let theirs = above.and_then(|above| above.order.as_ref());
-    let is_of_session = order.finding.scope == Scope::Session && !order.finding.declined;
+    // What ends the whole session stands in its own order.
+    let is_of_session = order.finding.scope == Scope::Session && order.finding.ends_session();
     !is_of_session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
 }
 

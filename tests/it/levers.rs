@@ -108,11 +108,11 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
     a3fa11ed00: failed by max_turns; max_turns 25 project, max_cost_usd 1.00 USD project
     ");
     assert_snapshot!(world.run(&["status"]), @r#"
-    session 5f0c1d2e  paused  2.36 USD  since 2026-11-20 10:00
+    session 5f0c1d2e  pausing  2.36 USD  since 2026-11-20 10:00
       /srv/shop
       cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       main b7d1aaaa  paused  0 tool calls, 0.50 USD
-        developer a1b2c3d4  paused  17 tool calls, 0.42 USD  depth 1  task 7
+        developer a1b2c3d4  pausing  17 tool calls, 0.42 USD  depth 1  task 7
         developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
       main b7d1aaaa, paused: a person paused it (`fusebox pause`): "lunch"

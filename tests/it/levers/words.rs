@@ -52,7 +52,7 @@ impl End {
         if matches!(self, End::StoppedRun | End::StoppedSession) {
             assert!((0..9).any(|_| !scene.step(Actor::Main)));
         }
-        if self == End::ByItself {
+        if matches!(self, End::ByItself | End::StoppedSession) {
             scene.stops();
         }
     }
@@ -205,4 +205,50 @@ fn what_a_stopped_session_is_said_to_have_used_is_what_it_has() {
     let said = figures(status.split("stopped: ").nth(1).unwrap());
     assert_eq!(said, figures(&log), "{status}");
     assert!(bar > said, "{bar} is used: {status}");
+}
+
+/// Returns the words by which `status` calls the session and its first run.
+fn called(scene: &Scene) -> (String, String) {
+    let status = scene.world.run(&["status", "--all"]).ok();
+    let word = |begins: &str| {
+        let line = status.lines().find(|line| line.trim_start().starts_with(begins)).unwrap().trim_start();
+        line.split("  ").nth(1).unwrap().to_owned()
+    };
+    (word("session s-0000"), word("main p1-0000"))
+}
+
+/// What is told to stop goes on until its call has ended, and what may go on does nothing until a prompt comes.
+#[test]
+fn a_run_is_called_by_what_it_does_and_not_by_what_was_ordered() {
+    for (order, ending, ended) in [("stop", "stopping", "stopped"), ("pause", "pausing", "paused")] {
+        let mut scene = Scene::new();
+        scene.begin();
+        assert!(scene.step(Actor::Main));
+        scene.world.run(&[order, "p1-0000"]).ok();
+        assert_eq!(called(&scene).1, ending, "{order}");
+        assert!((0..9).any(|_| !scene.step(Actor::Main)));
+        scene.stops();
+        assert_eq!(called(&scene).1, ended, "{order}");
+        scene.world.run(&["resume", "p1-0000"]).ok();
+        assert_eq!(called(&scene), ("idle".to_owned(), "may go on".to_owned()), "{order}");
+        let status = scene.world.run(&["status"]).ok();
+        assert!(status.contains("main p1-0000, may go on\n    with the next prompt"), "{status}");
+        assert!(scene.goes_on(Actor::Main));
+        assert_eq!(called(&scene), ("running".to_owned(), "running".to_owned()), "{order}");
+    }
+}
+
+/// A turn of whose end no hook was told was left: the next prompt does not make it complete.
+#[test]
+fn a_turn_that_a_person_has_left_is_not_called_complete_later() {
+    let mut scene = Scene::new();
+    scene.begin();
+    assert!(scene.step(Actor::Main));
+    assert!(scene.prompt());
+    assert_eq!(called(&scene).1, "interrupted");
+    assert!(scene.step(Actor::Main));
+    scene.stops();
+    assert!(scene.prompt());
+    let status = scene.world.run(&["status", "--all"]).ok();
+    assert!(status.contains("main p2-0000  completed"), "{status}");
 }
