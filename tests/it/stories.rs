@@ -7,6 +7,7 @@ mod limits;
 mod script;
 mod shared;
 pub mod teller;
+mod why;
 
 use std::fmt::Write;
 use std::fs;

@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::stories::script::{self, Does, Line};
 use crate::stories::shared;
+use crate::stories::why;
 
 /// When stories happen, in milliseconds since 1970: 2026-11-20 10:00 UTC.
 const BEGAN_MS: i64 = 1_795_168_800_000;
@@ -236,6 +237,7 @@ impl Teller<'_> {
         shared::turn(self.player.state(), self.policy, wall(at));
         let answer = self.player.answer(&call).unwrap();
         let log = self.player.log();
+        why::is_named(self.player.state(), wall(at));
         let what = match name {
             "PreToolUse" | "PostToolUse" | "PostToolUseFailure" => format!("{name} {} {id}", line.tool),
             _ => format!("{name} {id}"),
