@@ -7,6 +7,7 @@ use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{Fits, Target};
 use crate::cmd::{require_human, target};
 use crate::domain::charge::RecordKind;
+use crate::domain::denials::Denials;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::meters::Spend;
 use crate::domain::own_counts::OwnCounts;
@@ -83,7 +84,7 @@ fn zero(edit: &mut SessionEdit) -> Counters {
             run.own_counts = OwnCounts::default();
             run.extremes = (0, 0);
             run.repetition.clear();
-            run.denials = 0;
+            run.refusals = Denials::default();
             run.warned.clear();
             run.pending_trips.clear();
             run.declined.clear();

@@ -11,6 +11,7 @@ pub mod client_start;
 pub mod clock;
 pub mod conversation;
 pub mod counters;
+pub mod denials;
 pub mod duration;
 pub mod ended_call;
 pub mod event;

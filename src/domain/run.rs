@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::bounds;
 use crate::domain::clock;
 use crate::domain::counters::Counters;
+use crate::domain::denials::Denials;
 use crate::domain::event::{Background, Moment};
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
@@ -185,12 +186,9 @@ pub struct Run {
     /// The call that came last in what it repeats.
     #[serde(default, skip_serializing_if = "is_default")]
     pub repeated: ShownCall,
-    /// Batches in a row in which something was refused.
+    /// What it was refused in a row.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub denials: u32,
-    /// Whether something was refused in the batch at work.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub refusing: bool,
+    pub refusals: Denials,
     /// Calls that were refused, all in all.
     #[serde(default, skip_serializing_if = "is_default")]
     pub refused: u64,

@@ -65,6 +65,9 @@ pub struct Finding {
     /// How much of what is used was given and is not on disk yet, by its estimate, in the base unit.
     #[serde(skip)]
     pub unwritten: u64,
+    /// How long it takes until it passes, in milliseconds; 0 where it does not, or at a moment that `frees` says.
+    #[serde(skip)]
+    pub frees_in_ms: u64,
     /// How long the call may be held until it passes, in milliseconds; 0 where it is refused.
     #[serde(skip)]
     pub wait_ms: u64,
@@ -93,6 +96,7 @@ impl Finding {
             declined: false,
             under_way: 0,
             unwritten: 0,
+            frees_in_ms: 0,
             wait_ms: 0,
         }
     }

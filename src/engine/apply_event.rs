@@ -25,6 +25,7 @@ use crate::engine::repeated;
 use crate::engine::session_state::SessionState;
 use crate::engine::told_total;
 use crate::engine::unenforced;
+use crate::limits::max_denials;
 
 /// Applies one event to the session's state; returns the run it belongs to and the verdict.
 pub fn apply_event(
@@ -140,10 +141,17 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
     };
     let mut verdict = decide(session.mode, &usage, event);
     verdict.beside = unenforced::trips(&usage, &split, event);
-    for finding in verdict.findings.iter_mut().filter(|finding| finding.is_announced_first()) {
-        finding.subject = run.repetition.repeats(0).map(|what| repeated::says(what, &run.repeated)).unwrap_or_default();
-    }
+    verdict.findings.iter_mut().for_each(|finding| name_subject(finding, run));
     verdict
+}
+
+/// Says what a finding is about, where the limit's figures alone do not: what is repeated, what was refused.
+fn name_subject(finding: &mut Finding, run: &Run) {
+    if finding.is_announced_first() {
+        finding.subject = run.repetition.repeats(0).map(|what| repeated::says(what, &run.repeated)).unwrap_or_default();
+    } else if finding.source == *max_denials::LIMIT.key && !run.refusals.last.is_empty() {
+        finding.subject = format!("the last for {}", run.refusals.last);
+    }
 }
 
 /// Whether the message at hand wakes an agent that has ended.

@@ -311,8 +311,7 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
     // What is still open was asked about a batch before this one, or its call never came to an end.
     dialogs::decline(session_state, run);
     if let Some(run) = session_state.run_mut(run) {
-        run.denials = if run.refusing { run.denials + 1 } else { 0 };
-        run.refusing = false;
+        run.refusals.end_batch();
     }
 }
 

@@ -144,21 +144,22 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     if matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits)) {
         // A call that waits for an answer has come to ask.
         run.owes_ask &= verdict.refusal != Some(Refusal::Asking);
-        run.denials += u32::from(blind);
+        run.refusals.in_a_row += u32::from(blind);
         return;
     }
     if verdict.decision >= Decision::Deny {
-        run.refusing = true;
+        run.refusals.refuse(verdict.deciding(), event.at.wall_ms);
         run.refused += 1;
-        // Where the ends of batches are not seen, each call is a batch of its own.
-        run.denials += u32::from(blind);
+    }
+    // Where the ends of batches are not seen, each call is a batch of its own.
+    if blind {
+        run.refusals.end_batch();
+    }
+    if verdict.decision >= Decision::Deny {
         return;
     }
     run.admitted = true;
     run.owes_ask = false;
-    if blind {
-        run.denials = 0;
-    }
     state.note_call(id, &call.tool, event.at);
     admit(state, id, call, event.at);
 }

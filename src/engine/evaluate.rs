@@ -188,6 +188,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
         frees: Frees::In(duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),
+        frees_in_ms: reading.frees_in_ms,
         wait_ms: if rate.on_limit == OnLimit::Wait { reading.frees_in_ms } else { 0 },
         ..Finding::bare(source, at.used.scope, rate.action, rate.layer)
     };

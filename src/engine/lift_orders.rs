@@ -1,5 +1,6 @@
 //! Lifting orders, so that work can go on: because a person says so, or because the limit that gave one has been raised.
 
+use crate::domain::denials::Denials;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Run, Session, Status};
@@ -97,8 +98,7 @@ fn go_on(state: &mut SessionState, id: &str, main_run: MainRun) {
     run.pending_trips.retain(|trip| !trip.declined);
     run.repetition.clear();
     run.forget_announced();
-    run.denials = 0;
-    run.refusing = false;
+    run.refusals = Denials::default();
     run.stop_reason = None;
     run.error = None;
     run.parent_told = false;

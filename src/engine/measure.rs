@@ -135,7 +135,7 @@ impl<'a> Actor<'a> {
             prompt: run.extremes.0,
             // It has gone on only after the agent was told.
             repetition: run.repetition.level().min(if run.was_announced() { 2 } else { 1 }),
-            denials: u64::from(run.denials),
+            denials: u64::from(run.refusals.in_a_row),
             depth: u64::from(run.depth),
             ..Meters::default()
         };

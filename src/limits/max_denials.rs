@@ -23,7 +23,7 @@ pub const LIMIT: Limit = Limit {
     did: Some(|used| format!("had calls refused in {used} batches in a row")),
     advice: Some("Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused."),
     doc: "Batches of tool calls in a row in which Fusebox refused something: the next call ends the run. It ends retry \
-          storms. `timeout_action` does not change what it does, `actions` does.",
+          storms. A refusal by `rate_limits` counts only where the agent asks again before the slot opens that it was told of. `timeout_action` does not change what it does, `actions` does.",
     example: "5",
     ..Limit::PLAIN
 };

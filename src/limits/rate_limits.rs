@@ -14,6 +14,7 @@ pub const LIMIT: Limit = Limit {
     form: Form::Windows,
     ends: Ends::Call,
     action: Some(Action::Terminate),
+    then: "Asked for again before that, it counts as a refusal in a row (max_denials).",
     doc: "Calls of the tools that match `tool` in a sliding window of `per_ms` milliseconds, over a `run`, the `session` or \
           all sessions of the `user`. A call beyond `max` is refused with the time until the next slot; the run goes on. With `on_limit: \"wait\"` it is held \
           until that slot is free, for at most ten minutes: run `fusebox init` again then, so that the client waits for it.",

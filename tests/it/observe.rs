@@ -94,7 +94,7 @@ fn observing_writes_everything_down_once_and_blocks_nothing() {
     let run = state.run("p1").unwrap();
     assert!(run.order.is_none() && state.session.order.is_none() && run.pending_trips.is_empty());
     assert_eq!((run.status, state.session.status), (Status::Running, Status::Running));
-    assert_eq!((run.counters.turns, run.denials, run.refused), (16, 0, 0));
+    assert_eq!((run.counters.turns, run.refusals.in_a_row, run.refused), (16, 0, 0));
     assert_eq!(state.session.spawns.len(), 0, "spawns whose calls ended without an agent take no room");
 }
 
