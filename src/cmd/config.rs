@@ -100,7 +100,7 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
 
 /// Says how much of a folder's configuration is not in force; nothing where all of it is.
 pub fn tell_ignored(env: &Environment, folder: &Path, problems: &[Problem]) {
-    let ignored = problems.iter().filter(|problem| problem.is_error()).count();
+    let ignored = problems.iter().filter(|problem| problem.is_ignored()).count();
     if ignored > 0 {
         let there = if folder == project_folder(env) {
             String::new()
@@ -127,9 +127,14 @@ fn check(env: &Environment) -> ExitCode {
         text += &format!("warning: {}\n", plain(&warning));
     }
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
-    text += &match errors {
-        0 => "the configuration is valid\n".to_owned(),
-        errors => format!("{} in the configuration; everything else is in force\n", counted(errors as u64, "error")),
+    let ignored = problems.iter().filter(|problem| problem.is_ignored()).count();
+    let is_valid = match errors {
+        0 => "the configuration is valid".to_owned(),
+        errors => format!("{} in the configuration", counted(errors as u64, "error")),
+    };
+    text += &match ignored {
+        0 => format!("{is_valid}\n"),
+        ignored => format!("{is_valid}; {} ignored, everything else is in force\n", counted(ignored as u64, "value")),
     };
     env.print(&text);
     ExitCode::from(u8::from(errors > 0))

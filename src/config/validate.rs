@@ -267,9 +267,11 @@ fn ignored_for(limits: &[&str]) -> String {
     format!("is ignored for {}", named.join(", "))
 }
 
-/// Says that the repository binds what stands.
+/// Says that the repository binds what stands, also where a member has tightened that.
 fn bound_by(stands: &str) -> String {
-    format!("is ignored: the repository binds {stands}; it may only be tightened")
+    let is_tightened = [Layer::User, Layer::ProjectLocal].iter().any(|layer| stands.contains(&format!("({layer})")));
+    let binds = if is_tightened { format!("it, and {stands} stands") } else { stands.to_owned() };
+    format!("is ignored: the repository binds {binds}; it may only be tightened")
 }
 
 /// Drops caps of subagents' runs that are outside the ceilings. The managed file's are not bound.

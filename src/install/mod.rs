@@ -16,6 +16,7 @@ pub mod handlers;
 pub mod hooks;
 pub mod installed_at;
 pub mod json;
+pub mod limit_words;
 pub mod model_hooks;
 pub mod nested_skills;
 pub mod own_copy;

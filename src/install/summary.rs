@@ -1,15 +1,12 @@
 //! What `init` says at its end: what happens from now on, and what to do about it.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
-use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
-use crate::domain::limit::{Ends, Unit};
-use crate::domain::limit_set::{LimitRule, LimitSet, Models};
-use crate::domain::policy::{Action, Billing, Mode};
+use crate::domain::policy::{Billing, Mode};
 use crate::install::default_files;
+use crate::install::limit_words;
 use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::registration::{self, Plan};
@@ -17,7 +14,6 @@ use crate::install::status_line;
 use crate::platform::environment::Environment;
 use crate::store::trust;
 use crate::store::{self, log_file};
-use crate::ui::style::tokens;
 use crate::ui::terminal::plain;
 use crate::ui::wrap::wrap;
 
@@ -39,29 +35,11 @@ const COVERS: &str =
 const COVERS_ROOT: &str =
     "clients that are started in this very folder; who starts them in folders below runs `fusebox init` once";
 
-/// How many agent types are named.
-const NAMED: usize = 8;
-
 /// The file of one person's limits in a repository.
 const OWN_POLICY: &str = "fusebox.local.json";
 
 /// The file in which git is told to leave out what is one person's.
 const EXCLUDED: &str = "info/exclude";
-
-/// How a sentence calls an action.
-const VERBS: [(Action, &str); 4] = [
-    (Action::Terminate, "stop at"),
-    (Action::Pause, "pause at"),
-    (Action::RequestIncrease, "ask you at"),
-    (Action::Warn, "warn at"),
-];
-
-/// What is said where a block has no limits, and where that is the main agent's.
-const NONE: &str = "none";
-const OF_SESSION: &str = "those of its session";
-
-/// What an agent does that asks its person for more: also while nobody is there.
-const GO_NO_FURTHER: &str = ", and go no further without a Yes";
 
 /// Returns the summary after a plan was carried out.
 pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
@@ -95,7 +73,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         ("watch", watch(env, plan)),
         ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
     ];
-    let limits = limits(&policy).into_iter().enumerate();
+    let limits = limit_words::limits(&policy).into_iter().enumerate();
     let limits = limits.map(|(at, words)| (if at == 0 { "limits" } else { "" }, words));
     let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), env.width(), INDENT));
     let already = of_team.map(|place| {
@@ -190,71 +168,8 @@ fn watch(env: &Environment, plan: &Plan) -> String {
     }
 }
 
-/// Says the limits in force in words, a line for each block, and those that are only watched below them.
-fn limits(policy: &Policy) -> Vec<String> {
-    let watched = watched(policy);
-    let all = policy.with_observed();
-    let policy = if policy.mode() == Mode::Observe { &all } else { policy };
-    let own = own_types(policy);
-    let ends = |rule: &LimitRule| rule.limit.action.is_none() && rule.action != Action::Warn;
-    let is_stopped = |name: &&&str| policy.agent(name, None).0.limits.iter().any(ends);
-    let stopped: Vec<&str> = own.iter().filter(is_stopped).copied().collect();
-    let own = match (own.len(), stopped.len()) {
-        (0, _) => "all of them".to_owned(),
-        (own, 0) => format!("{own} agent types have their own"),
-        (own, 1..=NAMED) => format!("{own} agent types have their own, which stop {}", stopped.join(", ")),
-        (own, stopped) => format!("{own} agent types have their own, which stop {stopped} of them"),
-    };
-    let mode = (policy.mode() == Mode::Observe).then(|| "only watched, nothing is blocked".to_owned());
-    let circles = circles(&policy.main()).map(|what| format!("each agent: {what}"));
-    let said = |(whose, set): (&str, LimitSet)| match sentence(&set) {
-        none if none == NONE && whose == MAIN => Some(format!("{whose}: {OF_SESSION}")),
-        none if none == NONE && SHARED_BY.contains(&whose) => None,
-        said => Some(format!("{whose}: {said}")),
-    };
-    let blocks = blocks(policy).into_iter().filter_map(said);
-    let rest = format!("{own}: `fusebox config show`");
-    mode.into_iter().chain(circles).chain(blocks).chain([rest]).chain(watched).collect()
-}
-
 /// When a session takes an edit up.
 const PINNED: &str = "a session keeps the limits it started with until `fusebox reload`";
-
-/// The main agent, as the summary calls it, and what several sessions share.
-const MAIN: &str = "main agent";
-const SHARED_BY: [&str; 2] = ["you, in all sessions with these hooks", "this repository"];
-
-/// Returns the limits of each block.
-fn blocks(policy: &Policy) -> [(&'static str, LimitSet); 5] {
-    let [user, project] = SHARED_BY;
-    let agents = policy.agent("general-purpose", None).0;
-    [
-        ("session", policy.session()),
-        (MAIN, policy.main()),
-        ("subagents", agents),
-        (user, policy.user()),
-        (project, policy.project()),
-    ]
-}
-
-/// Says which limits of the repository are only watched, beside those that block.
-fn watched(policy: &Policy) -> Option<String> {
-    if policy.mode() == Mode::Observe || policy.observed.is_empty() {
-        return None;
-    }
-    let all = policy.with_observed();
-    let both = blocks(&all).into_iter().zip(blocks(policy));
-    let only_watched = both.filter_map(|((whose, mut set), (_, blocking))| {
-        set.limits.retain(|rule| !blocking.limits.contains(rule));
-        Some(sentence(&set)).filter(|said| said != NONE).map(|said| format!("{whose}: {said}"))
-    });
-    let known = own_types(policy);
-    let types: Vec<&str> = own_types(&all).into_iter().filter(|name| !known.contains(name)).collect();
-    let types = (!types.is_empty()).then(|| format!("{}: limits of their own", types.join(", ")));
-    let said: Vec<String> = only_watched.chain(types).collect();
-    let said = if said.is_empty() { "none yet".to_owned() } else { said.join("; ") };
-    Some(format!("only watched, those of .claude/fusebox.json, which block nothing: {said}"))
-}
 
 /// Says what dollars mean here, and how somebody who pays none is not asked about them.
 fn paid(env: &Environment, payment: Payment, policy: &Policy) -> String {
@@ -276,53 +191,6 @@ fn paid(env: &Environment, payment: Payment, policy: &Policy) -> String {
         }
         (_, _) => payment::meaning(payment),
     }
-}
-
-fn label(rule: &LimitRule) -> Cow<'static, str> {
-    rule.limit.label_of(rule.billing)
-}
-
-fn sentence(rules: &LimitSet) -> String {
-    let show = |rule: &LimitRule| match (&rule.of, rule.limit.unit) {
-        (Some(Models::Like(like)), _) => format!("{} on `{like}` {}", label(rule), rule.limit.show(rule.cap)),
-        (None, Unit::Tokens) => format!("{} {}", tokens(rule.cap), label(rule)),
-        _ => format!("{} {}", label(rule), rule.limit.show(rule.cap)),
-    };
-    // Those with an action of their own are said once for all.
-    let told = |rule: &&LimitRule| rule.limit.action.is_none();
-    let refuses = |rule: &&LimitRule| rule.limit.ends == Ends::Call && rule.action == Action::Terminate;
-    let said = |verb: &str, same: Vec<String>| (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")));
-    let part = |(action, verb): (Action, &str)| {
-        let same = rules.limits.iter().filter(told).filter(|rule| rule.action == action && !refuses(rule));
-        let said = said(verb, same.map(show).collect());
-        if action == Action::RequestIncrease { said.map(|said| said + GO_NO_FURTHER) } else { said }
-    };
-    let refused = said("refuse calls beyond", rules.limits.iter().filter(told).filter(refuses).map(show).collect());
-    let parts: Vec<String> = VERBS.into_iter().filter_map(part).chain(refused).collect();
-    if parts.is_empty() { NONE.to_owned() } else { parts.join(", ") }
-}
-
-/// Says which limits with an action of their own end an agent: on repetition and refusals. They never meet ordinary work.
-fn circles(rules: &LimitSet) -> Option<String> {
-    let ends = |rule: &&LimitRule| rule.limit.action.is_some() && rule.action == Action::Terminate;
-    let figures = |rule: &LimitRule| match rule.limit.unit {
-        Unit::Switch => label(rule).into_owned(),
-        _ => format!("{} {}", rule.limit.show(rule.cap), label(rule)),
-    };
-    let labels: Vec<_> = rules.limits.iter().filter(ends).map(figures).collect();
-    (!labels.is_empty()).then(|| format!("stop at {}", labels.join(", ")))
-}
-
-/// Returns the agent types that have limits of their own.
-fn own_types(policy: &Policy) -> Vec<&str> {
-    let settings = policy.documents.iter().flat_map(|doc| &doc.settings);
-    let named =
-        settings.filter_map(|it| if let SettingPlace::Agents(name) = &it.place { Some(name.as_str()) } else { None });
-    let declared = policy.frontmatter.keys().map(String::as_str);
-    let mut names: Vec<&str> = named.chain(declared).filter(|name| *name != "*").collect();
-    names.sort_unstable();
-    names.dedup();
-    names
 }
 
 /// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.

@@ -303,3 +303,51 @@ fn a_file_in_a_folder_below_only_tightens_what_is_bound_above() {
     let check = world.command(&["config", "check"]).folder("project/src").run().to_string();
     assert!(check.contains("session.max_cost_usd: 24") && check.contains("the repository binds"), "{check}");
 }
+
+/// A member tightens what is bound, and is then told what stands and whose it is.
+#[test]
+fn what_a_member_has_tightened_is_not_called_the_repositorys() {
+    let bound = r#"{"binding": ["main.max_turns"], "main": {"max_turns": 50}}"#;
+    let user = r#"{"main": {"max_turns": 20}}"#;
+    let local = r#"{"main": {"max_turns": 40}}"#;
+    let expected = "`main.max_turns: 50` in `fusebox.json` (project) is ignored: a binding value only tightens `max_turns: 20` \
+                    (user); without `binding` it may stand\n`main.max_turns: 40` in `fusebox.local.json` (project-local) is \
+                    ignored: the repository binds it, and `max_turns: 20` (user) stands; it may only be tightened";
+    check(&[(USER, user), (PROJECT, bound), (LOCAL, local), TRUST], "problems", expected);
+}
+
+/// Whatever is said to be ignored is counted where everything else is said to be in force.
+#[test]
+fn all_that_is_ignored_is_counted() {
+    let world = TestWorld::with_git();
+    world.write("home/.claude/fusebox.json", r#"{"main": {"max_turns": 90}, "session": {"max_turn": 3}}"#);
+    world.write("project/.claude/fusebox.json", r#"{"binding": true, "main": {"max_turns": 50}}"#);
+    world.write("project/.claude/fusebox.local.json", r#"{"main": {"max_turns": 70, "max_cost_usd": "x"}}"#);
+    let checked = world.run(&["config", "check"]).stdout;
+    let ignored = checked.matches(" is ignored: ").count();
+    assert_eq!(ignored, 4, "{checked}");
+    assert!(
+        checked.contains("3 errors in the configuration; 4 values ignored, everything else is in force"),
+        "{checked}"
+    );
+    let shown = world.run(&["config", "show"]).stderr;
+    assert!(shown.contains("4 values ignored"), "{shown}");
+}
+
+/// Where a member only observes, what the repository binds blocks, and all else is said to be watched, each agent type's too.
+#[test]
+fn init_says_what_blocks_and_what_is_only_watched() {
+    let world = TestWorld::with_git();
+    world.write("home/.claude/fusebox.json", r#"{"mode": "observe", "main": {"max_turns": 20}}"#);
+    let policy = r#"{"binding": ["session.max_cost_usd"], "agents": {"developer": {"max_turns": 5}},
+        "session": {"max_cost_usd": 3, "max_subagents": 4}}"#;
+    world.write("project/.claude/fusebox.json", policy);
+    let said = world.command(&["init", "--scope", "local"]).run().ok();
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (blocks, watched) =
+        said.split_once("only watched, all that the repository does not bind, which blocks nothing:").unwrap();
+    assert!(blocks.contains("limits session: ask you at cost 3.00 USD, and go no further without a Yes"), "{said}");
+    assert!(!blocks.contains("subagents 4") && !blocks.contains("have their own"), "{said}");
+    let names = ["refuse calls beyond subagents 4", "main agent: stop at tool calls 20", "developer"];
+    assert!(names.iter().all(|name| watched.contains(name)), "{said}");
+}

@@ -162,7 +162,7 @@ fn check_tells_all_that_is_wrong() {
     error: `[ROOT]/project/.claude/fusebox.json` (project) is no JSON: expected `,` or `}` at line 1 column 21; all of it is ignored
     error: `[ROOT]/project/.claude/agents/x.md` (frontmatter) has limits that are no YAML: line 2 column 19: unclosed bracket '['; its limits are ignored
     warning: nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`
-    3 errors in the configuration; everything else is in force
+    3 errors in the configuration; 3 values ignored, everything else is in force
     [exit 1]
     ");
     insta::assert_snapshot!(world.run(&["config", "show", "--agent", "x"]), @r#"
@@ -258,7 +258,7 @@ fn a_repository_cannot_make_a_hook_wait() {
     }
     insta::assert_snapshot!(world.run(&["config", "check"]), @"
     error: `[ROOT]/project/.claude/agents/endless.md` (frontmatter) cannot be read: it is no regular file; all of it is ignored
-    1 error in the configuration; everything else is in force
+    1 error in the configuration; 1 value ignored, everything else is in force
     [exit 1]
     ");
     assert!(world.run(&["config", "show", "--agent", "x"]).stdout.contains("7 terminate"));
