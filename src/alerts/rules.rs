@@ -85,7 +85,8 @@ fn part_used(at: At, key: &str, percent: u64) -> Vec<Alert> {
     let reached = readings.iter().filter(is_reached).map(|reading| {
         let cause =
             format!("part:{}:{}:{}:{percent}:{}", at.rows.session.id, at.run.id, reading.limit, reading.cap.value);
-        let text = messages::part_used(percent, who(at.rows, at.run), shown(reading));
+        let used = u128::from(reading.used.value) * 100 / u128::from(reading.cap.value.max(1));
+        let text = messages::part_used(used, who(at.rows, at.run), shown(reading));
         with_reading(of_run(at.rows, at.run, cause, text), reading)
     });
     reached.collect()

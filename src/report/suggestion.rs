@@ -61,10 +61,18 @@ pub fn sufficient(increase: u64, lacking: u64) -> u64 {
 /// Says of everything that is held or stopped in a session why, and below that the command that lets it go on.
 pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> String {
     let id = &session.session_id;
+    // Nobody prompts an agent or sends it a message until a client takes its session up.
+    let then = |lifts: &NextStep| {
+        let again = takes_up(id, session.launcher.as_deref());
+        let words = if lifts.command().is_some() { format!("then {again}") } else { again };
+        let said = Some(words).filter(|_| session.status == Status::Completed);
+        said.map(|words| terminal.wrap(&format!("{indent}  "), &words)).unwrap_or_default()
+    };
     let of_session = session.order.as_ref().map(|order| {
         let order = &of_now(order, Scope::Session, &session.limits);
         let who = format!("session {}, {}", short(id), session.status.word());
-        held(&who, order, &lifts(order, None, id), (indent, terminal))
+        let lifts = lifts(order, None, id);
+        held(&who, order, &lifts, (indent, terminal)) + &then(&lifts)
     });
     let holds = |run: &&RunReport| !is_over(session, run);
     let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
@@ -79,11 +87,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
             return Some(told(&format!("{who}: {}", because(order)), &taken_up(own, again), (indent, terminal)));
         }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
-        let then = lifts.command().filter(|_| session.status == Status::Completed).map(|_| {
-            // Nobody prompts it or sends it a message until a client takes its session up.
-            terminal.wrap(&format!("{indent}  "), &format!("then {}", takes_up(id, session.launcher.as_deref())))
-        });
-        Some(held(&who, order, &lifts, (indent, terminal)) + &then.unwrap_or_default())
+        Some(held(&who, order, &lifts, (indent, terminal)) + &then(&lifts))
     });
     let kept_back = session.kept_back.iter().map(|KeptBack { finding, next }| {
         let who = format!("session {}, prompt blocked: {}", short(id), by_layer(finding));

@@ -242,7 +242,7 @@ fn the_desktop_gets_title_and_text_as_arguments() {
     event(&world, &time, "PreToolUse", &call("Read", "t1"));
     assert_eq!(rules(&look(&world, &time)), ["turns"]);
     let shown = world.read("shown").unwrap();
-    let text = "the main agent in project has used 80 % of a limit: tool calls 1/1 (max_turns, user)";
+    let text = "the main agent in project has used 100 % of a limit: tool calls 1/1 (max_turns, user)";
     assert_eq!(shown, format!("--app-name=Fusebox\n--\nFusebox\n{text}\n"));
 }
 

@@ -98,6 +98,13 @@ impl Walk {
             let is_lifted = ["completed", "stopped"].contains(&&*stands) && says("may go on");
             let is_said = says(&stands) || stands == "stopped" && says("blocked") || is_lifted;
             self.expect(is_said, &format!("{when}: is {stands}"), &explained);
+            // Who asks about the session reads what whoever asks about its last run does.
+            let next = explained.split_once("\nNext\n").filter(|_| run == runs.last().unwrap());
+            let whole = self.says(&["explain", "s-0000"]);
+            let command = next.and_then(|(_, next)| next.split("then ").last()).unwrap_or_default();
+            let command = command.lines().next().unwrap_or_default().trim();
+            let is_said = whole.contains(command.split(". ").next().unwrap_or_default());
+            self.expect(is_said, &format!("{when}: the session says `{command}`"), &whole);
             told += &explained;
         }
         let is_dead = told.contains("orphaned") || told.to_lowercase().contains("client died");
