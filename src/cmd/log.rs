@@ -25,7 +25,7 @@ Examples:
   fusebox log --follow            the same, and what is added, until Ctrl-C
   fusebox log --json --since all  one JSON record a line, as in execution-limits.log")]
 pub struct Args {
-    /// From when on: 7d, 24h, 30m, a day like 2026-11-01, or all
+    /// From when on: 7d, 24h, 30m, today, yesterday, a day like 2026-11-01, or all
     #[arg(long, value_name = "PERIOD", default_value = "7d", value_parser = period::parse)]
     since: Since,
     /// Go on with what is added, until Ctrl-C

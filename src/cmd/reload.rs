@@ -169,7 +169,8 @@ fn of_types(store: &Store, before: &Session, after: &Session) -> Vec<String> {
 
 /// Gives every run the rules that are the session's now; returns what has changed.
 fn take_rules(state: &mut SessionState, rulebook: &PinnedLimits) -> Vec<String> {
-    let policy = state.session.policy;
+    let (policy, main) = (state.session.policy, state.session.main.clone());
+    let is_current = |id: &str| main.as_deref() == Some(id);
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
     let mut changes = Vec::new();
     for id in ids {
@@ -177,7 +178,10 @@ fn take_rules(state: &mut SessionState, rulebook: &PinnedLimits) -> Vec<String> 
         let old = run.limits.clone();
         renew_limits::take_rules(run, rulebook);
         run.policy = policy;
-        changes.extend(of_limits(&format!("{} {}", run.agent_type, short(&run.id)), &old, &run.limits));
+        // Of one that has ended the new limits are told nowhere, and matter where it is woken.
+        let matters = run.working || run.order.is_some() || is_current(&id);
+        let changed = of_limits(&format!("{} {}", run.agent_type, short(&run.id)), &old, &run.limits);
+        changes.extend(changed.into_iter().filter(|_| matters));
     }
     changes
 }

@@ -59,7 +59,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         // What a limit has ended is no pause: the last of them alone is meant.
         None if held.is_empty() => resume_last(env, args),
         None => {
-            let lever = Lever { verb: "resume", takes: "paused or stopped by a person", apart: NOT_TAKEN };
+            let lever = Lever { verb: "resume", takes: "held (paused, or stopped by a person)", apart: NOT_TAKEN };
             everything::pull(env, lever, (held, args.lever.yes()), |target| {
                 session_edit::edit(env, target, |edit| resume(edit, (&args.grant, args.no_grant)))
             })

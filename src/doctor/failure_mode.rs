@@ -2,7 +2,7 @@
 
 use crate::doctor::diagnosis::{Diagnosis, Fails, FailureMode};
 use crate::doctor::environment_checks;
-use crate::doctor::installation::Installation;
+use crate::doctor::installation::{Installation, registers};
 use crate::install::client_versions::Feature;
 use crate::install::hooks;
 use crate::wire::events::EVENTS;
@@ -11,7 +11,7 @@ use crate::wire::events::EVENTS;
 pub fn failing(installation: &Installation<'_>) -> Diagnosis {
     let fates = fates(installation);
     if fates.is_empty() {
-        return Diagnosis::warn("nothing is registered that could fail", "run `fusebox init`");
+        return Diagnosis::warn("nothing is registered that could fail", registers(installation));
     }
     let words = format!(
         "where the program is missing, crashes or is late, {}; where its state is broken, {}; after a bug of its own, {}",

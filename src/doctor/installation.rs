@@ -129,12 +129,7 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
              registers them in your settings too",
         ),
         (0, all) => Diagnosis::ok(format!("registered at {all} of {all} events in {files}")),
-        (missing, all) if missing == all => {
-            // What is registered in a repository's own folder covers those below it.
-            let root = Folders::of(installation.env, &installation.folder).repository;
-            let at = root.map(|root| format!(" in {}", installation.short(&root))).unwrap_or_default();
-            Diagnosis::fail("not registered here", format!("run `fusebox init`{at}"))
-        }
+        (missing, all) if missing == all => Diagnosis::fail("not registered here", registers(installation)),
         _ => {
             Diagnosis::fail(format!("not registered at {} in {files}", missing.join(", ")), "run `fusebox init` again")
         }
@@ -150,6 +145,13 @@ fn named(installation: &Installation<'_>, path: &Path) -> String {
 
 fn plugin_of<'a>(installation: &'a Installation<'_>, path: &Path) -> Option<&'a Enabled> {
     installation.brought.iter().find(|it| it.file.place.settings == path).map(|it| &it.plugin)
+}
+
+/// Says what registers the hooks: in a repository's own folder that covers those below it.
+pub fn registers(installation: &Installation<'_>) -> String {
+    let root = Folders::of(installation.env, &installation.folder).repository;
+    let at = root.map(|root| format!(" in {}", installation.short(&root))).unwrap_or_default();
+    format!("run `fusebox init`{at}")
 }
 
 /// Whether calls are to be held, and the client would not wait for that.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::doctor::diagnosis::Diagnosis;
-use crate::doctor::installation::Installation;
+use crate::doctor::installation::{Installation, registers};
 use crate::error::{Error, Result};
 use crate::install::files;
 use crate::install::handler::Handler;
@@ -104,7 +104,7 @@ pub fn blocking(installation: &Installation<'_>) -> Diagnosis {
         }
     }
     match launches.is_empty() {
-        true => Diagnosis::fail("nothing is registered that could block", "run `fusebox init`"),
+        true => Diagnosis::fail("nothing is registered that could block", registers(installation)),
         false => Diagnosis::ok("the call past the cap of a trial session was refused"),
     }
 }
@@ -117,7 +117,7 @@ fn is_denied(answer: &Value) -> bool {
 pub fn latency(installation: &Installation<'_>) -> Diagnosis {
     let hint = "is the state folder on a slow disk, or the machine busy?";
     let Some(launch) = installation.launches().into_iter().next() else {
-        return Diagnosis::warn("not measured: nothing is registered", "run `fusebox init`");
+        return Diagnosis::warn("not measured: nothing is registered", registers(installation));
     };
     match Trial::begin(installation, "latency").and_then(|trial| median(&trial, &launch)) {
         Ok(ms) if ms > NOTICEABLE_MS => Diagnosis::warn(format!("a hook takes {ms:.1} ms (median of {CALLS})"), hint),

@@ -47,7 +47,9 @@ pub fn limits(policy: &Policy) -> Vec<String> {
     let own = match (own.len(), stopped.len()) {
         (0, _) => "all of them".to_owned(),
         (own, 0) => format!("{own} agent types have their own"),
-        (own, 1..=NAMED) => format!("{own} agent types have their own, which stop {}", stopped.join(", ")),
+        (own, 1..=NAMED) => {
+            format!("{own} agent types have their own, which stop {} of them: {}", stopped.len(), stopped.join(", "))
+        }
         (own, stopped) => format!("{own} agent types have their own, which stop {stopped} of them"),
     };
     let mode = (policy.mode() == Mode::Observe).then(|| "only watched, nothing is blocked".to_owned());
@@ -58,7 +60,7 @@ pub fn limits(policy: &Policy) -> Vec<String> {
         said => Some(format!("{whose}: {said}")),
     };
     let blocks = blocks(policy).into_iter().filter_map(said);
-    let rest = format!("{own}: `fusebox config show`");
+    let rest = format!("{own} (`fusebox config show`)");
     mode.into_iter().chain(circles).chain(blocks).chain([rest]).chain(watched).collect()
 }
 

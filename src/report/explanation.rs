@@ -125,6 +125,9 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     }
 }
 
+/// How many runs have to come to their end before a cap is judged by them.
+const TELLING: usize = 3;
+
 /// Says what would have helped by the largest need of runs of this type that came to their end by themselves.
 fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) -> String {
     let is_done = |peer: &&Run| peer.status == Status::Completed && !peer.cut_off && peer.counters.turns > 0;
@@ -139,6 +142,10 @@ fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) ->
         None => format!("No {kind} run has come to its end yet, so how much one needs is not known."),
         Some(most) if *most > cap.value => {
             format!("A cap of {} would have sufficed for {runs} that came to an end.", limit_text(cap.limit, *most))
+        }
+        Some(most) if needs.len() < TELLING => {
+            let needed = cap.limit.show(*most);
+            format!("For {runs} that came to an end {needed} was enough: that is little to go by.")
         }
         Some(most) => format!(
             "A cap of {} sufficed for {runs} that came to an end: look at what this one was doing before giving it more.",

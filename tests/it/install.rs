@@ -18,8 +18,8 @@ fn init_says_what_happens_from_now_on() {
               main agent: those of its session
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
-              8 agent types have their own, which stop developer, devops, planner,
-              qa, security-architect: `fusebox config show`
+              8 agent types have their own, which stop 5 of them: developer, devops,
+              planner, qa, security-architect (`fusebox config show`)
       covers  clients that are started in this repository; `fusebox init --scope
               user` covers those in all of yours
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json, .git/info/exclude:
@@ -60,8 +60,8 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
               main agent: those of its session
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
-              8 agent types have their own, which stop developer, devops, planner,
-              qa, security-architect: `fusebox config show`
+              8 agent types have their own, which stop 5 of them: developer, devops,
+              planner, qa, security-architect (`fusebox config show`)
               only watched, those of .claude/fusebox.json, which block nothing: none
               yet
       covers  clients that are started in this very folder; who starts them in

@@ -97,3 +97,14 @@ fn a_repository_that_its_user_refuses_is_refused_in_every_folder_of_it() {
         PLACES.iter().enumerate().map(|(at, place)| let_through(&world, place, &format!("s{at}"))).collect();
     assert_eq!(through, [9; PLACES.len()]);
 }
+
+/// Who follows an advice in a folder below registers where it holds for all of the repository.
+#[test]
+fn every_line_gives_the_same_advice_where_nothing_is_registered() {
+    let world = TestWorld::with_git();
+    std::fs::create_dir_all(world.path("project/src")).unwrap();
+    let said = world.command(&["doctor"]).folder("project/src").run().stdout;
+    let advice: Vec<&str> = said.lines().filter_map(|line| line.trim_start().strip_prefix("-> ")).collect();
+    let init: Vec<&&str> = advice.iter().filter(|advice| advice.contains("fusebox init")).collect();
+    assert!(!init.is_empty() && init.iter().all(|advice| advice.ends_with("/project")), "{said}");
+}

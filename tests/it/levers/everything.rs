@@ -76,7 +76,7 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
     ");
     assert_snapshot!(world.run(&["resume"]), @r"
     [stderr]
-    error: `fusebox resume` would take all that is paused or stopped by a person on this machine
+    error: `fusebox resume` would take all that is held (paused, or stopped by a person) on this machine
       WHAT              STATE                                         PROJECT
       session 5f0c1d2e  paused: a person paused it (`fusebox pause`)  /srv/shop
       session 77aa01bc  paused: a person paused it (`fusebox pause`)  /srv/api
@@ -85,7 +85,7 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
     [exit 1]
     ");
     assert_snapshot!(world.run(&["resume", "--yes", "--no-grant"]), @r"
-    2 are paused or stopped by a person on this machine:
+    2 are held (paused, or stopped by a person) on this machine:
     WHAT              STATE                                         PROJECT
     session 5f0c1d2e  paused: a person paused it (`fusebox pause`)  /srv/shop
     session 77aa01bc  paused: a person paused it (`fusebox pause`)  /srv/api
@@ -134,7 +134,7 @@ fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
     ");
     assert_eq!(statuses(&world), [Status::Stopped; 2]);
     assert_snapshot!(at_a_terminal(&world, "resume --no-grant", "yes\\n"), @r"
-    2 are paused or stopped by a person on this machine:
+    2 are held (paused, or stopped by a person) on this machine:
     WHAT              STATE                                          PROJECT
     session 5f0c1d2e  stopped: a person stopped it (`fusebox stop`)  /srv/shop
     session 77aa01bc  stopped: a person stopped it (`fusebox stop`)  /srv/api
@@ -158,8 +158,8 @@ fn the_only_one_is_taken_and_said() {
     `fusebox resume 5f0c1d2e` lets it go on
     ");
     assert_snapshot!(at_a_terminal(&world, "resume", ""), @r"
-    session 5f0c1d2e is the only one that is paused or stopped by a person; what a
-      limit has stopped stays stopped until it is named
+    session 5f0c1d2e is the only one that is held (paused, or stopped by a person);
+      what a limit has stopped stays stopped until it is named
     session 5f0c1d2e: paused -> resumed
     session 5f0c1d2e is still at work and goes on
     ");
@@ -288,7 +288,7 @@ fn what_a_limit_paused_goes_on_once_its_client_is_gone() {
     send("SessionEnd", json!({"reason": "other"}));
     assert!(world.run(&["status"]).stdout.contains("paused"));
     assert_snapshot!(world.run(&["resume", "--no-grant"]), @r"
-    main p1 is the only one that is paused or stopped by a person; what a limit has stopped stays stopped until it is named
+    main p1 is the only one that is held (paused, or stopped by a person); what a limit has stopped stays stopped until it is named
     main p1: paused -> resumed
     max_turns would stop it again at once (1 of 1 used): `fusebox grant p1 max_turns=+1` gives more
     main p1 goes on with the next prompt
