@@ -2,7 +2,7 @@
 
 use crate::domain::charge::RecordKind;
 use crate::domain::finding_source::FindingSource;
-use crate::domain::policy::Layer;
+use crate::domain::policy::{Layer, Scope};
 use crate::domain::session::{Run, Status};
 use crate::engine::enforce;
 use crate::report::rows::Logged;
@@ -25,7 +25,15 @@ pub fn may_go_on(run: &Run, records: &[Logged]) -> bool {
         Some(RecordKind::LimitGranted | RecordKind::AgentResumed) => Some(logged.at_ms >= run.last.wall_ms),
         _ => None,
     };
-    let of_run = || records.iter().filter(|logged| logged.record.run == run.id).filter_map(lifts);
+    // A session's order is written down at its main run, also where that had ended by itself.
+    let is_own = |logged: &&Logged| {
+        let ordered = matches!(
+            FindingSource::parse(&logged.record.limit),
+            FindingSource::ExplicitStop | FindingSource::ExplicitPause
+        );
+        logged.record.run == run.id && !(ordered && logged.record.scope == Scope::Session.as_str())
+    };
+    let of_run = || records.iter().filter(is_own).filter_map(lifts);
     of_run().next() == Some(false) && of_run().next_back() == Some(true)
 }
 

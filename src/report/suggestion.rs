@@ -77,7 +77,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     let holds = |run: &&RunReport| !is_over(session, run);
     let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
     let of_runs = session.runs.iter().filter(own).filter_map(|run| {
-        let who = format!("{} {}, {}", plain(run.kind()), short(&run.run_id), run.status.word());
+        let who = format!("{} {}, {}", plain(run.kind()), short(&run.run_id), run.standing());
         let order = &of_now(run.order.as_ref()?, Scope::Run, &run.limits);
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);

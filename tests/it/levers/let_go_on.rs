@@ -43,3 +43,22 @@ fn one_that_has_gone_on_meanwhile_is_named_no_more() {
     assert!(scene.prompt());
     assert!(!scene.answers().contains("may go on now"), "{}", scene.answers());
 }
+
+/// What a person orders of a session is not said of a turn that had ended by itself.
+#[test]
+fn a_turn_that_had_ended_is_not_let_go_on_with_its_session() {
+    for order in ["pause", "stop"] {
+        let mut scene = Scene::new();
+        scene.begin();
+        assert!(scene.step(Actor::Main));
+        scene.stops();
+        scene.world.run(&[order, "s-0000"]).ok();
+        scene.world.run(&["resume", "s-0000"]).ok();
+        let status = |scene: &Scene| scene.world.run(&["status", "--all"]).ok();
+        assert!(status(&scene).contains("main p1-0000  completed"), "{order}: {}", status(&scene));
+        assert!(scene.prompt());
+        assert!(scene.step(Actor::Main));
+        let said = status(&scene);
+        assert!(said.contains("main p1-0000  completed") && said.contains("main p2-0000  running"), "{order}: {said}");
+    }
+}
