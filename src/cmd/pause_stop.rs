@@ -16,7 +16,6 @@ use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::lifecycle;
-use crate::engine::lift_orders;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
@@ -142,6 +141,7 @@ fn give(
     let order = Order::halted(finding.clone(), reason.clone());
     let followers = match edit.target.clone() {
         Target::Session(_) => {
+            replace_taken(edit.state, &order);
             edit.state.session.order = Some(order);
             edit.state.session.status = kind.status;
             edit.state.runs().filter(|run| run.status == Status::Running).count()
@@ -156,19 +156,30 @@ fn give(
     Ok(said(edit, kind, (followers, withdrawn)))
 }
 
-/// Gives the order to a run and to all below it that are at work; returns how many those are.
+/// Gives the order to a run and to all below it that are at work, or were held with it; returns how many those are.
 pub fn halt(edit: &mut SessionEdit, id: &str, order: &Order) -> usize {
-    let at_work = |run: &&Run| run.status == Status::Running && lift_orders::is_below(edit.state, run, id);
-    let below: Vec<String> = edit.state.runs().filter(at_work).map(|run| run.id.clone()).collect();
-    if let Some(run) = edit.state.run_mut(id) {
-        run.order = None;
-    }
+    let follows = |run: &&Run| run.status == Status::Running || (run.order.is_some() && run.stopped_by() == id);
+    let is_below = |run: &&Run| edit.state.is_below(run, id);
+    let below: Vec<String> = edit.state.runs().filter(follows).filter(is_below).map(|run| run.id.clone()).collect();
     for one in below.iter().map(String::as_str).chain([id]) {
         if let Some(run) = edit.state.run_mut(one) {
+            run.order = None;
             lifecycle::halt_below(run, order.clone(), id);
         }
     }
     below.len()
+}
+
+/// Gives a session's new order to the runs that have taken over the one before it.
+fn replace_taken(state: &mut SessionState, order: &Order) {
+    let has_taken = |run: &&Run| run.order.as_ref().is_some_and(|known| known.finding.ends_session());
+    let taken: Vec<String> = state.runs().filter(has_taken).map(|run| run.id.clone()).collect();
+    for id in taken {
+        if let Some(run) = state.run_mut(&id) {
+            run.order = None;
+            lifecycle::halt_below(run, order.clone(), &id);
+        }
+    }
 }
 
 /// Withdraws the questions that still wait for an answer in what is stopped: a Yes grants nothing any more. Returns how many those

@@ -130,15 +130,20 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     store.save(&mut state)?;
     let mut said = taken(name, &changes, (waited, is_woken));
     if goes_on {
-        said += &format!("session {name} was stopped by a limit that is higher now: it may go on\n");
+        said += &format!("session {name} was stopped by a limit that does not stop it any more: it may go on\n");
     }
-    for run in lifted.iter().filter(|_| !goes_on).filter_map(|id| state.run(id)) {
+    let is_free = state.session.order.is_none() && !goes_on;
+    for run in lifted.iter().filter(|_| is_free).filter_map(|id| state.run(id)) {
         let how = match run.status {
             Status::Failed => "the next prompt starts afresh",
-            _ if run.cut_off => "it goes on when the main agent sends it a message",
+            _ if run.cut_off && !run.is_main() => "it goes on when the main agent sends it a message",
             _ => "it may go on",
         };
-        said += &format!("{} {} was stopped by a limit that is higher now: {how}\n", run.agent_type, short(&run.id));
+        said += &format!(
+            "{} {} was stopped by a limit that does not stop it any more: {how}\n",
+            run.agent_type,
+            short(&run.id)
+        );
     }
     Ok(said)
 }

@@ -44,6 +44,8 @@ pub const MOMENTS: usize = 1_000;
 pub const NOTIFIED: usize = 64;
 /// Notifications that one event adds, and that wait for an event that can show them. One more says how many were left out.
 pub const NOTIFICATIONS: usize = 30;
+/// How many ends of subagents wait for a prompt that tells the main agent of them: a model reads no longer list.
+pub const UNTOLD_ENDS: usize = 12;
 /// Scheduled prompts that are recognised by their text. At this number any prompt may be one of them.
 pub const CRONS: usize = 1_000;
 /// Shell commands in the background that end with their run. While so many run, no further shell command is admitted. One that an

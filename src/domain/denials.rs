@@ -26,7 +26,7 @@ pub struct Denials {
     /// When each rate opens its next slot, in milliseconds since 1970, as the agent was told.
     #[serde(skip_serializing_if = "is_default")]
     told: BTreeMap<String, i64>,
-    /// The same of the batch at work, which was asked for before.
+    /// The same, told in the batch at work: the agent reads that only once the batch is over.
     #[serde(skip_serializing_if = "is_default")]
     told_in_batch: BTreeMap<String, i64>,
 }
@@ -47,9 +47,20 @@ impl Denials {
         }
     }
 
-    /// Takes in that the batch at work is over: its answers are read.
+    /// Takes in that a call has to wait for something, where no end of a batch will be seen.
+    pub fn wait(&mut self) {
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        self.last.clear();
+    }
+
+    /// Takes in that the batch at work is over: its answers are read. One in which a rate alone has refused, for the first time,
+    /// leaves things as they are.
     pub fn end_batch(&mut self) {
-        self.in_a_row = if self.in_batch { self.in_a_row.saturating_add(1) } else { 0 };
+        if self.in_batch {
+            self.in_a_row = self.in_a_row.saturating_add(1);
+        } else if self.told_in_batch.is_empty() {
+            self.in_a_row = 0;
+        }
         self.in_batch = false;
         self.told.append(&mut self.told_in_batch);
     }
@@ -97,6 +108,9 @@ mod tests {
             denials.end_batch();
             assert_eq!((denials.in_a_row, denials.last.as_str()), (number, ""));
         }
+        denials.refuse(Some(&finding("rate_limits", "a", 10_000)), 0);
+        denials.end_batch();
+        assert_eq!(denials.in_a_row, 3, "a first refusal of a rate is no end of a row");
         denials.end_batch();
         assert_eq!(denials.in_a_row, 0);
     }

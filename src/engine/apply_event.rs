@@ -82,7 +82,7 @@ pub fn apply_event(
         enforce::keep_back(state, &id, event, &verdict);
     }
     completion::close(state, &id, event, &verdict);
-    end_notifications::keep(state, &id, event, &verdict);
+    end_notifications::wait_for_prompt(state, &id, event, &verdict);
     let_go_on::tell(state, &id, event, &verdict);
     end_client::judge(state, &id, event);
     note_kept_back(state, event, &verdict);

@@ -1,5 +1,6 @@
 //! Who is told how a subagent ended: the model of its parent, and the person, each once.
 
+use crate::domain::bounds;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::incomplete;
 use crate::domain::notification::ParentNotification;
@@ -27,19 +28,18 @@ pub fn tell_user(state: &mut SessionState, id: &str) {
     state.stopped_agents.push(news);
 }
 
-/// How many ends are kept; a model reads no longer list.
-const KEPT: usize = 12;
-
-/// Keeps what a prompt that is not sent would have told the main agent, until one goes through.
-pub fn keep(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+/// Holds back what a prompt that is not sent would have told the main agent, and has the first one that goes through tell it.
+pub fn wait_for_prompt(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     if !matches!(event.kind, EventKind::Prompt { .. }) || !state.run(id).is_some_and(Run::is_main) {
         return;
     }
-    if verdict.decision < Decision::Deny {
+    if verdict.observed {
+        // Nobody is told anything with such an answer.
+    } else if verdict.decision < Decision::Deny {
         state.parent_notifications.splice(0..0, std::mem::take(&mut state.session.untold_ends));
     } else {
         let untold = std::mem::take(&mut state.parent_notifications);
-        let room = KEPT.saturating_sub(state.session.untold_ends.len());
+        let room = bounds::UNTOLD_ENDS.saturating_sub(state.session.untold_ends.len());
         state.session.untold_ends.extend(untold.into_iter().take(room));
     }
 }

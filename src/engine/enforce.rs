@@ -144,7 +144,9 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     if matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits)) {
         // A call that waits for an answer has come to ask.
         run.owes_ask &= verdict.refusal != Some(Refusal::Asking);
-        run.refusals.in_a_row += u32::from(blind);
+        if blind {
+            run.refusals.wait();
+        }
         return;
     }
     if verdict.decision >= Decision::Deny {
@@ -323,22 +325,11 @@ pub fn cascade(state: &mut SessionState, id: &str) {
     else {
         return;
     };
-    let below: Vec<String> = state.runs().filter(|run| is_below(state, run, id)).map(|run| run.id.clone()).collect();
+    let follows = |run: &&Run| run.status == Status::Running && state.is_below(run, id);
+    let below: Vec<String> = state.runs().filter(follows).map(|run| run.id.clone()).collect();
     for child in below {
         if let Some(run) = state.run_mut(&child) {
             lifecycle::halt_below(run, order.clone(), &by);
         }
     }
-}
-
-fn is_below(state: &SessionState, run: &Run, id: &str) -> bool {
-    let mut at = run.parent.as_deref();
-    for _ in 0..64 {
-        match at {
-            Some(parent) if parent == id => return run.status == Status::Running,
-            Some(parent) => at = state.run(parent).and_then(|run| run.parent.as_deref()),
-            None => return false,
-        }
-    }
-    false
 }

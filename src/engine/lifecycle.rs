@@ -80,6 +80,7 @@ pub fn end(run: &mut Run, status: Status) {
 pub fn go_on(run: &mut Run, at: Moment) {
     if !run.working {
         run.working = true;
+        run.resumed = false;
         run.last = at;
     }
     if run.order.is_none() {

@@ -59,9 +59,10 @@ enum MainRun {
 
 fn lift(state: &mut SessionState, id: &str, main_run: MainRun) -> Option<Order> {
     let order = state.run(id)?.order.clone()?;
-    let same = |run: &&Run| run.order.as_ref().is_some_and(|theirs| theirs.finding == order.finding);
+    let by = state.run(id)?.stopped_by().to_owned();
+    let same = |run: &&Run| run.order.is_some() && run.stopped_by() == by;
     let below: Vec<String> =
-        state.runs().filter(same).filter(|run| is_below(state, run, id)).map(|run| run.id.clone()).collect();
+        state.runs().filter(same).filter(|run| state.is_below(run, id)).map(|run| run.id.clone()).collect();
     if state.run(id).is_some_and(Run::is_main) {
         forget_kept_back(&mut state.session, &order.finding);
     }
@@ -69,19 +70,6 @@ fn lift(state: &mut SessionState, id: &str, main_run: MainRun) -> Option<Order> 
         go_on(state, id, main_run);
     }
     Some(order)
-}
-
-/// Returns whether a run was spawned by another, at whatever distance.
-pub fn is_below(state: &SessionState, run: &Run, id: &str) -> bool {
-    let mut at = run.parent.as_deref();
-    for _ in 0..64 {
-        match at {
-            Some(parent) if parent == id => return true,
-            Some(parent) => at = state.run(parent).and_then(|run| run.parent.as_deref()),
-            None => return false,
-        }
-    }
-    false
 }
 
 /// Takes the order off a run. One whose loop has not been ended yet is still at work; the current main run goes on with

@@ -18,6 +18,9 @@ use crate::domain::unlogged_requests::UnloggedRequests;
 use crate::domain::verdict::Finding;
 use crate::engine::scopes::{ScopeMut, Side};
 
+/// How many runs above one are looked at: no tree of agents is as deep.
+const DEEPEST: usize = 64;
+
 /// One session's state in memory.
 #[derive(Debug, Default)]
 pub struct SessionState {
@@ -246,14 +249,18 @@ impl SessionState {
 
     /// Follows parents up to the main run that a run belongs to; a run without known parents is its own root.
     pub fn root_of<'a>(&'a self, id: &'a str) -> &'a str {
-        let mut at = id;
-        for _ in 0..64 {
-            match self.run(at).and_then(|run| run.parent.as_deref()) {
-                Some(parent) => at = parent,
-                None => break,
-            }
-        }
-        at
+        self.run(id).and_then(|run| self.above_run(run).last()).unwrap_or(id)
+    }
+
+    /// Whether a run was spawned by another, at whatever distance.
+    pub fn is_below(&self, run: &Run, id: &str) -> bool {
+        self.above_run(run).any(|above| above == id)
+    }
+
+    /// Returns the runs above one, its parent first.
+    fn above_run<'a>(&'a self, run: &'a Run) -> impl Iterator<Item = &'a str> {
+        let parent = |id: &&'a str| self.run(id)?.parent.as_deref();
+        std::iter::successors(run.parent.as_deref(), parent).take(DEEPEST)
     }
 
     /// Finds a subagent's run by its id or name, the latest where a name was used twice.

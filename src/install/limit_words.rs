@@ -9,6 +9,9 @@ use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::policy::{Action, Mode};
 use crate::ui::style::tokens;
 
+/// Stands for the agent types that nothing names.
+const ANY_OTHER: &str = "(any other)";
+
 /// How many agent types are named.
 const NAMED: usize = 8;
 
@@ -36,7 +39,7 @@ pub fn limits(policy: &Policy) -> Vec<String> {
     let watched = watched(policy);
     let all = policy.with_observed();
     let policy = if policy.mode() == Mode::Observe { &all } else { policy };
-    let of_others = policy.agent("general-purpose", None).0;
+    let of_others = policy.agent(ANY_OTHER, None).0;
     let is_own = |name: &&str| {
         LimitSet { observed: None, ..policy.agent(name, None).0 } != LimitSet { observed: None, ..of_others.clone() }
     };
@@ -45,7 +48,7 @@ pub fn limits(policy: &Policy) -> Vec<String> {
     let is_stopped = |name: &&&str| policy.agent(name, None).0.limits.iter().any(ends);
     let stopped: Vec<&str> = own.iter().filter(is_stopped).copied().collect();
     let own = match (own.len(), stopped.len()) {
-        (0, _) => "all of them".to_owned(),
+        (0, _) => "all agent types alike".to_owned(),
         (own, 0) => format!("{own} agent types have their own"),
         (own, 1..=NAMED) => {
             format!("{own} agent types have their own, which stop {} of them: {}", stopped.len(), stopped.join(", "))
@@ -67,7 +70,7 @@ pub fn limits(policy: &Policy) -> Vec<String> {
 /// Returns the limits of each block.
 fn blocks(policy: &Policy) -> [(&'static str, LimitSet); 5] {
     let [user, project] = SHARED_BY;
-    let agents = policy.agent("general-purpose", None).0;
+    let agents = policy.agent(ANY_OTHER, None).0;
     [
         ("session", policy.session()),
         (MAIN, policy.main()),
@@ -91,7 +94,7 @@ fn watched(policy: &Policy) -> Option<String> {
     let blocks = blocks(policy).into_iter().filter_map(|(whose, set)| Some((whose, sentence(&only_watched(set)?))));
     let blocks = blocks.filter(|(_, said)| said != NONE).map(|(whose, said)| format!("{whose}: {said}"));
     let all = policy.with_observed();
-    let of_others = only_watched(policy.agent("general-purpose", None).0);
+    let of_others = only_watched(policy.agent(ANY_OTHER, None).0);
     let is_watched = |name: &&str| {
         let own = only_watched(policy.agent(name, None).0);
         own.is_some() && own != of_others

@@ -20,21 +20,24 @@ pub struct LiftedStop {
 
 /// Whether the last that is known of a run is that a person has let it go on after a stop.
 pub fn may_go_on(run: &Run, records: &[Logged]) -> bool {
-    let lifts = |logged: &Logged| match logged.record.event {
-        Some(RecordKind::AgentFailed | RecordKind::AgentPaused | RecordKind::AgentStopped) => Some(false),
-        Some(RecordKind::LimitGranted | RecordKind::AgentResumed) => Some(logged.at_ms >= run.last.wall_ms),
-        _ => None,
-    };
     // A session's order is written down at its main run, also where that had ended by itself.
-    let is_own = |logged: &&Logged| {
-        let ordered = matches!(
-            FindingSource::parse(&logged.record.limit),
-            FindingSource::ExplicitStop | FindingSource::ExplicitPause
-        );
-        logged.record.run == run.id && !(ordered && logged.record.scope == Scope::Session.as_str())
+    let is_of_session = |logged: &Logged| {
+        let source = FindingSource::parse(&logged.record.limit);
+        let ordered = matches!(source, FindingSource::ExplicitStop | FindingSource::ExplicitPause);
+        ordered && logged.record.scope == Scope::Session.as_str()
     };
-    let of_run = || records.iter().filter(is_own).filter_map(lifts);
-    of_run().next() == Some(false) && of_run().next_back() == Some(true)
+    let own: Vec<&Logged> =
+        records.iter().filter(|logged| logged.record.run == run.id && !is_of_session(logged)).collect();
+    let stops = |logged: &&&Logged| {
+        let event = logged.record.event;
+        matches!(event, Some(RecordKind::AgentFailed | RecordKind::AgentPaused | RecordKind::AgentStopped))
+    };
+    let lifts =
+        |logged: &&&Logged| matches!(logged.record.event, Some(RecordKind::LimitGranted | RecordKind::AgentResumed));
+    let Some(stop) = own.iter().rposition(|logged| stops(&logged)) else { return false };
+    let mut lifted = own[stop..].iter().filter(lifts).peekable();
+    // What it has done after one of them was going on.
+    lifted.peek().is_some() && lifted.all(|logged| logged.at_ms >= run.last.wall_ms)
 }
 
 /// Returns the last stop of a run that is at rest since that was lifted.
@@ -74,6 +77,7 @@ pub fn is_partial(run: &Run) -> bool {
 mod tests {
     use super::*;
     use crate::domain::charge::Record;
+    use crate::domain::event::Moment;
 
     #[test]
     fn a_persons_stop_is_not_called_by_the_name_of_a_tools() {
@@ -95,5 +99,29 @@ mod tests {
                 layer.map(|layer| Logged { number: 1, at_ms: 0, record: record(layer) }).into_iter().collect();
             assert_eq!(reason(name, &run, &records), said, "{name} {layer:?}");
         }
+    }
+
+    /// Whether a run of which this was written down, each at its moment, may go on, where its last event was at `last`.
+    fn goes_on(records: &[(RecordKind, i64)], last: i64) -> bool {
+        let run = Run { id: "a1".to_owned(), last: Moment { wall_ms: last, ..Moment::default() }, ..Run::default() };
+        let logged = |(number, (kind, at_ms)): (usize, &(RecordKind, i64))| Logged {
+            number: number as i64,
+            at_ms: *at_ms,
+            record: Record { run: run.id.clone(), event: Some(*kind), ..Record::default() },
+        };
+        let records: Vec<Logged> = records.iter().enumerate().map(logged).collect();
+        may_go_on(&run, &records)
+    }
+
+    #[test]
+    fn a_run_may_go_on_where_it_was_stopped_and_has_done_nothing_since_it_was_let() {
+        let (stop, grant, resume) = (RecordKind::AgentFailed, RecordKind::LimitGranted, RecordKind::AgentResumed);
+        assert!(goes_on(&[(stop, 1), (grant, 3)], 2));
+        assert!(goes_on(&[(stop, 1), (grant, 3), (resume, 4)], 2));
+        assert!(goes_on(&[(grant, 0), (stop, 1), (grant, 3)], 2));
+        assert!(!goes_on(&[(stop, 1)], 2), "nobody has let it");
+        assert!(!goes_on(&[(grant, 1), (grant, 3)], 2), "nothing has stopped it");
+        assert!(!goes_on(&[(stop, 1), (grant, 3), (grant, 7)], 6), "it has gone on, and was given more later");
+        assert!(!goes_on(&[(stop, 1), (grant, 3), (stop, 5)], 6), "it was stopped anew");
     }
 }

@@ -91,7 +91,8 @@ pub fn granted(record: &Record) -> String {
     match (shown(record.cap), shown(record.used)) {
         (Some(cap), Some(used)) => {
             let by = if record.by.is_empty() { "a person" } else { &record.by };
-            format!("{}{} is {cap} now, by {} ({used} used)", over(record), record.limit, plain(by))
+            let over = if record.run.is_empty() { "" } else { over(record) };
+            format!("{over}{} is {cap} now, by {} ({used} used)", record.limit, plain(by))
         }
         _ => record.limit.clone(),
     }

@@ -163,6 +163,9 @@ pub struct RunReport {
     /// The order that ends or holds it.
     #[serde(skip)]
     pub order: Option<Order>,
+    /// The run above it that it was stopped with.
+    #[serde(skip)]
+    pub stopped_with: Option<String>,
     /// Whether it says itself that its work is partial.
     #[serde(skip)]
     pub says_partial: bool,
@@ -306,6 +309,7 @@ impl RunReport {
             trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip::trip).collect(),
             dialogs: dialogs::of_run(&rows.records, &run.id, &rows.session),
             order: run.order.clone(),
+            stopped_with: run.stopped_with.clone(),
             says_partial: run.partial,
             task: run.task.clone(),
             may_go_on,

@@ -64,9 +64,15 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     // Nobody prompts an agent or sends it a message until a client takes its session up.
     let then = |lifts: &NextStep| {
         let again = takes_up(id, session.launcher.as_deref());
-        let words = if lifts.command().is_some() { format!("then {again}") } else { again };
-        let said = Some(words).filter(|_| session.status == Status::Completed);
-        said.map(|words| terminal.wrap(&format!("{indent}  "), &words)).unwrap_or_default()
+        let words = match lifts {
+            NextStep::Administrator => None,
+            NextStep::NextPrompt | NextStep::Passes { .. } => Some(again),
+            _ => Some(format!("then {again}")),
+        };
+        words
+            .filter(|_| session.status == Status::Completed)
+            .map(|words| terminal.wrap(&format!("{indent}  "), &words))
+            .unwrap_or_default()
     };
     let of_session = session.order.as_ref().map(|order| {
         let order = &of_now(order, Scope::Session, &session.limits);
@@ -158,11 +164,11 @@ pub fn finding_of_now(finding: &Finding, scope: Scope, limits: &[LimitReading]) 
 
 /// Whether an order was given to the run itself, and not to its session or to the run above it.
 fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
-    let above = session.runs.iter().find(|other| Some(&other.run_id) == run.parent_run_id.as_ref());
-    let theirs = above.and_then(|above| above.order.as_ref());
+    let holder = run.stopped_with.as_ref().and_then(|id| session.runs.iter().find(|other| other.run_id == *id));
+    let is_held_above = holder.is_some_and(|holder| holder.order.is_some());
     // What ends the whole session stands in its own order.
     let is_of_session = order.finding.scope == Scope::Session && order.finding.ends_session();
-    !is_of_session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
+    !is_of_session && !is_held_above
 }
 
 /// Returns why an order was given, with the reason that was noted for it.

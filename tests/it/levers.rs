@@ -3,6 +3,7 @@
 mod advice;
 mod agents;
 mod everything;
+mod followers;
 mod grant;
 mod hidden;
 mod kept_back;

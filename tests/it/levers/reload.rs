@@ -45,8 +45,7 @@ fn a_run_that_was_cut_off_is_not_taken_for_one_that_was_done() {
     scene.ends_worker();
     scene.world.write("home/.claude/fusebox.json", cap(20));
     let said = scene.world.run(&["reload", "--all"]).ok();
-    let goes_on =
-        "worker a1-0000 was stopped by a limit that is higher now: it goes on when the main agent sends it a message";
+    let goes_on = "worker a1-0000 was stopped by a limit that does not stop it any more: it goes on when the main agent sends it a message";
     assert!(said.contains(goes_on), "{said}");
     let status = scene.world.run(&["status", "--all"]).ok();
     assert!(status.contains("worker a1-0000  may go on"), "{status}");
@@ -144,7 +143,8 @@ fn a_prompt_after_a_raised_cap_starts_afresh() {
         (0..prompts_between).for_each(|_| assert!(scene.prompt()));
         scene.world.write("home/.claude/fusebox.json", cap(20));
         let said = scene.world.run(&["reload"]).ok();
-        let afresh = "main p1-0000 was stopped by a limit that is higher now: the next prompt starts afresh";
+        let afresh =
+            "main p1-0000 was stopped by a limit that does not stop it any more: the next prompt starts afresh";
         assert!(said.contains(afresh), "{said}");
         assert!(scene.goes_on(Actor::Main));
         let last = format!("p{}-0000", prompts_between + 2);

@@ -60,3 +60,18 @@ fn a_stop_that_a_person_has_lifted_is_told_no_more() {
     let (context, _) = told(&scene);
     assert!(!context.contains("was stopped before it was done") && context.contains("may go on now"), "{context}");
 }
+
+/// Where limits are only observed no answer tells anything: what waits is told once they block again.
+#[test]
+fn a_stop_that_waits_to_be_told_outlasts_a_time_in_which_limits_are_only_observed() {
+    let mut scene = full_with_a_stopped_subagent();
+    assert!(!scene.hears_of_worker());
+    for mode in ["observe", "enforce"] {
+        let worker = json!({"max_turns": 2, "grace_turns": 0});
+        scene.world.write("home/.claude/fusebox.json", json!({"mode": mode, "agents": {"worker": worker}}).to_string());
+        scene.world.run(&["reload"]).ok();
+        scene.prompt();
+    }
+    let (context, _) = told(&scene);
+    assert_eq!(context.matches("agent worker (run a1-0000) was stopped before it was done").count(), 1, "{context}");
+}
