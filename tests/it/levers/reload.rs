@@ -158,7 +158,9 @@ fn a_prompt_after_a_raised_cap_starts_afresh() {
 #[test]
 fn where_everything_is_only_watched_nothing_is_said_to_block() {
     let mut scene = Scene::new();
-    scene.world.write("project/.claude/fusebox.json", json!({"main": {"max_turns": 50}}).to_string());
+    scene
+        .world
+        .write("project/.claude/fusebox.json", json!({"mode": "observe", "main": {"max_turns": 50}}).to_string());
     scene.begin();
     let mode = |scene: &Scene, mode: &str| {
         scene.world.write("home/.claude/fusebox.json", json!({"mode": mode}).to_string());
