@@ -234,7 +234,9 @@ fn prompt(
     let before = state.session.main.clone();
     let Some(id) = goes_on else {
         let opened = open_main(state, event, limit_source);
-        state.session.main_before = before.filter(|before| *before != opened);
+        // Until it is seen who has sent the last prompt, this one's turn may go on with what that was before.
+        let unseen = state.session.main_before.take();
+        state.session.main_before = unseen.or(before).filter(|before| *before != opened);
         return opened;
     };
     let goes_on_by_itself = scheduled || !notifications.is_empty();

@@ -126,3 +126,22 @@ fn what_is_said_of_another_prompt_says_nothing_of_this_one() {
     append(&bench.world, &row("p0", Some("peer")));
     assert_eq!(bench.works("p2", 9), CAP);
 }
+
+#[test]
+fn two_prompts_of_peers_in_a_row_renew_no_limits() {
+    let mut bench = Bench::new();
+    bench.prompts("p1");
+    append(&bench.world, &row("p1", Some("human")));
+    assert_eq!(bench.works("p1", 9), CAP);
+    bench.stops("p1");
+    // Neither row is written before the second prompt is told of.
+    bench.prompts("p2");
+    bench.prompts("p3");
+    append(&bench.world, &row("p2", Some("peer")));
+    append(&bench.world, &row("p3", Some("peer")));
+    assert_eq!(bench.works("p3", 9), 0, "{:?}", bench.runs());
+    bench.stops("p3");
+    bench.prompts("p4");
+    append(&bench.world, &row("p4", Some("human")));
+    assert_eq!(bench.works("p4", 9), CAP, "a person's next prompt");
+}
