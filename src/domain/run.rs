@@ -235,9 +235,9 @@ impl Run {
         self.listed.as_ref().is_some_and(|listed| listed.name == self.name && listed.task == self.task)
     }
 
-    /// Whether this is a run of the main agent.
+    /// Whether this is a run of the main agent: a type of agents may have its name.
     pub fn is_main(&self) -> bool {
-        self.parent.is_none() && self.agent_type == MAIN
+        self.depth == 0 && self.parent.is_none() && self.agent_type == MAIN
     }
 
     /// Whether its batches end unseen: by its second request an end would have come.

@@ -1,7 +1,10 @@
 //! Agents at work in a session: those that run, and those that were asked for and have not begun.
 
+use std::cmp::Reverse;
+
 use crate::domain::event::Moment;
 use crate::domain::session::{Run, Status};
+use crate::domain::spawn::Spawn;
 use crate::engine::session_state::SessionState;
 
 /// A spawn whose agent never came stops counting after this.
@@ -13,11 +16,23 @@ const SILENCE_MS: u64 = 1_800_000;
 pub fn count(state: &SessionState, now: Moment) -> (u64, u64) {
     let live = state.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
     let (wakes, starts): (Vec<_>, Vec<_>) = live.partition(|spawn| spawn.wakes.is_some());
-    let at_work = || state.runs().filter(|run| is_at_work(run, now));
-    // An agent that has begun and is not tied to its spawn yet takes one's place.
-    let untied = at_work().filter(|run| run.parent.is_none()).count();
-    let starts = starts.len().saturating_sub(untied);
-    ((at_work().count() + starts + wakes.len()) as u64, starts as u64)
+    let at_work: Vec<&Run> = state.runs().filter(|run| is_at_work(run, now)).collect();
+    let starts = awaited(&starts, &at_work) as u64;
+    (at_work.len() as u64 + starts + wakes.len() as u64, starts)
+}
+
+/// Counts the starts whose agents have not begun. An agent that has begun since one was asked for, and is not tied to any yet, takes its
+/// place: one of before cannot be the agent of it.
+fn awaited(starts: &[&Spawn], at_work: &[&Run]) -> usize {
+    let mut untied: Vec<Moment> = at_work.iter().filter(|run| run.parent.is_none()).map(|run| run.started).collect();
+    // The latest start first: an agent that began after that may be taken for it, and for an earlier one as well.
+    let mut starts: Vec<Moment> = starts.iter().map(|spawn| spawn.at).collect();
+    starts.sort_by_key(|at| Reverse(at.wall_ms));
+    starts.retain(|asked| {
+        let begun = untied.iter().position(|began| asked.wall_since(*began) == 0);
+        begun.map(|at| untied.swap_remove(at)).is_none()
+    });
+    starts.len()
 }
 
 fn is_at_work(run: &Run, now: Moment) -> bool {

@@ -108,8 +108,10 @@ fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: 
     let by_call = call.as_deref().and_then(|call| state.call(call)).map(|call| call.run.clone());
     let parent = by_call.or_else(|| link.parent.clone()).or_else(|| state.session.main.clone());
     let above = parent.as_deref().and_then(|parent| state.run(parent));
-    // What is noted beside a transcript makes nobody less deep than who has called for it.
-    let depth = link.depth.max(above.map_or(0, |run| run.depth) + 1);
+    // What is noted beside a transcript makes nobody less deep than who has called for it, and, where no call is awaited that it is of,
+    // than it was taken for.
+    let known = if spawn.is_some() { 0 } else { state.run(id).map_or(0, |run| run.depth) };
+    let depth = link.depth.max(above.map_or(0, |run| run.depth) + 1).max(known);
     let ended_above = above.and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned())));
     // What was reserved for its first request is its own from here on.
     if let Some(call) = &call {

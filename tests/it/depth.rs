@@ -38,7 +38,9 @@ fn an_agent_nobody_asked_for_spawns_no_deeper_than_others() {
 #[test]
 fn what_is_noted_of_agents_makes_none_of_them_less_deep() {
     let of_call = |at: usize| json!({"agentType": "Explore", "toolUseId": format!("t{at}"), "spawnDepth": 1});
-    let notes: [fn(Value) -> String; 4] = [
+    let notes: [fn(Value) -> String; 6] = [
+        |_| json!({"agentType": "Explore", "spawnDepth": 1}).to_string(),
+        |_| json!({"agentType": "Explore", "toolUseId": "t0", "spawnDepth": 1}).to_string(),
         |_| String::new(),
         |_| "{".to_owned(),
         |note| note.to_string(),

@@ -106,6 +106,7 @@ mod teammates;
 mod terminal;
 mod tidy;
 mod uninstall;
+mod untied_agents;
 mod unwatched;
 mod unwritten;
 mod waiting;
