@@ -70,6 +70,8 @@ pub struct Call {
     pub tool: String,
     /// The part of its input that limits need.
     pub intent: Intent,
+    /// Whether it starts an agent although it is no Agent call: a workflow, or a skill that works in an agent of its own.
+    pub starts_agent: bool,
     /// Fingerprints of its input and result, where its batch is over.
     pub fingerprints: Fingerprints,
     /// What a person recognizes it by, where its batch is over.

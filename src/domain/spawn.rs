@@ -6,9 +6,6 @@ use crate::domain::event::Moment;
 use crate::domain::limit::{NextStep, Stage};
 use crate::domain::serde_default::is_default;
 
-/// The tool whose call starts agents without telling how many.
-const STARTS_AGENTS: &str = "Workflow";
-
 /// A spawn that was admitted and whose agent is not known yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spawn {
@@ -39,7 +36,7 @@ impl NextStep<'_> {
         match self.stage {
             Stage::Spawn => Some(1),
             Stage::Arrival => Some(0),
-            Stage::Call => self.call.filter(|call| call.tool == STARTS_AGENTS).map(|_| 1),
+            Stage::Call => self.call.filter(|call| call.starts_agent).map(|_| 1),
             _ => None,
         }
     }

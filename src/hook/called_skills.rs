@@ -13,6 +13,15 @@ use crate::platform::environment::Environment;
 use crate::wire::input::Input;
 use crate::wire::tools;
 
+/// Marks a call of a skill that works in an agent of its own: it starts one, which may answer in words alone.
+pub fn mark_forks(env: &Environment, state: &SessionState, event: &mut Event, input: &Input) {
+    let EventKind::ToolRequested(call) = &mut event.kind else { return };
+    if let Some(name) = tools::skill(&call.tool, input.tool_input) {
+        let client = settings_baseline::client(env, &state.session);
+        call.starts_agent |= model_hooks::is_forked_skill(&client, &name, Some(Path::new(&*input.transcript_path)));
+    }
+}
+
 /// Takes note of a skill that a call has loaded: its hooks run at the end of that call already.
 pub fn called(env: &Environment, state: &mut SessionState, event: &Event, input: &Input) {
     let EventKind::ToolEnded(call, outcome) = &event.kind else { return };

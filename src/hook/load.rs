@@ -14,8 +14,8 @@ use crate::hook::load_on_demand::{
 };
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    altered_facts, altered_rows, catch_up, changed_calls, client_folder, next_model, orphans, pin_policy,
-    scheduled_prompts, sender, shared_budgets, spend_before_install, state_folder,
+    altered_facts, altered_rows, called_skills, catch_up, changed_calls, client_folder, next_model, orphans,
+    pin_policy, scheduled_prompts, sender, shared_budgets, spend_before_install, state_folder,
 };
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -51,6 +51,7 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
     let stop = state.explicit_stop(&call.event.agent);
     completion::mark(&mut call.event, call.input.tool_response, stop);
     scheduled_prompts::mark(&mut call.event, call.input, &state);
+    called_skills::mark_forks(env, &state, &mut call.event, call.input);
     changed_calls::compare_call(&mut state, &call.event, call.input);
     Ok(Loaded { store, state, judged })
 }

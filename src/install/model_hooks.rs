@@ -180,11 +180,25 @@ pub fn of_skill(client: &Client, name: &str, transcript: Option<&Path>) -> Optio
     Some((hooks.into_iter().map(|hook| ModelHook { of: Holder::Main, ..hook }).collect(), text))
 }
 
+/// Whether a skill or command of this name works in an agent of its own, as far as any file of that name says.
+pub fn is_forked_skill(client: &Client, name: &str, transcript: Option<&Path>) -> bool {
+    let found = client.skills(name, transcript);
+    let forks = |file: &SkillFile| match frontmatter::entries(&file.text, &KEYS) {
+        Some(entries) => is_fork(&entries),
+        None => file.text.lines().any(|line| line.starts_with("context:")),
+    };
+    found.is_more || found.files.iter().any(forks)
+}
+
+fn is_fork(entries: &Map<String, Value>) -> bool {
+    entries.get("context").and_then(Value::as_str) == Some("fork")
+}
+
 fn hooks_of_skill(file: &SkillFile) -> Vec<ModelHook> {
     match frontmatter::entries(&file.text, &KEYS) {
         _ if !file.may_have_hooks => Vec::new(),
         // One that works in an agent of its own brings no hooks along.
-        Some(entries) if entries.get("context").and_then(Value::as_str) == Some("fork") => Vec::new(),
+        Some(entries) if is_fork(&entries) => Vec::new(),
         Some(entries) => hooks_in(&entries),
         None => unread(&file.text),
     }

@@ -228,7 +228,8 @@ pub(super) fn prompt(input: &Input) -> EventKind {
 pub(super) fn call(input: &Input, guard: &Guard) -> Call {
     let tool = input.tool_name.clone().unwrap_or_default();
     let intent = tools::intent(&tool, input.tool_input, guard);
-    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, ..Call::default() }
+    let starts_agent = tools::starts_agent(&tool);
+    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, starts_agent, ..Call::default() }
 }
 
 /// Reads one of the calls of a batch.
@@ -250,7 +251,8 @@ pub(super) fn batch_call(call: &BatchCall) -> Call {
     let (intent, shown) =
         (tools::intent(tool, input, &Guard::default()), shown_call::of(tool, input, call.tool_response));
     let input_bytes = input.map_or(0, |input| input.get().len() as u64);
-    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints, shown, input_bytes }
+    let (id, tool) = (call.tool_use_id.clone(), call.tool_name.clone());
+    Call { id, tool, intent, fingerprints, shown, input_bytes, ..Call::default() }
 }
 
 /// Reads how an agent's turn ended. The client's lists are those of the whole session.

@@ -241,6 +241,14 @@ pub fn runs_on(tool: &str, input: Option<&RawValue>) -> bool {
     watches(tool) || fields.run_in_background == Some(true)
 }
 
+/// The tool whose call starts agents without telling how many.
+const WORKFLOW: &str = "Workflow";
+
+/// Whether a tool starts agents by itself.
+pub fn starts_agent(tool: &str) -> bool {
+    tool == WORKFLOW
+}
+
 /// The tool that loads a skill.
 const SKILL: &str = "Skill";
 

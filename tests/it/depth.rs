@@ -90,3 +90,26 @@ fn a_workflow_is_refused_where_no_room_is_left_for_one_agent() {
         assert!(!answer.contains("deny"), "what starts no agent runs: {limits}: {answer}");
     }
 }
+
+/// A skill that works in an agent of its own starts one: that may answer in words alone, and ask nobody.
+#[test]
+fn a_skill_in_an_agent_of_its_own_is_refused_where_no_room_is_left_for_that() {
+    let skill = |says: &str| format!("---\nname: sk\ndescription: d\n{says}---\nDo it.\n");
+    for (limits, says, is_refused) in [
+        (json!({"max_subagents": 0}), "context: fork\n", true),
+        (json!({"max_subagents": 1}), "context: fork\n", false),
+        (json!({"max_subagents": 0}), "", false),
+        (json!({"max_delegation_depth": 0}), "context: 'fork'\nagent: Explore\n", true),
+        (json!({"max_delegation_depth": 1}), "context: fork\n", false),
+        // What cannot be read here, a client may read.
+        (json!({"max_subagents": 0}), "context: &a fork\nhooks: *b\n", true),
+    ] {
+        let world = TestWorld::new();
+        policy(&world, &json!({"session": limits}));
+        world.write("project/.claude/skills/sk/SKILL.md", skill(says));
+        event(&world, "SessionStart", &json!({"source": "startup"}));
+        event(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
+        let answer = event(&world, "PreToolUse", &call("t0", "Skill", &json!({"skill": "sk"})));
+        assert_eq!(answer.contains("deny"), is_refused, "{limits} {says}: {answer}");
+    }
+}
