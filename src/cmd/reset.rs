@@ -65,6 +65,7 @@ fn zero(edit: &mut SessionEdit) -> Counters {
     match &edit.target {
         Target::Session(_) => {
             let session = &mut edit.state.session;
+            session.spend_before_reset += session.own_spend();
             session.inherited = Spend::default();
             session.nested_turns = 0;
             session.nested_spend = Spend::default();

@@ -53,5 +53,5 @@ pub fn restore_between_events(store: &Store, id: &str, now: Moment) -> Result<()
 fn own(session: &Session) -> Spend {
     // Earlier versions did not keep what clients below had spent.
     let is_unknown = session.nested_turns > 0 && session.nested_spend == Spend::default();
-    if is_unknown { Spend::default() } else { session.counters.spent.beyond(session.nested_spend) }
+    if is_unknown { Spend::default() } else { session.own_spend() + session.spend_before_reset }
 }

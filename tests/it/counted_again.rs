@@ -200,3 +200,28 @@ fn responses_of_an_earlier_session_that_are_changed_are_restored_in_the_sums_of_
         assert_eq!((before > 0, spent()), (true, before), "{damage}");
     }
 }
+
+#[test]
+fn what_was_spent_before_a_reset_is_restored_too() {
+    for damage in ["UPDATE response SET cost_pico_usd = 0", "DELETE FROM response"] {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", json!({"user": {"max_cost_usd_per_day": 100}}).to_string());
+        let (first, second) = (Processes::start(), Processes::start());
+        let spent =
+            || Store::open_for(&world.path("state"), None).unwrap().shared_budgets().unwrap()[0].spent(None).day.cost.0;
+        start(&world, first.pids[0], "s1");
+        for number in 1..3 {
+            work(&world, first.pids[0], "s1", number);
+            let before = spent();
+            world.run(&["reset", "s1"]).ok();
+            // The person is told of it.
+            event(&world, first.pids[0], "s1", "UserPromptSubmit", &json!({"prompt": "on", "prompt_id": "p-s1"}));
+            assert_eq!(spent(), before);
+        }
+        work(&world, first.pids[0], "s1", 3);
+        let before = spent();
+        execute(&world, damage);
+        start(&world, second.pids[0], "s2");
+        assert_eq!((before > 0, spent()), (true, before), "{damage}");
+    }
+}
