@@ -1,6 +1,6 @@
 //! What is ingested for an event before it is applied: responses, agents, past calls.
 
-use crate::domain::charge::NewCharge;
+use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::pending_prompt::Answered;
 use crate::domain::verdict::Finding;
 
@@ -33,7 +33,7 @@ pub struct Unannounced {
 }
 
 /// What a run did before the state knew it, by its transcript.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recalled {
     /// The run.
     pub run: String,
@@ -47,6 +47,8 @@ pub struct Recalled {
     pub before: u64,
     /// Whether all of the run's work is.
     pub is_before: bool,
+    /// What the session had been charged for the run's responses before it was known whose they are.
+    pub charged: Vec<Charge>,
 }
 
 /// What is ingested for an event before it is applied.

@@ -245,6 +245,9 @@ pub struct Session {
     /// Transcripts of the main agent in the background, which begin with a copy of the main one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub more_positions: Vec<TranscriptPosition>,
+    /// Whether its work of before the state knew it was counted by its transcript.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_recalled: bool,
     /// Whether it began as a copy of another session.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_fork: bool,

@@ -1,5 +1,6 @@
 //! One event, from counting to answering: the order of things, the same live and in a replay.
 
+use crate::domain::charge::NewCharge;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::ingested::Ingested;
 use crate::domain::policy::Layer;
@@ -41,20 +42,17 @@ pub fn apply_event(
     }
     // What is new in the main transcript belongs to the main run that was at work before this event.
     let (known, late): (Vec<_>, Vec<_>) = ingested.charges.iter().partition(|(run, _)| state.run(run).is_some());
-    for (run, charge) in known {
-        count::charge_response(state, run, charge, event.at);
-    }
+    charge_all(state, &known, event);
     if find_run::is_of_the_clients_own(state, event) {
         let main = find_run::of_the_clients_own(state, event);
+        charge_all(state, &late, event);
         end_client::judge(state, &main, event);
         return (main, Verdict::default());
     }
     told_total::charge(state, event);
     let joins = find_run::joins_work(state, event);
     let id = find_run::resolve(state, event, ingested.link.as_ref(), limit_source);
-    for (run, charge) in late {
-        count::charge_response(state, run, charge, event.at);
-    }
+    charge_all(state, &late, event);
     // What a shared budget that was counted anew has is what was found; what is estimated from here on it has not.
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     let renewed = renew_limits::renew(state, &id, limit_source);
@@ -87,6 +85,13 @@ pub fn apply_event(
     end_client::judge(state, &id, event);
     note_kept_back(state, event, &verdict);
     (id, verdict)
+}
+
+/// Charges responses to their runs; one whose run is not known is the session's own.
+fn charge_all(state: &mut SessionState, charges: &[&(String, NewCharge)], event: &Event) {
+    for (run, charge) in charges {
+        count::charge_response(state, run, charge, event.at);
+    }
 }
 
 /// Takes note of why a prompt is kept back, where it is.

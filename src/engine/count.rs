@@ -277,6 +277,7 @@ pub fn count_recalled(state: &mut SessionState, recalled: &Recalled, now: Moment
             state.session.counters.duration_ms += millis(began_ms, last_ms);
         }
     }
+    ledger::hand_spend_on(state, &recalled.charged, &recalled.run);
     for id in &recalled.calls {
         count_call(state, &recalled.run, &Call { id: id.clone(), ..Call::default() });
     }

@@ -1,5 +1,7 @@
 //! The ledger: what a run spends, reserves and does, noted in every scope that shares in it.
 
+use crate::domain::bounds::of_model;
+use crate::domain::charge::Charge;
 use crate::domain::event::Moment;
 use crate::domain::session::Reservation;
 pub use crate::engine::scopes::SpendChange;
@@ -19,6 +21,22 @@ pub fn add_unreserved_spend(state: &mut SessionState, id: &str, adds: &SpendChan
     state.scopes_mut(id).for_each(|mut scope| scope.charge(&session, adds));
     if adds.spend.requests > 0 && !adds.inherited {
         state.note_request(adds.model, (adds.at_ms, now));
+    }
+}
+
+/// Hands what was charged to one run on to another that has turned out to be whose it is, with what the next request is estimated by.
+/// The session's sums stay.
+pub fn hand_spend_on(state: &mut SessionState, charged: &[Charge], to: &str) {
+    for charge in charged {
+        let Some(from) = state.run_mut(&charge.run) else { continue };
+        from.counters.spent = from.counters.spent.beyond(charge.spend);
+        let was = of_model(&mut from.by_model, &charge.model, !charge.unknown_model);
+        *was = was.beyond(charge.spend);
+        let known = (from.model.clone(), from.recent.clone(), from.context, from.replay_price);
+        let Some(to) = state.run_mut(to) else { continue };
+        to.counters.spent += charge.spend;
+        *of_model(&mut to.by_model, &charge.model, !charge.unknown_model) += charge.spend;
+        (to.model, to.recent, to.context, to.replay_price) = known;
     }
 }
 

@@ -4,14 +4,16 @@
 use std::path::Path;
 
 use crate::domain::call::CallState;
+use crate::domain::charge::Charge;
 use crate::domain::event::{Agent, Event, EventKind, Moment};
 use crate::domain::ingested::{Ingested, Recalled};
 use crate::domain::session::Session;
+use crate::domain::spend_before_prompt;
 use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::load_on_demand::known_call;
+use crate::hook::load_on_demand::{known_call, need_run};
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::file_info;
@@ -48,11 +50,14 @@ pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut I
                     store.save_charge(&new.charge)?;
                 }
             }
-            found.recalled.push(recalled(run, memory, is_new));
+            let charged = charged_before(store, state, &memory, &run)?;
+            let is_first = !std::mem::replace(&mut state.session.is_recalled, true);
+            found.recalled.push(Recalled { charged, ..recalled(run, memory, is_first) });
         }
         // A session begins with its start: where something else is the first that is seen of it, work may have gone before.
         Agent::Main if is_new && begins_late(&event.kind) => {
             let memory = recall(transcript, Some(""), since_ms).unwrap_or_default();
+            state.session.is_recalled = true;
             found.recalled.push(recalled(String::new(), memory, is_new));
         }
         _ if has_gap(state, event, found) => add_missed(store, state, event, found)?,
@@ -63,6 +68,21 @@ pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut I
         begin_earlier(&mut state.session, event.at, found);
     }
     Ok(())
+}
+
+/// Hands the charges of a run's responses on to it that were made before any event of it was heard; returns them as they were.
+fn charged_before(store: &Store, state: &mut SessionState, memory: &Memory, run: &str) -> Result<Vec<Charge>> {
+    let history = spend_before_prompt::id_of(&state.session.id);
+    need_run(store, state, &history)?;
+    if state.run(&history).is_none() {
+        return Ok(Vec::new());
+    }
+    let mut charged = store.charges_of(&state.session.id)?;
+    charged.retain(|charge| charge.run == history && !charge.inherited && memory.responses.contains(&charge.message));
+    for charge in &charged {
+        store.save_charge(&Charge { run: run.to_owned(), ..charge.clone() })?;
+    }
+    Ok(charged)
 }
 
 /// Moves the beginning of a session to the first of its work that counts: the state did not know it any more.
@@ -199,5 +219,13 @@ fn of_agent(transcript: &Path, id: &str, since_ms: i64) -> Option<Recalled> {
 
 fn recalled(run: String, memory: Memory, is_new: bool) -> Recalled {
     let (earlier, before) = if is_new { (memory.earlier, memory.before) } else { (0, 0) };
-    Recalled { run, calls: memory.calls, earlier, span_ms: memory.span_ms, before, is_before: memory.is_before }
+    Recalled {
+        run,
+        calls: memory.calls,
+        earlier,
+        span_ms: memory.span_ms,
+        before,
+        is_before: memory.is_before,
+        charged: Vec::new(),
+    }
 }

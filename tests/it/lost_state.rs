@@ -210,3 +210,30 @@ fn while_the_state_cannot_be_used_an_agent_ends_with_the_first_batch_that_was_re
     assert_eq!(ended["continue"], false);
     assert!(ended["systemMessage"].to_string().contains("limits cannot be checked"), "{ended}");
 }
+
+/// What is heard first of a session whose state was lost, before its agent's next step: none of it shows whose the responses are.
+#[test]
+fn what_is_heard_before_the_agents_next_step_takes_none_of_its_spend() {
+    // The end of an agent that the client has made for itself shows one request of its own.
+    for (name, rest, asked) in [
+        ("SubagentStop", json!({"agent_id": "helper", "agent_type": "", "stop_hook_active": false}), 1),
+        ("Notification", json!({"message": "m", "notification_type": "idle"}), 0),
+        ("PermissionRequest", json!({"tool_name": "Read", "tool_input": {}}), 0),
+        ("SubagentStart", json!({"agent_id": "a1", "agent_type": "developer"}), 0),
+        ("PostToolUse", json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t2", "tool_response": {}}), 0),
+    ] {
+        let limits = json!({"max_cost_usd": 0.013, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"});
+        let world = with_work(&json!({"main": limits}));
+        event(&world, name, &rest);
+        let requests = || load(&world, SESSION).0.counters.spent.requests;
+        assert_eq!(requests(), 3 + asked, "{name}: all are charged");
+        let refused = call(&world, "t3", &json!({}));
+        assert!(refused.contains("max_cost_usd"), "{name}: the next request does not fit: {refused}");
+        let (session, runs) = load(&world, SESSION);
+        let run = runs.iter().find(|run| run.id == "p2").unwrap();
+        assert_eq!((run.counters.spent.requests, run.counters.spent.cost.usd()), (2, 0.01168), "{name}");
+        assert_eq!((run.counters.turns, session.counters.turns, requests()), (2, 3, 3 + asked), "{name}");
+        let explained: Value = serde_json::from_str(&world.run(&["explain", "p2", "--json"]).ok()).unwrap();
+        assert_eq!(explained["session"]["runs"][0]["requests"], 2, "{name}: {explained}");
+    }
+}
