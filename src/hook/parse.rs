@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::event::Event;
+use crate::domain::event::{Event, Moment};
 use crate::platform::environment::Environment;
 use crate::platform::folders::{HERE, System};
 use crate::wire::bypass_detection::Guard;
@@ -32,7 +32,7 @@ pub struct HookCall<'a> {
 /// Reads a hook call whose state is in `folder`.
 pub fn read_call<'a>(env: &Environment, (input, bytes): (&'a Input<'a>, &'a [u8]), folder: &Path) -> HookCall<'a> {
     let guard = guard(env, input, folder);
-    let event = event_of(env, input, &guard);
+    let event = event_of(env, input, env.now(), &guard);
     let name = EventName::parse(&input.hook_event_name);
     HookCall { input, bytes, name, event, guard, sender: env.input_sender(), is_again: false }
 }
@@ -41,12 +41,13 @@ impl HookCall<'_> {
     /// Reads the event again: the state of its session is in another folder, which is to be guarded too.
     pub fn moves_to(&mut self, env: &Environment, folder: &Path) {
         self.guard.state_dir = folder.to_str().map(str::to_owned);
-        self.event = event_of(env, self.input, &self.guard);
+        // It is one event: what is new in the state began with it.
+        self.event = event_of(env, self.input, self.event.at, &self.guard);
     }
 }
 
-fn event_of(env: &Environment, input: &Input, guard: &Guard) -> Event {
-    read_event::event(input, env.now(), is_attended(env), guard)
+fn event_of(env: &Environment, input: &Input, at: Moment, guard: &Guard) -> Event {
+    read_event::event(input, at, is_attended(env), guard)
 }
 
 /// Says what of the machine is this session's own.

@@ -301,3 +301,21 @@ fn the_next_client_says_that_its_days_begin_in_another_zone() {
         assert_eq!(told.contains("the time zone `Asia/Tokyo`; for the client before it was `UTC`"), tells, "{told}");
     }
 }
+
+/// The state of the first client is found while an event is taken in: what the transcript shows of before is counted all the same.
+#[test]
+fn what_a_client_below_did_before_its_first_event_counts_in_the_first_ones_state() {
+    let world = TestWorld::new();
+    lay_policy(&world);
+    let (above, below) = (ways(&world, "a").remove(0), ways(&world, "b").remove(0));
+    let family = Family::start(world, vec![client("s1", &above), client("s2", &below)]);
+    family.starts(None, "s1");
+    for number in 0..2 {
+        let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": format!("t{number}"), "content": "x"}]});
+        let row = json!({"type": "user", "promptId": "p0", "timestamp": "2099-01-01T00:00:00Z", "message": result});
+        family.world.append("s2.jsonl", format!("{row}\n"));
+    }
+    family.event(None, "s2", "UserPromptSubmit", &json!({"prompt": "go"}));
+    let known = family.session(&family.state, "s2").expect("it is in the first one's state");
+    assert_eq!((known.outer.as_deref(), known.counters.turns), (Some("s1"), 2));
+}
