@@ -15,6 +15,8 @@ pub struct Hold {
     pub finding: Finding,
     /// Whether other agents of the client give signs of life, so that it is not ended for one that hangs.
     pub others_live: bool,
+    /// The last event that was known of what the limit is on, in milliseconds since 1970: what has sent one since is not held.
+    pub last_ms: i64,
 }
 
 /// One alert.

@@ -224,7 +224,11 @@ fn silent_past_limit(facts: &Facts, rows: &SessionRows, run: &Run) -> Option<Ale
     let rule = run.limits.limits.iter().find(|rule| matches!(rule.limit.meter, Meter::Silence))?;
     let silent = silence(at).filter(|silent| *silent >= rule.cap)?;
     let alert = of_silence(at, silent);
-    let hold = Hold { finding: Finding::of(rule, Scope::Run, silent), others_live: others_live(at, rule) };
+    let hold = Hold {
+        finding: Finding::of(rule, Scope::Run, silent),
+        others_live: others_live(at, rule),
+        last_ms: run.last.wall_ms,
+    };
     Some(Alert {
         rule: rule.limit.key.to_owned(),
         limit: rule.limit.key.to_owned(),
@@ -268,7 +272,9 @@ fn overdue(at: At, ms: u64) -> Vec<Alert> {
         let set: &LimitSet = if scope == Scope::Run { &at.run.limits } else { &session.limits };
         let rule = set.limits.iter().find(|rule| rule.name() == it.limit);
         let ends = rule.filter(|rule| matches!(rule.action, Action::Terminate | Action::Pause));
-        let hold = ends.map(|rule| Hold { finding: Finding::of(rule, scope, it.used.value), others_live: false });
+        let last_ms = if scope == Scope::Run { at.run.last.wall_ms } else { session.last.wall_ms };
+        let hold =
+            ends.map(|rule| Hold { finding: Finding::of(rule, scope, it.used.value), others_live: false, last_ms });
         Alert { hold, ..with_reading(of_run(at.rows, at.run, cause, text), &it) }
     });
     found.collect()

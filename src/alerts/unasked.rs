@@ -22,7 +22,11 @@ pub fn going_on(facts: &Facts, rule: &AlertRule) -> Vec<Alert> {
         };
         Some(Alert {
             rule: rule.name.clone(),
-            hold: blocks(session, facts.now).then_some(Hold { finding: stop, others_live: false }),
+            hold: blocks(session, facts.now).then_some(Hold {
+                finding: stop,
+                others_live: false,
+                last_ms: session.last.wall_ms,
+            }),
             used: Some(responses as f64),
             ..of_run(rows, run, format!("unasked:{}:{}", session.id, session.last.wall_ms), text)
         })

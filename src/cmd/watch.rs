@@ -17,6 +17,7 @@ use crate::alerts::rules;
 use crate::calendar::Zone;
 use crate::cmd::live_state::{Depth, LiveState};
 use crate::cmd::require_human;
+use crate::cmd::watch::hold::Judgement;
 use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
@@ -37,6 +38,9 @@ const GLANCE: Duration = Duration::from_millis(500);
 
 /// How far back it is known what was told, in milliseconds: longer than the longest period of a team's caps.
 const MONTH_MS: i64 = 32 * 86_400_000;
+
+/// What the cause of an alert ends with whose client is kept for now.
+const KEPT: &str = ":kept";
 
 /// Arguments of `fusebox watch`.
 #[derive(Debug, clap::Args)]
@@ -194,13 +198,20 @@ impl<'a> Watch<'a> {
         };
         let due = rules::due(&facts, &self.settings.rules);
         let quiet_ms = i64::try_from(self.settings.quiet_ms).unwrap_or(i64::MAX);
-        let is_due = |alert: &Alert| match self.told.get(&alert.cause) {
-            Some(at_ms) => alert.recurs && now.wall_ms.saturating_sub(*at_ms) >= quiet_ms,
-            None => true,
-        };
-        for mut alert in due.into_iter().filter(is_due).collect::<Vec<_>>() {
+        for mut alert in due {
             let session = self.live.rows.iter().map(|rows| &rows.session).find(|it| it.id == alert.session_id).cloned();
-            hold::act(self.env, &mut alert, session.as_ref().and_then(|it| it.client), self.watchdog)?;
+            let judgement = hold::judge(&alert, session.as_ref().and_then(|it| it.client), self.watchdog);
+            if matches!(judgement, Judgement::Keep(_)) {
+                // Once nothing speaks for the client any more, it is judged anew.
+                alert.cause += KEPT;
+            }
+            let is_due = match self.told.get(&alert.cause) {
+                Some(at_ms) => alert.recurs && now.wall_ms.saturating_sub(*at_ms) >= quiet_ms,
+                None => true,
+            };
+            if !is_due || !hold::act(self.env, &mut alert, judgement, self.watchdog)? {
+                continue;
+            }
             self.told.insert(alert.cause.clone(), now.wall_ms);
             let reader = self.print(&alert);
             let told = tell::tell(self.env, &self.settings, &alert);

@@ -142,6 +142,28 @@ fn a_client_is_kept_whose_other_agents_live() {
 }
 
 #[test]
+fn a_client_that_was_kept_is_ended_once_nothing_of_it_lives() {
+    let world = world(&json!({"agents": {"x": {"stall_after_ms": "5m"}}, "watchdog": {"kill": true}}));
+    let mut hanging = Hanging::begin(&world);
+    let who = |id: &str| json!({"agent_id": id, "agent_type": "x"});
+    for agent in ["a1", "a2"] {
+        hanging.hook("SubagentStart", &who(agent));
+        hanging.hook("PreToolUse", &with(call("WebFetch", agent), &who(agent)));
+    }
+    hanging.time.pass_ms(4 * 60_000);
+    hanging.hook("PostToolUse", &with(call("WebFetch", "a2"), &who("a2")));
+    hanging.time.pass_ms(60_000);
+    let text = |alerts: &[Value]| alerts.iter().map(|alert| alert["text"].to_string()).collect::<String>();
+    let kept = text(&look(&world, &hanging.time));
+    assert!(kept.contains("a1") && kept.contains("was not ended: other agents of it are at work"), "{kept}");
+    assert_eq!(rules(&look(&world, &hanging.time)), [""; 0], "it is told once");
+    hanging.hook("SubagentStop", &with(json!({"stop_hook_active": false}), &who("a2")));
+    let ended = text(&look(&world, &hanging.time));
+    assert!(ended.contains("a1") && ended.contains("(SIGINT)"), "{ended}");
+    assert!(!hanging.client.is_at_work());
+}
+
+#[test]
 fn agents_that_wait_for_the_one_that_hangs_keep_no_client() {
     let world = world(&json!({"agents": {"x": {"stall_after_ms": "5m"}}, "watchdog": {"kill": true}}));
     let mut hanging = Hanging::begin(&world);
