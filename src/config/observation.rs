@@ -52,10 +52,20 @@ pub fn bound_part(documents: &[Document], trust: Trust) -> Option<Document> {
     if !is_observed || documents.iter().any(|document| decides(&document)) {
         return None;
     }
-    let mut binds = documents.iter().find(|document| document.layer == Layer::Project)?.clone();
+    let mut binds = of_repository(documents)?;
     binds.settings.retain(|setting| keys.hold(setting.place.who(), &setting.subject.path()));
     binds.settings.extend(built_in_part(documents, &keys));
     Some(binds).filter(|binds| !binds.settings.is_empty())
+}
+
+/// Returns what all files of a repository say, as one document: any of them may bind what another sets.
+fn of_repository(documents: &[Document]) -> Option<Document> {
+    let mut files = documents.iter().filter(|document| document.layer == Layer::Project).cloned();
+    let first = files.next()?;
+    Some(files.fold(first, |mut all, next| {
+        all.settings.extend(next.settings);
+        all
+    }))
 }
 
 /// Returns the built-in limits that a repository's list names, but those that only warn.

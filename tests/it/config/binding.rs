@@ -1,6 +1,6 @@
 //! What a repository binds for everyone who works in it.
 
-use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, check, policy};
+use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, check, policy};
 use crate::world::TestWorld;
 
 /// A repository that binds these keys.
@@ -204,6 +204,18 @@ fn what_is_bound_blocks_although_a_member_observes() {
         {
             check(&files, question, expected);
         }
+    }
+    // A repository's settings may hold its limits, too, and either file may bind what the other sets.
+    let (binds, sets) = (r#"{"binding": ["main.max_turns"]}"#, repository("[]"));
+    let settings = |text: &str| format!(r#"{{"fusebox": {text}}}"#);
+    for files in [
+        [(PROJECT_SETTINGS, settings(binds)), (PROJECT, sets.clone())],
+        [(PROJECT_SETTINGS, settings(&sets)), (PROJECT, binds.to_owned())],
+    ] {
+        let files = [(USER, observe), (files[0].0, files[0].1.as_str()), (files[1].0, files[1].1.as_str())];
+        check(&files, "mode", "Enforce");
+        check(&files, "main max_turns", "50 terminate project");
+        check(&files, "session max_cost_usd", "none");
     }
     let both = bound.replacen('{', r#"{"mode": "observe", "#, 1);
     check(&[(USER, observe), (PROJECT, &both)], "mode", "Observe");
