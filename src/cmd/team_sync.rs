@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub enum Caller {
     /// A person, or their timer.
     Person,
-    /// A hook, in the background. What is in the environment may be an agent's.
+    /// A hook, in the background.
     Hook,
 }
 
@@ -38,10 +38,8 @@ struct Told {
 
 /// Tells the store what is new, and publishes what may be spent.
 pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
-    let joined = match caller {
-        Caller::Person => team_place::joined(env),
-        Caller::Hook => team_place::joined_as_kept(env),
-    };
+    // An agent may run it too, and say what is in the environment: another store would be told in place of the team's.
+    let joined = team_place::joined_as_kept(env);
     if joined.is_err() {
         team_publish::note_failure(env)?;
     }

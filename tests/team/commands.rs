@@ -74,6 +74,18 @@ fn what_could_not_be_told_is_told_later() {
     assert_eq!(server.as_login("ann", spent).unwrap(), "2|t");
 }
 
+/// Anybody may run it, an agent too, and say what is in its environment.
+#[test]
+fn what_was_spent_is_told_to_the_store_that_was_joined_whatever_the_environment_names() {
+    let Some(server) = Postgres::start_empty() else { return };
+    let boss = Machine::new(&server, "boss");
+    boss.good(&["init", "core"]);
+    boss.spend("m1", 3);
+    let told = boss.run_with("postgres://nobody@127.0.0.1:1/none?sslmode=disable", &["sync"]);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    assert!(boss.good(&["report"]).contains("3.00 USD in all"), "{}", boss.good(&["report"]));
+}
+
 #[test]
 fn an_agent_gives_no_orders_and_a_file_that_others_read_is_refused() {
     let Some(server) = Postgres::start() else { return };

@@ -33,7 +33,14 @@ impl<'a> Machine<'a> {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Output {
-        let store = format!("postgres://{}@/postgres?host={}", self.login, self.server.folder().display());
+        self.run_with(
+            &format!("postgres://{}@/postgres?host={}", self.login, self.server.folder().display()),
+            arguments,
+        )
+    }
+
+    /// Runs a command in an environment that names a store.
+    pub fn run_with(&self, store: &str, arguments: &[&str]) -> Output {
         let mut fusebox = Command::new(env!("CARGO_BIN_EXE_fusebox"));
         fusebox.arg("team").args(arguments).env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path());
         fusebox.env("FUSEBOX_TEAM_STORE", store).env_remove("CLAUDECODE").env_remove("CLAUDE_PID");
