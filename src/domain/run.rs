@@ -78,7 +78,7 @@ pub struct Run {
     /// The number of the policy that they are from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: Option<i64>,
-    /// Whether a person has left its turn, as the next prompt shows: no hook was told of an end.
+    /// Whether its turn has ended without a word, as the next prompt shows: a person has interrupted it, or the client died.
     #[serde(default, skip_serializing_if = "is_default")]
     pub left: bool,
     /// The limits that its spawn asked for, as they stood in the Agent call's prompt.

@@ -114,7 +114,8 @@ impl Answer {
 
     /// Has a person told in the reason why a prompt is not sent: the client shows nothing else of such an answer.
     pub fn tell_in_reason(&mut self) {
-        if let (Some(told), Some(reason)) = (self.system_message.take(), &mut self.reason) {
+        let Some(reason) = &mut self.reason else { return };
+        if let Some(told) = self.system_message.take() {
             *reason += "\n";
             *reason += &told;
         }
