@@ -34,6 +34,7 @@ pub mod notification;
 pub mod order;
 pub mod outcome;
 pub mod own_counts;
+pub mod own_spend;
 pub mod pattern;
 pub mod pending_prompt;
 pub mod plan_window;

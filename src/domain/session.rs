@@ -152,9 +152,12 @@ pub struct Session {
     /// The client's own total, where it wrote one, in pico-dollars.
     #[serde(skip)]
     pub client_cost: Option<u64>,
-    /// What its responses had spent before a person set its counters to zero.
+    /// What its own client had spent before a person set its counters to zero.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spend_before_reset: Spend,
+    /// The last number of an estimate.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub estimates: u64,
     /// An order to end the whole session.
     #[serde(default, skip_serializing_if = "is_default")]
     pub order: Option<Order>,
@@ -305,11 +308,6 @@ impl Session {
     /// Returns what its row is to be found by.
     pub fn listing(&self) -> ListedSession {
         ListedSession { last_active_day: day_of(self.last.wall_ms), status: self.status }
-    }
-
-    /// Returns what its own responses have spent since its counters began, clients below it left out.
-    pub fn own_spend(&self) -> Spend {
-        self.counters.spent.beyond(self.nested_spend)
     }
 
     /// Returns the folder that the client reads its settings in.

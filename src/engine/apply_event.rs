@@ -44,8 +44,9 @@ pub fn apply_event(
     let (known, late): (Vec<_>, Vec<_>) = ingested.charges.iter().partition(|(run, _)| state.run(run).is_some());
     charge_all(state, &known, event);
     if find_run::is_of_the_clients_own(state, event) {
-        let main = find_run::of_the_clients_own(state, event);
         charge_all(state, &late, event);
+        state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
+        let main = find_run::of_the_clients_own(state, event);
         end_client::judge(state, &main, event);
         return (main, Verdict::default());
     }

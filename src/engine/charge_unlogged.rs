@@ -60,15 +60,17 @@ fn name_of(asked: &str) -> String {
 /// Charges what the event's hooks ask: they run beside this one, whatever is answered.
 pub fn charge_hooks(state: &mut SessionState, run: &str) {
     let spend = std::mem::take(&mut state.unlogged_requests.hooks);
-    let number = state.session.counters.unlogged.requests + 1;
-    let model = state.unlogged_requests.model.clone();
+    if spend.requests == 0 {
+        return;
+    }
+    let (number, model) = (state.session.number_estimate(), state.unlogged_requests.model.clone());
     charge(state, run, &number.to_string(), (model, spend));
 }
 
 /// Charges a request at what was held for it, and returns that: its client has ended before the answer, or the answer takes too
 /// long.
 pub fn charge_lost(state: &mut SessionState, run: &str, held: &Reservation) -> Spend {
-    let name = format!("lost:{}", state.session.counters.unlogged.requests + 1);
+    let name = format!("lost:{}", state.session.number_estimate());
     // Of a first request nothing was known when it was asked.
     let is_unknown = (held.spend.tokens, held.spend.cost) == (0, Amount::ZERO);
     let spend = if is_unknown { estimate::first(state) } else { held.spend };
@@ -98,7 +100,7 @@ pub fn charge_unanswered(state: &mut SessionState) {
 
 /// Has the total of a client that an agent started begin at zero: nobody else's spend is in it.
 pub fn begin_total(session: &mut Session) {
-    if session.outer.is_some() && session.counters.spent == Spend::default() {
+    if session.outer.is_some() && session.own_spend() == Spend::default() {
         session.client_start.compared = Some((Amount::ZERO, Amount::ZERO));
     }
 }
@@ -117,7 +119,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
         return;
     };
     let is_below = session.outer.is_some();
-    let own = session.counters.spent.beyond(session.nested_spend).cost;
+    let own = session.own_spend().cost;
     let (total_before, own_before) = session.client_start.compared.unwrap_or((total, own));
     // An older client begins its total anew.
     let grown = if total < total_before { total } else { total.minus(total_before) };
@@ -126,7 +128,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
         let (model, each) = state.run(run).map_or_else(Default::default, |run| {
             (estimate::model_of(state, run).to_owned(), estimate::unwritten(state, run).max(run.counters.dearest))
         });
-        let name = format!("total:{}", state.session.counters.unlogged.requests + 1);
+        let name = format!("total:{}", state.session.number_estimate());
         // Responses that events have told of and no row shows are what is missing. Else a person's command that takes a conversation
         // up asks once, and what an agent starts may ask any number of times.
         let told = state.run_mut(run).map_or(0, |run| std::mem::take(&mut run.unpaid).max(0).unsigned_abs());
@@ -143,7 +145,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
 /// Charges a run what the client's total shows and nothing else.
 pub fn charge_told(state: &mut SessionState, run: &str, spend: Spend) {
     let model = state.run(run).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
-    let name = format!("total:{}", state.session.counters.unlogged.requests + 1);
+    let name = format!("total:{}", state.session.number_estimate());
     charge(state, run, &name, (model, spend));
 }
 

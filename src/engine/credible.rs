@@ -64,7 +64,10 @@ pub fn counts_otherwise(session: &Session) -> bool {
 
 /// Tells the person at a session's end where the client has spent well more than was counted.
 pub fn compare_with_client(state: &mut SessionState) {
-    let (counted, client) = (state.session.counters.spent.cost, Amount(state.session.client_cost.unwrap_or(0)));
+    let (counted, client) = (
+        (state.session.counters.spent + state.session.spend_before_reset).cost,
+        Amount(state.session.client_cost.unwrap_or(0)),
+    );
     if counts_otherwise(&state.session) || !falls_short(counted, client) || !state.session.says_first("client-total") {
         return;
     }

@@ -26,7 +26,7 @@ pub fn charge(state: &mut SessionState, event: &Event) {
     if is_untold(&state.session.client_start) {
         return;
     }
-    let own = state.session.counters.spent.beyond(state.session.nested_spend);
+    let own = state.session.own_spend();
     let start = &mut state.session.client_start;
     let due = if may_come_late { start.told_before } else { start.told };
     let from = from(start);

@@ -102,16 +102,15 @@ pub fn ingest_transcripts(
     ingested.charges = ingest.found;
     spend_before_install::set_apart(env, store, state, Some(event), &mut ingested.charges)?;
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
-    if (!ingested.charges.is_empty() || ingested.link.is_some()) && state.shared_budgets.is_empty() {
-        // What was found is in the state already: a shared budget that is counted anew here has it.
-        shared_budgets::load_budgets(store, state, event.at)?;
-    }
+    // What was found is in the state already: a shared budget that is counted anew here has it.
+    need_budgets(store, state, !ingested.charges.is_empty() || ingested.link.is_some(), event)?;
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
         state.first_request = first_requests::estimate(store, state, (agent_type, event.at.wall_ms), &table)?;
     }
     estimate_first_requests(state, event, ingested.charges.is_empty(), &table);
     estimate_prompt(state, event, prompt, &table);
     estimate_unlogged::estimate_requests(state, event, &ingested.charges, table);
+    need_budgets(store, state, state.unlogged_requests.hooks.requests > 0, event)?;
     need_holders(store, state, &ingested)?;
     if let Some(cause) = damage.take() {
         return Err(cause);
@@ -121,6 +120,15 @@ pub fn ingest_transcripts(
     spend_before_install::close(state, event, &ingested.recalled);
     ingested.answered = answered_dialogs::answered(store, state, event)?;
     Ok(ingested)
+}
+
+/// Loads the budgets where something is charged to them that the event itself does not tell of.
+fn need_budgets(store: &Store, state: &mut SessionState, is_charged: bool, event: &Event) -> Result<()> {
+    if is_charged && state.shared_budgets.is_empty() {
+        shared_budgets::load_budgets(store, state, event.at)
+    } else {
+        Ok(())
+    }
 }
 
 /// Loads the runs that something was charged to.

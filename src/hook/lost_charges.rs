@@ -49,9 +49,9 @@ pub fn restore_between_events(store: &Store, id: &str, now: Moment) -> Result<()
     store.save_record(&Record { error: what, at, event, session: session.id.clone(), ..Record::default() }, now)
 }
 
-/// Returns what a session's own responses have spent by its counters, clients below it left out.
+/// Returns what a session's own responses have spent by its counters.
 fn own(session: &Session) -> Spend {
     // Earlier versions did not keep what clients below had spent.
     let is_unknown = session.nested_turns > 0 && session.nested_spend == Spend::default();
-    if is_unknown { Spend::default() } else { session.own_spend() + session.spend_before_reset }
+    if is_unknown { Spend::default() } else { session.own_spend() }
 }

@@ -89,6 +89,30 @@ fn ends_of_a_fetch() -> Vec<(&'static str, Value, bool)> {
     ends
 }
 
+/// What is taken back frees no name: two requests that no transcript shows are two charges, whatever comes between them.
+#[test]
+fn each_estimate_has_a_name_of_its_own() {
+    let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
+    story.write(&["m0"]);
+    asked(&story, "t9", "Read");
+    let side_question = |id: &str| {
+        story.event("SubagentStop", &json!({"agent_id": id, "agent_type": "", "stop_hook_active": false}));
+    };
+    asked(&story, "t0", "WebFetch");
+    side_question("h1");
+    let call = json!({"tool_name": "WebFetch", "tool_input": {"url": "x"}, "tool_use_id": "t0"});
+    story.event("PostToolUseFailure", &with(call, &json!({"error": "Too many redirects (exceeded 10)"})));
+    side_question("h2");
+    story.world.run(&["reset", "s1"]).ok();
+    side_question("h3");
+    let store = fusebox::store::Store::open_for(&story.world.path("state"), None).unwrap();
+    let charges = store.charges_of("s1").unwrap();
+    let asked = charges.iter().filter(|charge| charge.spend.requests > 0 && charge.message != "m0").count();
+    let charged: Amount = charges.iter().map(|charge| charge.spend.cost).sum();
+    drop(store);
+    assert_eq!((asked, charged), (3, story.spent_today()), "{charges:#?}");
+}
+
 #[test]
 fn a_page_that_could_not_be_fetched_is_charged_to_nobody() {
     for (name, input, asks) in ends_of_a_fetch() {

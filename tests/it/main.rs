@@ -105,6 +105,7 @@ mod team_alerts;
 mod teammates;
 mod terminal;
 mod tidy;
+mod told_total;
 mod uninstall;
 mod untied_agents;
 mod unwatched;

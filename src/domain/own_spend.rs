@@ -1,0 +1,18 @@
+//! What a session's own client has spent in all, and how charges at an estimate are told apart.
+
+use crate::domain::meters::Spend;
+use crate::domain::session::Session;
+
+impl Session {
+    /// Returns all that its own client has spent, clients below it left out: a person may have set its counters to zero since.
+    pub fn own_spend(&self) -> Spend {
+        self.counters.spent.beyond(self.nested_spend) + self.spend_before_reset
+    }
+
+    /// Returns a number for the next charge at an estimate that has no name of its own: none is given twice.
+    pub fn number_estimate(&mut self) -> u64 {
+        // Earlier versions went by what was counted.
+        self.estimates = self.estimates.max(self.counters.unlogged.requests) + 1;
+        self.estimates
+    }
+}
