@@ -290,7 +290,7 @@ impl LimitSource for Policy {
         Policy::agent(self, agent_type, spawn).0
     }
     fn limits_in(&self, prompt: &str) -> Option<String> {
-        spawn::kept(prompt)
+        spawn::text_of(prompt)
     }
     fn discipline(&self, agent_type: &str) -> Option<String> {
         Policy::discipline(self, agent_type)

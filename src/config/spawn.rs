@@ -19,14 +19,11 @@ pub fn find(prompt: &str) -> Option<Map<String, Value>> {
     })
 }
 
-/// The longest block that is kept with its run, in bytes: every call of the run reads and writes it.
-const LONGEST_KEPT: usize = 4096;
-
-/// Returns the block of a prompt in a form that is found again; nothing where there is none, or it is too long to keep.
-pub fn kept(prompt: &str) -> Option<String> {
+/// Returns the block of a prompt in a form that is found again; nothing where there is none.
+pub fn text_of(prompt: &str) -> Option<String> {
     // What looks like a comment would be taken for one.
     let block = serde_json::to_string(&find(prompt)?).ok()?.replace('/', "\\/");
-    (block.len() <= LONGEST_KEPT).then(|| format!("{WORD}: {block}"))
+    Some(format!("{WORD}: {block}"))
 }
 
 fn parse(block: &str) -> Option<Map<String, Value>> {
@@ -78,9 +75,9 @@ mod tests {
             "execution_limits:\n  max_turns: 10\n  completion: \"https://x/{y}\"\nGo on.",
             "execution_limits: {}",
         ] {
-            assert_eq!(find(&kept(prompt).unwrap()), find(prompt), "{prompt}");
+            assert_eq!(find(&text_of(prompt).unwrap()), find(prompt), "{prompt}");
         }
-        assert_eq!(kept("no limits"), None);
-        assert_eq!(kept(&format!("execution_limits: {{ name: \"{}\" }}", "x".repeat(5000))), None);
+        assert_eq!(text_of("no limits"), None);
+        assert_eq!(text_of(&format!("execution_limits: {{ name: \"{}\" }}", "x".repeat(5000))), None);
     }
 }

@@ -19,9 +19,12 @@ pub struct Spawn {
     /// The name given to the agent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub name: Option<String>,
-    /// The prompt, where it holds limits or a task's number.
+    /// The limits that its prompt asks for. Earlier versions kept the prompt, in which they are found just as well.
+    #[serde(default, alias = "prompt", skip_serializing_if = "is_default")]
+    pub limits: Option<String>,
+    /// The number of the task that its prompt names.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub prompt: Option<String>,
+    pub task: Option<String>,
     /// The agent that a message wakes, where it is no new one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wakes: Option<String>,

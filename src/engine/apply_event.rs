@@ -24,6 +24,7 @@ use crate::engine::measure;
 use crate::engine::renew_limits;
 use crate::engine::repeated;
 use crate::engine::session_state::SessionState;
+use crate::engine::spawns;
 use crate::engine::told_total;
 use crate::engine::unenforced;
 use crate::limits::max_denials;
@@ -77,6 +78,7 @@ pub fn apply_event(
     verdict.prompt_tail = discipline(event, &verdict, limit_source);
     enforce::progress(state, &id, event, &verdict);
     enforce::enforce(state, &id, event, &verdict);
+    spawns::keep_room(state, &id, event, (&verdict, limit_source));
     if onset != Onset::Joins {
         enforce::keep_back(state, &id, event, &verdict);
     }

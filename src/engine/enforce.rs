@@ -2,11 +2,10 @@
 
 use crate::domain::call::CallState;
 use crate::domain::charge::RecordKind;
-use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
+use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Phase, Reservation, Run, Status};
-use crate::domain::spawn::Spawn;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::blocked_prompts;
@@ -15,7 +14,6 @@ use crate::engine::count;
 use crate::engine::dialogs;
 use crate::engine::end_notifications;
 use crate::engine::estimate;
-use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
@@ -119,9 +117,6 @@ pub fn exceeded(limit: impl std::fmt::Display) -> String {
     format!("Execution limit exceeded: [{limit}]")
 }
 
-/// How long the prompt of an agent that never came is kept.
-const SPAWN_KEPT_MS: u64 = 86_400_000;
-
 /// Marks a call, but for one that is counted: it stays so, whatever is answered where it comes again.
 fn mark(session_state: &mut SessionState, run: &str, call: &Call, state: CallState) {
     let record = session_state.call_mut(run, &call.id);
@@ -163,27 +158,6 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     run.admitted = true;
     run.owes_ask = false;
     state.note_call(id, &call.tool, event.at);
-    admit(state, id, call, event.at);
-}
-
-/// Keeps room for the agent that an admitted call starts or wakes.
-fn admit(state: &mut SessionState, id: &str, call: &Call, at: Moment) {
-    let spawn = match &call.intent {
-        Intent::Spawn { name, prompt, .. } => {
-            let tells = prompt.contains("execution_limits") || find_run::task_in(prompt).is_some();
-            Spawn { name: name.clone(), prompt: tells.then(|| prompt.clone()), ..Spawn::default() }
-        }
-        Intent::Message { to } => {
-            let asleep = state.addressee(to).filter(|run| run.status != Status::Running).map(|run| run.id.clone());
-            let is_new = |wakes: &String| state.session.spawns.iter().all(|other| other.wakes.as_ref() != Some(wakes));
-            let Some(wakes) = asleep.filter(is_new) else { return };
-            Spawn { wakes: Some(wakes), ..Spawn::default() }
-        }
-        _ => return,
-    };
-    state.session.spawns.retain(|other| at.wall_since(other.at) < SPAWN_KEPT_MS);
-    let depth = state.run(id).map_or(0, |run| run.depth);
-    state.session.spawns.push(Spawn { call: call.id.clone(), run: id.to_owned(), depth, at, ..spawn });
 }
 
 /// Writes down a warning, early or at the cap, once; and what only was observed.

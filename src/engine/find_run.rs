@@ -1,6 +1,6 @@
 //! Finds or opens the run that an event belongs to, and ties a subagent's to the one that spawned it.
 
-use crate::domain::bounds::{CRONS, OPEN_AGENTS};
+use crate::domain::bounds::{CRONS, OPEN_AGENTS, SPAWN_LIMITS};
 use crate::domain::event::{Agent, Event, EventKind, Moment, Notification};
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::session::{MAIN, Phase, Run, Session, Status};
@@ -127,22 +127,15 @@ fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: 
         run.agent_type.clone_from(spawned_type);
         run.limits = limit_source.agent(spawned_type, None);
     }
-    if let Some(prompt) = spawn.and_then(|spawn| spawn.prompt) {
-        run.limits = limit_source.agent(&run.agent_type, Some(&prompt));
-        run.spawn_limits = limit_source.limits_in(&prompt);
-        run.task = run.task.take().or_else(|| task_in(&prompt));
+    if let Some(limits) = spawn.as_ref().and_then(|spawn| spawn.limits.as_deref()) {
+        run.limits = limit_source.agent(&run.agent_type, Some(limits));
+        run.spawn_limits = limit_source.limits_in(limits).filter(|limits| limits.len() <= SPAWN_LIMITS);
     }
+    run.task = run.task.take().or_else(|| spawn.and_then(|spawn| spawn.task));
     if let Some((order, by)) = ended_above.filter(|(order, _)| order.phase == Phase::Halted) {
         halt_below(run, order, &by);
     }
     inherited_budget::hand_down(state, id, at);
-}
-
-/// Finds `Task ID: #N` in a spawn prompt.
-pub fn task_in(prompt: &str) -> Option<String> {
-    let after = prompt.split("Task ID: #").nth(1)?;
-    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
-    (!digits.is_empty()).then_some(digits)
 }
 
 fn main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSource) -> String {

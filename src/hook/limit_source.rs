@@ -65,7 +65,7 @@ impl LimitSource for PinnedLimits<'_> {
         rules
     }
     fn limits_in(&self, prompt: &str) -> Option<String> {
-        spawn::kept(prompt)
+        spawn::text_of(prompt)
     }
     fn discipline(&self, agent_type: &str) -> Option<String> {
         self.policy().discipline(agent_type)

@@ -80,3 +80,32 @@ fn what_is_written_in_a_session_is_not_kept() {
     }
     assert!(looked_for > 100, "{looked_for}");
 }
+
+/// Of a prompt that starts an agent the limits and the number of its task are kept, until the agent has begun and after.
+#[test]
+fn of_a_prompt_that_starts_an_agent_its_limits_alone_are_kept() {
+    let world = TestWorld::new();
+    let event = |name: &str, rest: &Value| world.hook(world.event("s1", "p1", name, rest)).ok();
+    event("SessionStart", &serde_json::json!({"source": "startup"}));
+    event("UserPromptSubmit", &serde_json::json!({"prompt": "go"}));
+    let secret = "the secret of the merger";
+    let prompt = format!("Task ID: #41\n{secret}\nexecution_limits: {{ max_turns: 3 }}\n{secret}");
+    let input = serde_json::json!({"subagent_type": "developer", "description": "d", "prompt": prompt});
+    event("PreToolUse", &serde_json::json!({"tool_name": "Agent", "tool_use_id": "t1", "tool_input": input}));
+    let is_kept = |text: &str| {
+        let kept = files(&world.path("state")).into_iter().filter_map(|path| fs::read(path).ok());
+        kept.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).any(|file| file.contains(text))
+    };
+    assert!(!is_kept(secret) && is_kept("max_turns"), "before it has begun");
+    world.write("s1/subagents/agent-a1.meta.json", r#"{"agentType":"developer","toolUseId":"t1","spawnDepth":1}"#);
+    let who = serde_json::json!({"agent_id": "a1", "agent_type": "developer"});
+    event("SubagentStart", &who);
+    let call = serde_json::json!({"agent_id": "a1", "agent_type": "developer", "tool_name": "Read", "tool_input": {}, "tool_use_id": "c1"});
+    event("PreToolUse", &call);
+    assert!(!is_kept(secret), "once it has begun");
+    let status: Value = serde_json::from_str(&world.run(&["status", "--json"]).ok()).unwrap();
+    let runs = status["sessions"][0]["runs"].as_array().unwrap();
+    let run = runs.iter().find(|run| run["run_id"] == "a1").unwrap();
+    let cap = run["limits"].as_array().unwrap().iter().find(|limit| limit["limit"] == "max_turns").unwrap();
+    assert_eq!((&cap["cap"], &cap["layer"]), (&serde_json::json!(3), &serde_json::json!("spawn")), "{run}");
+}
