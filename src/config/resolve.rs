@@ -251,7 +251,8 @@ impl<'a> ResolvedLayers<'a> {
         rules
     }
 
-    /// Returns the rates over this scope by all layers. Two on the same window would count it twice: the tighter stays.
+    /// Returns the rates over this scope by all layers. Of one layer's on the same window the tighter stays; another layer's holds beside
+    /// it, since some are switched off or observed where others are not.
     fn rates(&self) -> Vec<Rate> {
         let mut rates: Vec<Rate> = Vec::new();
         let scope = self.who.block().map(Block::scope);
@@ -264,7 +265,7 @@ impl<'a> ResolvedLayers<'a> {
                 let (max, per_ms) = (window.max, window.per_ms);
                 let on_limit = window.on_limit;
                 let rate = Rate { limit, tool: window.tool.clone(), max, per_ms, layer, action, on_limit };
-                match rates.iter_mut().find(|it| it.tool == rate.tool && it.per_ms == rate.per_ms) {
+                match rates.iter_mut().find(|it| it.counts_as(&rate) && it.layer == rate.layer) {
                     Some(same) if same.max > rate.max => *same = rate,
                     Some(_) => {}
                     None => rates.push(rate),

@@ -262,14 +262,13 @@ impl LimitSet {
         self.limits.iter().chain(more.filter(|rule| self.named(&rule.name()).is_none()))
     }
 
-    /// Returns every rate that counts something, in the same way.
+    /// Returns one rate for each window that is counted: the one that admits most, whose window keeps as much as any of them reads.
     pub fn counting_rates(&self) -> impl Iterator<Item = &Rate> {
-        let is_known = |rate: &Rate| {
-            let same = |known: &Rate| (known.limit, &known.tool, known.per_ms) == (rate.limit, &rate.tool, rate.per_ms);
-            self.rates.iter().any(same)
-        };
-        let more = self.observed.iter().flat_map(|observed| &observed.rates);
-        self.rates.iter().chain(more.filter(move |rate| !is_known(rate)))
+        let all = || self.rates.iter().chain(self.observed.iter().flat_map(|observed| &observed.rates));
+        all().filter(move |rate| {
+            let widest = all().filter(|other| other.counts_as(rate)).max_by_key(|other| other.max);
+            widest.is_some_and(|widest| std::ptr::eq(widest, *rate))
+        })
     }
 
     /// Raises the cap of a rule by `more`; returns the new cap, or nothing where no rule has this name or may be raised.

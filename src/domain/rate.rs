@@ -44,6 +44,11 @@ impl Rate {
         self.tool.is_empty()
     }
 
+    /// Whether another rate counts in the same window.
+    pub fn counts_as(&self, other: &Rate) -> bool {
+        (self.limit, &self.tool, self.per_ms) == (other.limit, &other.tool, other.per_ms)
+    }
+
     /// Returns the name of its window; requests have one for each model.
     fn window(&self, model: &str) -> String {
         let (kind, what) = if self.counts_requests() { (REQUESTS, model) } else { ("", self.tool.as_str()) };

@@ -1,6 +1,6 @@
 //! Budgets of users and projects, of models and roles, and rates.
 
-use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, check};
+use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, USER_SETTINGS, check};
 
 /// Reads the user's file; `expected` leaves out how every one of its problems begins.
 #[track_caller]
@@ -164,13 +164,17 @@ fn rates_of_all_layers_hold() {
     check(&[(USER, user)], "developer rates", "Bash 3/1000 terminate user");
     check(&[(USER, user)], "user rates", "mcp__* 9/1000 terminate user");
     check(&[(USER, user)], "project rates", "");
-    // layers add up; of two on the same window the tighter stays
+    // layers add up, also on the same window: one may be switched off or observed where another is not
     let more = r#"{"rate_limits": [{"tool": "WebSearch", "max": 5, "per_ms": 1000}]}"#;
     check(&[(USER, user), (PROJECT, more)], "session rates", &format!("{search}, WebSearch 5/1000 terminate project"));
-    for (max, expected) in [(5, "WebSearch 5/60000 terminate project"), (50, search)] {
+    for max in [5, 50] {
         let same = format!(r#"{{"rate_limits": [{{"tool": "WebSearch", "max": {max}, "per_ms": 60000}}]}}"#);
-        check(&[(USER, user), (PROJECT, &same)], "session rates", expected);
+        let expected = format!("{search}, WebSearch {max}/60000 terminate project");
+        check(&[(USER, user), (PROJECT, &same)], "session rates", &expected);
     }
+    // of one layer's the tighter stays
+    let settings = r#"{"fusebox": {"rate_limits": [{"tool": "WebSearch", "max": 4, "per_ms": 60000}]}}"#;
+    check(&[(USER, user), (USER_SETTINGS, settings)], "session rates", "WebSearch 4/60000 terminate user");
     for nothing in [r#"{"rate_limits": []}"#, r#"{"rate_limits": null}"#] {
         check(&[(USER, user), (PROJECT, nothing), TRUST], "session rates", search);
     }
