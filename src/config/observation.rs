@@ -25,11 +25,9 @@ fn observes(document: &Document) -> bool {
 pub fn observing(documents: Vec<Document>, trust: Trust) -> (Vec<Document>, Vec<Document>) {
     let own: Vec<&Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).collect();
     let blocks = ResolvedLayers::of(&own, Who::Top, trust).values().mode == Mode::Enforce;
-    let repositorys = |layer: Layer| matches!(layer, Layer::Project | Layer::ProjectLocal);
-    let layers: Vec<Layer> =
-        documents.iter().filter(|it| repositorys(it.layer) && observes(it)).map(|it| it.layer).collect();
-    let is_taken = |document: &Document| blocks && trust == Trust::Untrusted && layers.contains(&document.layer);
-    documents.into_iter().partition(is_taken)
+    let is_repositorys = |document: &Document| matches!(document.layer, Layer::Project | Layer::ProjectLocal);
+    let is_judged = blocks && trust == Trust::Untrusted;
+    documents.into_iter().partition(|document| is_judged && is_repositorys(document) && observes(document))
 }
 
 /// Says that a file only observes, and what it takes to have all limits observed.

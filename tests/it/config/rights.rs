@@ -1,6 +1,6 @@
 //! Who may set what: ceilings, repositories, frontmatter, spawns.
 
-use crate::config::{AGENT, LOCAL, PROJECT, SPAWN, TRUST, USER, check};
+use crate::config::{AGENT, LOCAL, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, check};
 
 #[test]
 fn ceilings_bind_the_limits_of_subagents() {
@@ -198,4 +198,14 @@ fn a_spawn_only_tightens() {
     check(&[(SPAWN, "execution_limits: {max_turns: 600}"), loose], "developer max_turns", "100 terminate spawn");
     check(&[(SPAWN, "execution_limits: {max_turns: null}"), loose], "developer max_turns", "100 terminate built-in");
     check(&[(SPAWN, "execution_limits: {max_duration_ms: 200}")], "x max_duration_ms", "1000 terminate spawn");
+}
+
+/// Of a repository's files each says for itself whether it only observes.
+#[test]
+fn a_file_that_only_observes_takes_no_other_file_along() {
+    let observes = r#"{"fusebox": {"mode": "observe", "main": {"max_turns": 9}}}"#;
+    let user = r#"{"mode": "enforce"}"#;
+    let files = [(USER, user), (PROJECT_SETTINGS, observes), (PROJECT, r#"{"main": {"max_turns": 7}}"#)];
+    check(&files, "main max_turns", "7 terminate project");
+    check(&[files[0], files[1]], "main max_turns", "none");
 }
