@@ -11,6 +11,29 @@ use crate::config::setting::{Document, Setting, Subject};
 use crate::domain::limit::Limit;
 use crate::domain::policy::{Action, Layer};
 
+/// What a person's own file says for `who`: a looser value that a repository binds gives way to it.
+#[derive(Debug)]
+pub struct PersonsOwn<'a> {
+    keys: Locks,
+    who: Who<'a>,
+    stands: Resolved<'a>,
+}
+
+impl<'a> PersonsOwn<'a> {
+    /// Makes it of what that file alone says for `who`.
+    pub fn of(keys: &Locks, who: Who<'a>, mut stands: Resolved<'a>) -> PersonsOwn<'a> {
+        // A cap that only warns is none that the repository's would loosen.
+        stands.rules.limits.retain(|rule| rule.action != Action::Warn);
+        PersonsOwn { keys: keys.clone(), who, stands }
+    }
+
+    /// Returns the person's value to which a setting of the repository's gives way.
+    pub fn is_tighter(&self, setting: &Setting, layer: Layer) -> Option<String> {
+        let is_bound = layer == Layer::Project && self.keys.hold(self.who, &setting.subject.path());
+        if is_bound { (keys::row(&setting.subject).loosens)(setting, &self.stands) } else { None }
+    }
+}
+
 /// The keys that a repository binds for `who`, and what stands without those who may only tighten them.
 #[derive(Debug)]
 pub struct Binding<'a> {
@@ -18,6 +41,7 @@ pub struct Binding<'a> {
     who: Who<'a>,
     /// What the repository says.
     said: Vec<&'a Setting>,
+    own: PersonsOwn<'a>,
     stands: Resolved<'a>,
     /// What stands without a person's own file, too.
     without_person: Resolved<'a>,
@@ -25,11 +49,17 @@ pub struct Binding<'a> {
 
 impl<'a> Binding<'a> {
     /// Makes it of what `stands` for `who` by the documents that are not bound, with a person's own file and without.
-    pub fn of(keys: Locks, documents: &[&'a Document], who: Who<'a>, stands: [Resolved<'a>; 2]) -> Binding<'a> {
-        let [stands, without_person] = stands;
+    pub fn of(own: PersonsOwn<'a>, documents: &[&'a Document], stands: [Resolved<'a>; 2]) -> Binding<'a> {
+        let ([stands, without_person], keys, who) = (stands, own.keys.clone(), own.who);
         let of_repository = documents.iter().filter(|document| document.layer == Layer::Project);
         let said = of_repository.flat_map(|document| &document.settings).filter(|it| it.place.fit(who).is_some());
-        Binding { keys, who, said: said.collect(), stands, without_person }
+        Binding { keys, who, said: said.collect(), own, stands, without_person }
+    }
+
+    /// Whether a setting does not hold: it would loosen what is bound, or gives way to a person's own.
+    pub fn drops(&self, setting: &Setting, layer: Layer) -> bool {
+        let is_loosened = || !is_of_many(&setting.subject) && self.loosened(setting, layer).is_some();
+        self.own.is_tighter(setting, layer).is_some() || is_loosened()
     }
 
     /// Returns the repository's value that a setting would loosen.

@@ -1,6 +1,6 @@
 //! Picks the strongest of the settings that apply, and makes rules of them.
 
-use crate::config::binding::{self, Binding};
+use crate::config::binding::{self, Binding, PersonsOwn};
 use crate::config::key::{Apply, Merge};
 use crate::config::keys;
 use crate::config::layers;
@@ -22,6 +22,9 @@ pub struct Candidate<'a> {
     /// The setting.
     pub setting: &'a Setting,
 }
+
+/// Says of a setting that it does not hold.
+type Drops<'f> = &'f dyn Fn(&Candidate<'_>) -> bool;
 
 /// Everything that applies to what is asked for, from the weakest to the strongest.
 #[derive(Debug)]
@@ -70,34 +73,50 @@ pub struct Cap {
 impl<'a> ResolvedLayers<'a> {
     /// Collects what applies to `who` from documents that are ordered from the weakest to the strongest.
     pub fn of(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> ResolvedLayers<'a> {
-        let bindings = [who, Who::Top].map(|who| ResolvedLayers::binding(documents, who, trust));
-        ResolvedLayers::bound_by(bindings, documents, who, trust)
+        let [binding, of_top] = [who, Who::Top].map(|who| ResolvedLayers::binding(documents, who, trust));
+        let drops = |binding: &Option<Binding<'_>>, it: &Candidate<'_>| {
+            binding.as_ref().is_some_and(|binding| binding.drops(it.setting, it.document.layer))
+        };
+        let kept =
+            ResolvedLayers::without(documents, (who, trust), [&|it| drops(&binding, it), &|it| drops(&of_top, it)]);
+        ResolvedLayers { binding, ..kept }
     }
 
     /// Returns what the repository binds for `who`.
     fn binding(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> Option<Binding<'a>> {
         let keys = Some(Locks::binding(documents)).filter(|keys| !keys.is_empty())?;
+        let [own, own_top] = [who, Who::Top].map(|who| ResolvedLayers::persons_own(&keys, documents, who));
         let unbound: Vec<&Document> = documents.iter().copied().filter(|it| !binding::is_bound(it.layer)).collect();
         let others: Vec<&Document> = unbound.iter().copied().filter(|it| it.layer != Layer::User).collect();
-        let stands = [&unbound, &others].map(|documents| ResolvedLayers::unbound(documents, who, trust).resolved());
-        Some(Binding::of(keys, documents, who, stands))
+        let gives_way =
+            |own: &PersonsOwn<'_>, it: &Candidate<'_>| own.is_tighter(it.setting, it.document.layer).is_some();
+        let drops: [Drops; 2] = [&|it| gives_way(&own, it), &|it| gives_way(&own_top, it)];
+        let stands = ResolvedLayers::without(&unbound, (who, trust), drops).resolved();
+        let without_person = ResolvedLayers::unbound(&others, who, trust).resolved();
+        Some(Binding::of(own, documents, [stands, without_person]))
+    }
+
+    /// Returns what a person's own file says for `who`, beside what the repository binds.
+    pub fn persons_own(keys: &Locks, documents: &[&'a Document], who: Who<'a>) -> PersonsOwn<'a> {
+        let own: Vec<&Document> = documents.iter().copied().filter(|it| it.layer == Layer::User).collect();
+        PersonsOwn::of(keys, who, ResolvedLayers::unbound(&own, who, Trust::Untrusted).resolved())
     }
 
     /// Collects the same from documents of which none is bound by another.
     pub fn unbound(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> ResolvedLayers<'a> {
-        ResolvedLayers::bound_by([None, None], documents, who, trust)
+        ResolvedLayers::without(documents, (who, trust), [&|_| false, &|_| false])
     }
 
-    fn bound_by(
-        [binding, binding_top]: [Option<Binding<'a>>; 2],
+    /// Collects what applies but for what is dropped of it, and of what stands at the top.
+    fn without(
         documents: &[&'a Document],
-        who: Who<'a>,
-        trust: Trust,
+        (who, trust): (Who<'a>, Trust),
+        [drops, drops_at_top]: [Drops; 2],
     ) -> ResolvedLayers<'a> {
         let locks = Locks::of(documents);
         let (mut candidates, mut top) = (applying(documents, who, &locks), applying(documents, Who::Top, &locks));
-        keep_bound(&mut candidates, binding.as_ref());
-        keep_bound(&mut top, binding_top.as_ref());
+        candidates.retain(|it| !drops(it));
+        top.retain(|it| !drops_at_top(it));
         let mut values = Resolved::default();
         let own = if who == Who::Top { Vec::new() } else { merged(&candidates) };
         for candidate in merged(&top).into_iter().chain(own) {
@@ -106,7 +125,7 @@ impl<'a> ResolvedLayers<'a> {
                 apply(&mut values, candidate.setting, candidate.document.layer);
             }
         }
-        ResolvedLayers { candidates, top, who, locks, binding, values, trust }
+        ResolvedLayers { candidates, top, who, locks, binding: None, values, trust }
     }
 
     /// Returns what applies and counts, from the weakest to the strongest. A bound limit may hold off what speaks of many.
@@ -293,14 +312,6 @@ fn merged<'a>(candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
     }
     merged.reverse();
     merged
-}
-
-/// Drops what would loosen a value that the repository binds. What speaks of many limits is judged for each of them.
-fn keep_bound(candidates: &mut Vec<Candidate<'_>>, binding: Option<&Binding<'_>>) {
-    if let Some(binding) = binding {
-        let is_loosened = |it: &Candidate<'_>| binding.loosened(it.setting, it.document.layer).is_some();
-        candidates.retain(|it| binding::is_of_many(&it.setting.subject) || !is_loosened(it));
-    }
 }
 
 /// Returns the settings that apply, the weakest first: by document, then by fit, then what singles out a limit. Locked

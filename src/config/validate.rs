@@ -14,7 +14,7 @@ use crate::config::setting::{Document, Setting};
 use crate::config::setting_value::SettingValue;
 use crate::config::slips;
 use crate::domain::limit::Form;
-use crate::domain::policy::{Action, Layer};
+use crate::domain::policy::Layer;
 
 /// What a spawn's block may do to the limits of its agent type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,28 +179,24 @@ fn is_of_rates(setting: &Setting) -> bool {
     setting.subject.limit.is_some_and(|limit| limit.form == Form::Windows)
 }
 
-/// Drops a repository's binding values that would loosen what a person's own file says: binding only ever tightens.
-fn binding_only_tightens(documents: &mut [Document]) -> Vec<Problem> {
-    let owned: Vec<Document> = documents.iter().filter(|document| document.layer == Layer::User).cloned().collect();
-    let owned: Vec<&Document> = owned.iter().collect();
-    let mut problems: Vec<Problem> = Vec::new();
-    for document in documents.iter_mut().filter(|document| document.layer == Layer::Project) {
-        let binding = Locks::binding(&[&document.clone()]);
-        problems.extend(retain(document, |setting| {
-            let who = setting.place.who();
-            if !binding.hold(who, &setting.subject.path()) {
-                return None;
-            }
-            let mut stands = ResolvedLayers::unbound(&owned, who, Trust::Untrusted).resolved();
-            // A cap that only warns is none that the repository's would loosen.
-            stands.rules.limits.retain(|rule| rule.action != Action::Warn);
-            let stands = (keys::row(&setting.subject).loosens)(setting, &stands)?;
-            let hint = "without `binding` it may stand";
-            Some((format!("is ignored: a binding value only tightens {stands}"), Some(hint.to_owned())))
-        }));
+/// Names what a repository binds that gives way to a person's own file: binding only ever tightens. Resolving drops it, for those
+/// agents of whom that file says something tighter.
+fn binding_only_tightens(documents: &[Document]) -> Vec<Problem> {
+    let all: Vec<&Document> = documents.iter().collect();
+    let keys = Locks::binding(&all);
+    if keys.is_empty() {
+        return Vec::new();
     }
-    // Both hold: each is the tighter one somewhere.
-    problems.into_iter().map(Problem::gives_way).collect()
+    let repositorys = documents.iter().filter(|document| document.layer == Layer::Project);
+    let said = repositorys.flat_map(|document| document.settings.iter().map(move |setting| (document, setting)));
+    let gives_way = |(document, setting): (&Document, &Setting)| {
+        let own = ResolvedLayers::persons_own(&keys, &all, setting.place.who());
+        let stands = own.is_tighter(setting, document.layer)?;
+        let what = format!("is ignored: a binding value only tightens {stands}");
+        // Both hold: each is the tighter one somewhere.
+        Some(problem(document, setting, (what, Some("without `binding` it may stand".to_owned()))).gives_way())
+    };
+    said.filter_map(gives_way).collect()
 }
 
 /// How many blocks and agent types are looked at to name what is held off: each takes a resolution.

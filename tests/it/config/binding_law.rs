@@ -147,6 +147,43 @@ fn no_persons_own_file_disarms_what_the_repository_sets() {
     assert!(failed.is_empty(), "{} are disarmed:\n{}", failed.len(), failed.join("\n"));
 }
 
+/// What a member sets tighter than the repository holds, whatever binds the key: neither what the repository sets nor what is built in
+/// takes its place. For an agent type of which the member's file says something looser, the repository's holds.
+#[test]
+fn what_a_member_tightens_holds_as_it_was_set() {
+    let bindings = [
+        json!(true),
+        json!(["session.max_cost_usd", "agents.developer.*"]),
+        json!(["agents.developer.max_turns", "agents.developer.max_cost_usd", "session.max_cost_usd"]),
+        json!(["agents.*", "session.*"]),
+        json!(["max_turns", "max_cost_usd"]),
+    ];
+    let developer = Who::Agent("developer");
+    let mut failed = Vec::new();
+    for binding in &bindings {
+        for (who, block, key, value, cap) in [
+            (developer, "developer", "max_turns", json!(30), 30),
+            (developer, "*", "max_turns", json!(30), 30),
+            (developer, "developer", "max_cost_usd", json!(1.5), 1_500_000_000_000),
+            (Who::Session, "session", "max_cost_usd", json!(5), 5_000_000_000_000),
+        ] {
+            let own = local(who, block, &json!({key: value}));
+            let now = rules_in(USER, binding, &own, who);
+            let rule = now.limits.iter().find(|rule| rule.limit.key == key).unwrap();
+            if (rule.cap, rule.layer) != (cap, Layer::User) {
+                failed.push(format!("{binding}, {own}: {} by {}", rule.cap, rule.layer));
+            }
+        }
+        let mixed = json!({"agents": {"*": {"max_turns": 30}, "developer": {"max_turns": 90}}});
+        let now = rules_in(USER, binding, &mixed, developer);
+        let rule = now.limits.iter().find(|rule| rule.limit.key == "max_turns").unwrap();
+        if (rule.cap, rule.layer) != (40, Layer::Project) {
+            failed.push(format!("{binding}, {mixed}: {} by {}", rule.cap, rule.layer));
+        }
+    }
+    assert!(failed.is_empty(), "{} do not hold:\n{}", failed.len(), failed.join("\n"));
+}
+
 /// Returns what `fusebox config show` shows.
 fn shown(files: &[(&str, &str)], who: Who<'_>) -> Vec<Effective> {
     effective::set(&policy(files).0, who)
