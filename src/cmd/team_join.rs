@@ -7,16 +7,33 @@ use serde_json::{Value, json};
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_sync;
 use crate::domain::policy::Scope;
+use crate::domain::session::Session;
+use crate::domain::team::OnStale;
 use crate::error::{Error, Result};
 use crate::install::files::{self, Change};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::{default_files, diff, policy_edit};
 use crate::platform::environment::Environment;
-use crate::store::Store;
+use crate::store::{Store, private};
 use crate::team::machine::Machine;
+use crate::wire::messages::short;
 
-/// Notes what was joined, as a machine that the team has not seen before, and has the team's caps bind the sessions to come.
+/// What becomes of what a machine did not give back.
+const WRITE_OFF: &str = "the team's admin can write it off once it has expired";
+
+/// Notes what was joined, as a machine that the team has not seen before, and has the team's caps bind the sessions to come. What was
+/// joined before is told first what was spent, and given back what is held.
 pub fn keep(env: &Environment, team: &str, machine: String, store: String) -> Result<()> {
+    private::make_folder(&team_place::folder(env)?)?;
+    let _alone = team_sync::alone(env)?;
+    if team_place::has_joined(env) {
+        let told = team_place::joined_as_kept(env).and_then(|before| team_sync::give_back(env, &before));
+        if let Err(cause) = told {
+            env.eprintln_safe(&format!(
+                "warning: what this machine spent and holds of before was not told: {cause}; {WRITE_OFF}"
+            ));
+        }
+    }
     let joined = Joined { team: team.to_owned(), store, machine, since_ms: env.now().wall_ms };
     team_place::save_machine(env, &Machine::default())?;
     team_place::save(env, &joined)?;
@@ -25,12 +42,13 @@ pub fn keep(env: &Environment, team: &str, machine: String, store: String) -> Re
 
 /// Has the machine take part no longer: gives back what it holds, and takes the key out of force.
 pub fn leave(env: &Environment) -> Result<ExitCode> {
-    let joined = team_place::joined(env);
     if !team_place::has_joined(env) {
-        return joined.map(|_| ExitCode::SUCCESS);
+        return team_place::joined(env).map(|_| ExitCode::SUCCESS);
     }
+    let _alone = team_sync::alone(env)?;
     // One whose file another program has changed leaves all the same.
     write_key(env, &Value::Null)?;
+    let joined = team_place::joined(env);
     let name = joined.as_ref().map_or_else(|_| "its team".to_owned(), |joined| format!("team {}", joined.team));
     let told = joined.and_then(|joined| team_sync::give_back(env, &joined));
     team_place::forget(env)?;
@@ -40,14 +58,27 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
         store.delete_shared_budget(budget)?;
     }
     store.save_team_caps(&[])?;
+    let at_work: String = store.open_sessions()?.iter().filter_map(goes_on).collect();
     store.commit()?;
     store.leave();
-    env.print(&format!("this machine has left {name}; sessions that run are bound until they end\n"));
+    env.print(&format!("this machine has left {name}\n{at_work}"));
     told.map_err(|cause| {
-        Error::failed(format!("what this machine holds was not given back: {cause}"))
-            .hint("the team's admin can write it off once it has expired")
+        Error::failed(format!("what this machine holds was not given back: {cause}")).hint(WRITE_OFF)
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says how a session at work goes on that the team's caps bound when it began; nothing of others.
+fn goes_on(session: &Session) -> Option<String> {
+    let (id, terms) = (short(&session.id), session.team.as_ref()?);
+    Some(match terms.on_stale {
+        OnStale::Allow => format!("session {id} goes on without the team's caps\n"),
+        OnStale::Warn | OnStale::Deny => {
+            format!(
+                "session {id} began in the team and spends nothing more until `fusebox reload --all` takes this up\n"
+            )
+        }
+    })
 }
 
 /// Writes the key `team` of the user's own policy file, and shows the change. An object with terms of its own keeps them.

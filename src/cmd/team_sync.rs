@@ -8,7 +8,8 @@ use crate::cmd::team_publish::{self, Heard, Needs};
 use crate::domain::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
-use crate::platform::{locks, processes};
+use crate::platform::locks::{self, Telling};
+use crate::platform::processes;
 use crate::store::team::ledger::Ledger;
 use crate::team::machine::Machine;
 use crate::team::messages::{Answer, Request};
@@ -39,15 +40,13 @@ struct Told {
 /// Tells the store what is new, and publishes what may be spent.
 pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
     // An agent may run it too, and say what is in the environment: another store would be told in place of the team's.
-    let joined = team_place::joined_as_kept(env);
-    if joined.is_err() {
+    if let Err(cause) = team_place::joined_as_kept(env) {
         team_publish::note_failure(env)?;
+        return Err(cause);
     }
-    let joined = joined?;
-    let folder = team_place::folder(env)?;
-    let Some(_alone) = locks::for_team(&folder)? else {
-        return Err(Error::failed("another process is telling the team what was spent"));
-    };
+    let _alone = alone(env)?;
+    // Meanwhile a person may have left the team, or joined another.
+    let joined = team_place::joined_as_kept(env)?;
     let told = sync(env, &joined)?;
     if caller == Caller::Person {
         env.print(&format!("told team {} of {}\n", joined.team, counted(told.responses, "response")));
@@ -55,9 +54,17 @@ pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Settles what was spent, and gives back all that the machine holds.
+/// Takes the right to change what this machine has joined and told.
+pub fn alone(env: &Environment) -> Result<Telling> {
+    let busy = || {
+        Error::failed("another process is telling the team what was spent")
+            .hint("it takes a moment: give the command again")
+    };
+    locks::for_team(&team_place::folder(env)?)?.ok_or_else(busy)
+}
+
+/// Settles what was spent, and gives back all that the machine holds. Takes the right to do so as given.
 pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
-    let _alone = locks::for_team(&team_place::folder(env)?)?;
     let (mut machine, _) = known(env, joined)?;
     machine.give_back();
     team_place::save_machine(env, &machine)?;

@@ -131,10 +131,17 @@ pub fn for_watching(folder: &Path) -> Result<Option<Watching>> {
     Ok((file.is_some() || !is_others).then_some(Watching { _file: file }))
 }
 
+/// The right to tell a team what this machine has spent.
+#[cfg(feature = "team")]
+#[derive(Debug)]
+pub struct Telling {
+    _file: File,
+}
+
 /// Takes the right to tell a team what this machine has spent; nothing where another process has it.
 #[cfg(feature = "team")]
-pub fn for_team(folder: &Path) -> Result<Option<File>> {
-    Ok(lock(&folder.join("locks/team"), ALONE, PATIENCE)?.0)
+pub fn for_team(folder: &Path) -> Result<Option<Telling>> {
+    Ok(lock(&folder.join("locks/team"), ALONE, PATIENCE)?.0.map(|file| Telling { _file: file }))
 }
 
 /// Whether lock files work in a folder at all.

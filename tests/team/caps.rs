@@ -342,6 +342,22 @@ fn a_projects_cap_stops_its_sessions_and_no_others_until_it_is_raised() {
     assert_eq!((app.turn(), other.turn()), (None, None));
 }
 
+/// Joining once more, be it the same team, loses nothing of what was spent and strands nothing of what is held.
+#[test]
+fn who_joins_anew_tells_first_what_was_spent() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    for turns in 1..4 {
+        assert_eq!((client.prompt(), client.turn()), (None, None), "{turns}");
+        assert_eq!(machine.good(&["join", "core"]).lines().count(), 1, "the key is there already");
+        let (spent, committed) = used(&server);
+        let expected = RESPONSE * f64::from(turns);
+        assert!((spent - expected).abs() < 1e-9 && (committed - spent).abs() < 1e-9, "{turns}: {spent} {committed}");
+    }
+}
+
 #[test]
 fn a_repository_names_no_team_and_status_shows_ones_own() {
     let Some(server) = Postgres::start() else { return };
@@ -359,9 +375,18 @@ fn a_repository_names_no_team_and_status_shows_ones_own() {
     assert!(shown.contains("team core: this machine's share"), "{shown}");
     let json: Value = serde_json::from_str(&machine.shown_in(".", &["status", "--json"])).unwrap();
     assert_eq!(json["budgets"][0]["scope"], "team", "{json}");
+    let other = Client::start(&machine, "s2");
+    assert_eq!((other.prompt(), other.turn()), (None, None));
     client.end();
-    assert!(machine.good(&["leave"]).contains("has left team core"));
+    let left = machine.good(&["leave"]);
+    let says = "session s2 began in the team and spends nothing more until `fusebox reload --all` takes this up";
+    assert!(left.contains("has left team core") && left.contains(says) && !left.contains("session s1"), "{left}");
+    let refused = other.turn();
+    assert!(refused.is_some(), "without its store nothing is spent");
+    machine.shown_in(".", &["reload", "--all"]);
+    assert_eq!((other.prompt(), other.turn()), (None, None), "as the person has it");
     assert!(machine.bad(&["status"]).contains("has joined no team"));
+    // Both had spent one response by then.
     let (spent, committed) = used(&server);
-    assert!((spent - RESPONSE).abs() < 1e-9 && (committed - spent).abs() < 1e-9, "{spent} {committed}");
+    assert!((spent - 2.0 * RESPONSE).abs() < 1e-9 && (committed - spent).abs() < 1e-9, "{spent} {committed}");
 }
