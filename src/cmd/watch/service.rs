@@ -24,6 +24,8 @@ struct Service {
     file: PathBuf,
     /// What the file says.
     text: String,
+    /// The commands that end the one that runs, where one does.
+    replace: Vec<Vec<String>>,
     /// The commands that begin it, once the file is there.
     begin: Vec<Vec<String>>,
     /// The commands that end it, before the file goes.
@@ -37,6 +39,10 @@ pub fn install(env: &Environment) -> Result<ExitCode> {
     require_human::require(env, "watch --install")?;
     let service = of_system(env)?;
     files::write(&service.file, &service.text)?;
+    for words in &service.replace {
+        // Where none runs, none has to end.
+        let _ended = run(words);
+    }
     for words in &service.begin {
         run(words).map_err(|why| {
             Error::failed(format!("`{}`: {why}", words.join(" "))).hint(format!(
@@ -112,6 +118,7 @@ fn of_systemd(file: PathBuf, program: &Path, variables: &[(&str, String)]) -> Se
     Service {
         file,
         text,
+        replace: Vec::new(),
         begin: vec![command(&["daemon-reload"]), command(&["enable", "--now", UNIT]), command(&["restart", UNIT])],
         end: vec![command(&["disable", "--now", UNIT])],
         after: vec![command(&["daemon-reload"])],
@@ -138,14 +145,17 @@ fn of_launchd(file: PathBuf, program: &Path, variables: &[(&str, String)], user:
          <dict><key>SuccessfulExit</key><false/></dict>\n</dict>\n</plist>\n",
         xml(&program.to_string_lossy())
     );
-    let command = |words: Vec<String>| ["launchctl".to_owned()].into_iter().chain(words).collect();
+    let command = |words: Vec<String>| -> Vec<String> { ["launchctl".to_owned()].into_iter().chain(words).collect() };
     let domain = format!("gui/{user}");
     let path = file.to_string_lossy().into_owned();
+    let bootout = command(vec!["bootout".to_owned(), format!("{domain}/{label}")]);
     Service {
         file,
         text,
-        begin: vec![command(vec!["bootstrap".to_owned(), domain.clone(), path])],
-        end: vec![command(vec!["bootout".to_owned(), format!("{domain}/{label}")])],
+        // What is loaded already cannot be loaded again.
+        replace: vec![bootout.clone()],
+        begin: vec![command(vec!["bootstrap".to_owned(), domain, path])],
+        end: vec![bootout],
         after: Vec::new(),
     }
 }
