@@ -42,7 +42,7 @@ pub struct Chunk {
     pub suspicious: Vec<String>,
     /// Whether a prompt that notifies of a background task is among the rows.
     pub notification: bool,
-    /// The last beginning of a turn among them.
+    /// The last beginning of a turn among them. Of several of one turn it is one of a machine's: an agent can write rows, too.
     pub opening: Option<Opening>,
     /// What was kept of the rows: responses, their parts, and ids.
     kept: usize,
@@ -213,7 +213,10 @@ impl Chunk {
             self.take_summary(&row);
         } else {
             self.notification |= row.is_notification();
-            self.opening = row.opening().or_else(|| self.opening.take());
+            self.opening = match (row.opening(), self.opening.take()) {
+                (Some(new), Some(known)) if known.by_machine && known.prompt == new.prompt => Some(known),
+                (new, known) => new.or(known),
+            };
         }
     }
 

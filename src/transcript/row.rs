@@ -18,8 +18,9 @@ use crate::wire::input;
 /// The model of rows that the client makes up itself.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// Who sends a prompt that comes over the client's socket: another session, or a program.
-const PEER: &str = "peer";
+/// Who begins a turn that no person has begun, as clients 2.1.330 call it: another session or a program over the client's socket, its
+/// schedule, a task in the background or a hook that wakes the agent, the client itself.
+const MACHINES: [&str; 6] = ["peer", "scheduled", "task_notification", "auto_continuation", "host_synthetic", "system"];
 
 /// How the text of a prompt begins that says that a background task ended.
 pub const NOTIFICATION: &str = "<task-notification>";
@@ -128,8 +129,8 @@ pub struct ModelTotal {
 pub struct Opening {
     /// The id of its prompt.
     pub prompt: String,
-    /// Whether another session or a program has sent that.
-    pub by_peer: bool,
+    /// Whether no person has sent that.
+    pub by_machine: bool,
 }
 
 /// What a message says.
@@ -254,12 +255,11 @@ impl<'a> Row<'a, Content<'a>> {
         self.kind.0 == "user" && (opens || by_origin)
     }
 
-    /// Returns the prompt whose turn this row begins, and whether another session or a program has sent it. Older clients do not say
-    /// that.
+    /// Returns the prompt whose turn this row begins, and whether no person has sent it. Older clients do not say that.
     pub fn opening(&self) -> Option<Opening> {
         let is_opening = self.kind.0 == "user" && self.turn_origin.some().is_some() && self.prompt_id.some().is_some();
-        let by_peer = self.turn_origin.0 == PEER;
-        is_opening.then(|| Opening { prompt: short(self.prompt_id.0.clone()).into_owned(), by_peer })
+        let by_machine = MACHINES.contains(&&*self.turn_origin.0);
+        is_opening.then(|| Opening { prompt: short(self.prompt_id.0.clone()).into_owned(), by_machine })
     }
 
     /// Returns the calls of a response.

@@ -1,7 +1,9 @@
 //! How the prompts begin that the client or another agent writes: they reach the model as a person's do.
 
 /// The beginnings of such prompts, as of 2.1.328.
-const BEGINNINGS: [&str; 8] = [
+const BEGINNINGS: [&str; 9] = [
+    // What a task in the background has come to, and what a hook says that wakes the agent (`asyncRewake`).
+    "<task-notification>",
     // What an autonomous loop's schedule sends in place of the marker that CronCreate and ScheduleWakeup take for it.
     "# Autonomous loop ",
     "# /loop tick ",
@@ -30,6 +32,8 @@ mod tests {
         let peer = "<cross-session-message from=\"uds:/tmp/s\" from-mode=\"bypass\">\nhello\n</cross-session-message>";
         for (text, is_a_machines_own) in [
             (peer, true),
+            ("<task-notification>\n<summary>Stop hook feedback</summary>\ngo on\n</task-notification>", true),
+            ("what does <task-notification> say?", false),
             ("# Autonomous loop check\n\nYou're being invoked on a timer", true),
             ("\n# Autonomous loop tick\n", true),
             ("# Autonomous loops are nice", false),

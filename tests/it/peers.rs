@@ -128,6 +128,38 @@ fn what_is_said_of_another_prompt_says_nothing_of_this_one() {
 }
 
 #[test]
+fn no_prompt_that_no_person_sends_renews_limits() {
+    for origin in ["peer", "scheduled", "task_notification", "auto_continuation", "host_synthetic", "system"] {
+        let mut bench = Bench::new();
+        bench.prompts("p1");
+        append(&bench.world, &row("p1", Some("human")));
+        assert_eq!(bench.works("p1", 9), CAP);
+        bench.stops("p1");
+        bench.prompts("p2");
+        // What the agent writes beside it changes nothing.
+        append(&bench.world, &(row("p2", Some(origin)) + &row("p2", Some("human"))));
+        assert_eq!(bench.works("p2", 9), 0, "{origin}");
+    }
+}
+
+/// A hook of the agent's own that wakes it (`asyncRewake`) does so with a notification of no task.
+#[test]
+fn a_hook_that_wakes_the_agent_renews_no_limits() {
+    let mut bench = Bench::new();
+    bench.prompts("p1");
+    let mut made = bench.works("p1", 2);
+    for prompt in ["p2", "p3", "p4"] {
+        bench.stops(prompt);
+        let text =
+            "<task-notification>\n<summary>Stop hook feedback</summary>\n<result>go on</result>\n</task-notification>";
+        bench.tells(prompt, "UserPromptSubmit", &json!({"prompt": text}));
+        made += bench.works(prompt, 9);
+    }
+    assert_eq!(made, CAP);
+    assert_eq!(bench.runs().len(), 1, "{:?}", bench.runs());
+}
+
+#[test]
 fn two_prompts_of_peers_in_a_row_renew_no_limits() {
     let mut bench = Bench::new();
     bench.prompts("p1");
