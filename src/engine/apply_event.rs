@@ -27,6 +27,7 @@ use crate::engine::session_state::SessionState;
 use crate::engine::spawns;
 use crate::engine::told_total;
 use crate::engine::unenforced;
+use crate::engine::woken_agents;
 use crate::limits::max_denials;
 
 /// Applies one event to the session's state; returns the run it belongs to and the verdict.
@@ -45,14 +46,11 @@ pub fn apply_event(
     let (known, late): (Vec<_>, Vec<_>) = ingested.charges.iter().partition(|(run, _)| state.run(run).is_some());
     charge_all(state, &known, event);
     if find_run::is_of_the_clients_own(state, event) {
-        charge_all(state, &late, event);
-        state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
-        let main = find_run::of_the_clients_own(state, event);
-        end_client::judge(state, &main, event);
-        return (main, Verdict::default());
+        return (of_the_clients_own(state, event, &late), Verdict::default());
     }
     told_total::charge(state, event);
     let joins = find_run::joins_work(state, event);
+    let wakes_itself = woken_agents::wakes_itself(state, event);
     let id = find_run::resolve(state, event, ingested.link.as_ref(), limit_source);
     charge_all(state, &late, event);
     // What a shared budget that was counted anew has is what was found; what is estimated from here on it has not.
@@ -85,9 +83,19 @@ pub fn apply_event(
     completion::close(state, &id, event, &verdict);
     end_notifications::wait_for_prompt(state, &id, event, &verdict);
     let_go_on::tell(state, &id, event, &verdict);
-    end_client::judge(state, &id, event);
+    let judge = if wakes_itself { woken_agents::judge } else { end_client::judge };
+    judge(state, &id, event);
     note_kept_back(state, event, &verdict);
     (id, verdict)
+}
+
+/// Applies the end of an agent that the client has made for itself; returns the main run, to which it belongs.
+fn of_the_clients_own(state: &mut SessionState, event: &Event, late: &[&(String, NewCharge)]) -> String {
+    charge_all(state, late, event);
+    state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
+    let main = find_run::of_the_clients_own(state, event);
+    end_client::judge(state, &main, event);
+    main
 }
 
 /// Charges responses to their runs; one whose run is not known is the session's own.

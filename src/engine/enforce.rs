@@ -274,7 +274,7 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
 }
 
 /// Closes a run whose order is carried out: its clock stops, its shell commands are ended, its descendants follow.
-fn close(state: &mut SessionState, id: &str, event: &Event) {
+pub fn close(state: &mut SessionState, id: &str, event: &Event) {
     if event.ending().is_some() {
         end_notifications::tell_user(state, id);
     }

@@ -40,3 +40,4 @@ pub mod session_state;
 pub mod spawns;
 pub mod told_total;
 pub mod unenforced;
+pub mod woken_agents;

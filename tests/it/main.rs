@@ -114,4 +114,5 @@ mod waiting;
 mod watch;
 #[cfg(all(feature = "watch", target_os = "linux"))]
 mod watchdog;
+mod woken_agents;
 mod world;
