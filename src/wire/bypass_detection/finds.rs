@@ -12,6 +12,35 @@ const TAKE_AWAY: [&str; 7] = ["rm", "rmdir", "unlink", "shred", "trash", "mv", "
 /// Actions that write a file of their own.
 const PRINTS: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
 
+/// Tests that are not looked at more closely: with one of them not everything is meant.
+const OTHER_TESTS: [&str; 25] = [
+    "-amin",
+    "-anewer",
+    "-atime",
+    "-cmin",
+    "-cnewer",
+    "-ctime",
+    "-executable",
+    "-fstype",
+    "-gid",
+    "-group",
+    "-ilname",
+    "-links",
+    "-lname",
+    "-mindepth",
+    "-mmin",
+    "-mtime",
+    "-newer",
+    "-nogroup",
+    "-nouser",
+    "-perm",
+    "-size",
+    "-uid",
+    "-used",
+    "-user",
+    "-xtype",
+];
+
 /// Programs that name the files that they find or that they are given.
 const LISTS: [&str; 7] = ["ls", "grep", "egrep", "rg", "fd", "ag", "git"];
 
@@ -36,9 +65,14 @@ impl Test<'_> {
 
     /// Whether it names something of ours, so that not everything is meant.
     fn names(&self) -> bool {
-        let text = self.pattern.to_lowercase();
-        !self.is_not && [PROGRAM, "claude", "settings", "state"].iter().any(|name| text.contains(name))
+        !self.is_not && names_ours(self.pattern)
     }
+}
+
+/// Whether a pattern has a word of the session's own files in it.
+fn names_ours(pattern: &str) -> bool {
+    let text = pattern.to_lowercase();
+    [PROGRAM, "claude", "settings", "state"].iter().any(|name| text.contains(name))
 }
 
 /// What the arguments of a `find` are.
@@ -52,6 +86,11 @@ struct Search<'a> {
     kinds: Option<&'a str>,
     is_empty: bool,
     deletes: bool,
+    /// Whether a test that is not looked at more closely may mean something of ours: a regular expression with a word of it, a file that is
+    /// known by its number.
+    may_mean_ours: bool,
+    /// Whether it is about files of some kind or other.
+    is_narrow: bool,
 }
 
 impl<'a> Search<'a> {
@@ -72,6 +111,8 @@ impl<'a> Search<'a> {
             kinds: None,
             is_empty: false,
             deletes: false,
+            may_mean_ours: false,
+            is_narrow: false,
         };
         let mut is_not = false;
         while let Some(word) = rest.next() {
@@ -81,6 +122,12 @@ impl<'a> Search<'a> {
                 "-iname" => found.tests.push(test(false, true)),
                 "-path" | "-wholename" => found.tests.push(test(true, false)),
                 "-ipath" | "-iwholename" => found.tests.push(test(true, true)),
+                "-regex" | "-iregex" | "-samefile" => {
+                    found.may_mean_ours |= rest.next().is_some_and(names_ours);
+                    found.is_narrow = true;
+                }
+                word if OTHER_TESTS.contains(&word) => found.is_narrow = true,
+                "-inum" => found.may_mean_ours = true,
                 "-o" | "-or" => found.is_either = true,
                 "-maxdepth" => found.most_deep = rest.next().and_then(|deep| deep.parse().ok()).unwrap_or(usize::MAX),
                 "-type" => found.kinds = rest.next().filter(|_| !is_not),
@@ -144,10 +191,15 @@ impl Walk<'_> {
         None
     }
 
+    /// Returns what of the session's own is found.
     fn finds(&self, search: &Search) -> Vec<Found> {
         let own = self.guard.own_paths();
-        let is_named = search.tests.iter().any(Test::names);
+        let is_named = search.may_mean_ours || search.tests.iter().any(Test::names);
         let has_names = search.tests.iter().any(|test| !test.is_not);
+        let is_everything = !has_names && !search.is_narrow && search.kinds.is_none();
+        let state = self.guard.state();
+        let is_of_state =
+            |own: &str| state.as_deref().is_some_and(|state| matches!(lies(state, own), Some(Lies::At | Lies::Above)));
         let mut found = Vec::new();
         for word in &search.starts {
             let Some(start) = self.guard.resolve(self.scope.folder.as_deref(), word) else { continue };
@@ -167,7 +219,8 @@ impl Walk<'_> {
                 } else {
                     format!("{}/{below}{slash}", word.trim_end_matches('/'))
                 };
-                let is_meant = is_in || is_named || !has_names;
+                // What is done to some files of a whole tree that names nothing of ours is ordinary work. The state is in no tree of work.
+                let is_meant = is_in || is_named || is_everything || !has_names && is_of_state(bare);
                 if is_meant && search.passes(&shown, deep) {
                     found.push(Found { path, is_unnamed: !is_in && !is_named });
                 }

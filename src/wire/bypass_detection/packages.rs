@@ -1,7 +1,9 @@
 //! The removal of the package that the program has come with.
 
-use crate::wire::bypass_detection::at_hand::PROGRAM;
 use crate::wire::shell::invocation::Invocation;
+
+/// How the names of its packages begin: the command's own name is other people's.
+const PACKAGE: &str = env!("CARGO_PKG_NAME");
 
 /// Package managers, and what of theirs takes a package away.
 const REMOVE: [(&str, &[&str]); 17] = [
@@ -29,7 +31,7 @@ pub(super) fn removed(it: &Invocation) -> Option<String> {
     let (_, verbs) = REMOVE.iter().find(|(manager, _)| it.name().eq_ignore_ascii_case(manager))?;
     let words = || it.args.iter().map(|word| &*word.text);
     let takes = words().any(|word| verbs.contains(&word));
-    let is_own = |word: &str| word.rsplit('/').next().is_some_and(|name| name.starts_with(PROGRAM));
+    let is_own = |word: &str| word.rsplit('/').next().is_some_and(|name| name.starts_with(PACKAGE));
     let named = words().find(|word| is_own(word)).filter(|_| takes)?;
     Some(format!("`{named}`, the package of the program that holds the limits"))
 }

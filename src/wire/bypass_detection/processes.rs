@@ -1,5 +1,6 @@
 //! The ending of Fusebox's processes: of hooks by their name or by limits of the client's, of the watch by the system's service manager.
 
+use crate::domain::pattern;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
 use crate::wire::shell;
 use crate::wire::shell::invocation::Invocation;
@@ -8,13 +9,29 @@ use crate::wire::shell::invocation::Invocation;
 const ENDERS: [&str; 6] = ["pkill", "killall", "taskkill", "Stop-Process", "spps", "start-stop-daemon"];
 
 /// Commands that find processes by name, for a `kill` of the same text.
-const FINDERS: [&str; 5] = ["pgrep", "pidof", "ps", "grep", "Get-Process"];
+const FINDERS: [&str; 7] = ["pgrep", "pidof", "ps", "grep", "awk", "sed", "Get-Process"];
+
+/// Those that compare processes with expressions: a text with one of them need not name what it ends.
+pub(super) const BY_EXPRESSION: [&str; 3] = ["pkill", "pgrep", "killall"];
 
 /// Their options with values.
 const VALUED: [&str; 12] = ["-P", "-g", "-G", "-t", "-u", "-U", "-s", "-F", "-o", "-y", "--signal", "--parent"];
 
 /// The command that gives processes limits of the system's.
 pub const LIMITER: &str = "prlimit";
+
+/// What a command compares its words with.
+#[derive(Clone, Copy)]
+enum Matching {
+    /// Names of programs, as they are.
+    Names,
+    /// Names of programs, by expressions.
+    Programs,
+    /// Whole command lines, by expressions.
+    Lines,
+    /// Whole command lines, by a program of its own.
+    Scripts,
+}
 
 /// How a shell names itself, and what it has just started.
 const OWN_PROCESSES: [&str; 6] = ["$$", "${$}", "$BASHPID", "${BASHPID}", "$!", "${!}"];
@@ -58,7 +75,14 @@ fn service_ended(it: &Invocation) -> Option<String> {
     }
     let mut words = it.args.iter().map(|word| &*word.text);
     let verb = words.find(|word| !word.starts_with('-'))?;
-    let names_watch = words.any(|word| word.contains(PROGRAM));
+    let is_watch = |word: &str| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        SERVICE_FILES.iter().any(|file| {
+            let stem = file.rsplit_once('.').map_or(*file, |(stem, _)| stem);
+            pattern::matches(name, file) || pattern::matches(name, stem)
+        })
+    };
+    let names_watch = words.any(is_watch);
     (names_watch && !LOOKS.contains(&verb)).then(|| "the service of `fusebox watch`".to_owned())
 }
 
@@ -68,25 +92,48 @@ fn hooks_ended(guard: &Guard, it: &Invocation, kills: bool) -> Option<String> {
     if !ends {
         return None;
     }
+    let has = |option: char| {
+        let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains(option);
+        it.args.iter().any(|word| is_short(&word.text))
+    };
+    let matching = match it.name() {
+        "pkill" | "pgrep" if has('f') || it.args.iter().any(|word| word.text == "--full") => Matching::Lines,
+        "pkill" | "pgrep" => Matching::Programs,
+        "killall" if has('r') || it.args.iter().any(|word| word.text == "--regexp") => Matching::Programs,
+        "ps" | "grep" => Matching::Lines,
+        // One that is given a file reads no list of processes.
+        "awk" | "sed" if it.args.iter().filter(|word| !word.text.starts_with('-')).count() == 1 => Matching::Scripts,
+        _ => Matching::Names,
+    };
     let mut previous = "";
     let matches_hook = it.args.iter().any(|word| {
         let is_operand = !word.text.starts_with('-') && !VALUED.contains(&previous);
         previous = &word.text;
-        is_operand && is_hook(guard, &word.text)
+        is_operand && is_hook(guard, &word.text, matching)
     });
     matches_hook.then(|| "Fusebox's own processes".to_owned())
 }
 
-/// Whether a pattern is one of a hook's command line: `fusebox`, `fusebox hook`, the program's path.
-fn is_hook(guard: &Guard, pattern: &str) -> bool {
-    if shell::program_name(pattern).eq_ignore_ascii_case(PROGRAM) {
+/// Whether a word may be one for a hook: its program's name, or an expression that its command line may match. Of an expression the
+/// letters and digits between its operators are looked at: each piece has to stand behind the one before.
+fn is_hook(guard: &Guard, word: &str, matching: Matching) -> bool {
+    if shell::program_name(word).eq_ignore_ascii_case(PROGRAM) {
         return true;
     }
-    let line = format!("{} hook", guard.program.as_deref().unwrap_or(PROGRAM));
-    let plain = pattern.trim_start_matches(['^', '/']).trim_end_matches('$');
-    let pieces = || plain.split(".*").filter(|piece| !piece.is_empty());
-    let names_program = pieces().any(|piece| piece.contains(PROGRAM) || guard.is_program(piece));
-    names_program && pieces().all(|piece| line.contains(piece))
+    let line = match matching {
+        Matching::Names => return false,
+        Matching::Scripts => return word.contains(PROGRAM),
+        Matching::Programs => PROGRAM.to_owned(),
+        Matching::Lines => format!("{} hook", guard.program.as_deref().unwrap_or(PROGRAM)),
+    };
+    word.split('|').any(|choice| {
+        let mut rest = line.as_str();
+        choice.split(|letter: char| !letter.is_alphanumeric()).filter(|piece| !piece.is_empty()).all(|piece| {
+            let found = rest.find(piece);
+            rest = found.map_or("", |at| &rest[at + piece.len()..]);
+            found.is_some()
+        })
+    })
 }
 
 #[cfg(test)]
@@ -107,6 +154,39 @@ mod tests {
             ("echo prlimit --pid 1 --nofile=2", false),
         ] {
             let refused = Guard::default().command(command);
+            assert_eq!(refused.is_some(), is_refused, "{command}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_may_match_a_hook_ends_none() {
+        let guard = Guard { program: Some("/home/you/.cargo/bin/fusebox".to_owned()), ..Guard::default() };
+        for (command, is_refused) in [
+            ("pkill -9 -x fusebox", true),
+            ("pkill fuse", true),
+            ("pkill 'fuse.*'", true),
+            ("pkill fusebo", true),
+            ("pkill 'node|fuseb'", true),
+            ("pkill -f 'f.sebox'", true),
+            ("pkill -f bin/fuse", true),
+            ("pkill --full 'cargo/bin'", true),
+            ("pkill -f '.'", true),
+            ("pkill .", true),
+            ("killall -r fuse", true),
+            ("killall fusebox", true),
+            ("ps ax | awk '/fusebox/{print $1}' | xargs kill", true),
+            ("kill $(pgrep -f 'fuse.ox')", true),
+            ("pkill node", false),
+            ("pkill -f 'node server.js'", false),
+            ("pkill -f vite", false),
+            ("pkill bin/fuse-overlayfs", false),
+            ("killall fuse", false),
+            ("pkill -f 'python.*manage.py runserver'", false),
+            ("pkill -u you firefox", false),
+            ("ps aux | grep node | awk '{print $2}' | xargs kill", false),
+            ("kill $(lsof -ti:3000)", false),
+        ] {
+            let refused = guard.command(command);
             assert_eq!(refused.is_some(), is_refused, "{command}: {refused:?}");
         }
     }

@@ -24,14 +24,15 @@ fn what_takes_the_program_away_is_refused_and_what_reads_it_passes() {
         "fuser -k ~/.local/state/fusebox/state.db",
         "cargo uninstall fusebox-cli",
         "npm uninstall -g fusebox-cli",
-        "brew unlink fusebox",
-        "sudo apt-get remove -y fusebox",
+        "brew unlink fusebox-cli",
+        "sudo apt-get remove -y fusebox-cli",
         "kill $(pgrep fusebox)",
         "pidof fusebox | xargs kill",
         "ps -C fusebox -o pid= | xargs kill",
         "ps aux | grep fusebox | awk '{print $2}' | xargs kill -9",
         "pgrep -f 'fusebox hook' | xargs -r kill -STOP",
         "start-stop-daemon --stop --name fusebox",
+        "pkill box; echo fusebox",
     ];
     for command in refused {
         assert!(guard().command(command).is_some(), "{command}");
@@ -50,8 +51,9 @@ fn what_takes_the_program_away_is_refused_and_what_reads_it_passes() {
         "cargo install fusebox-cli",
         "pgrep fusebox",
         "ps aux | grep fusebox",
+        "npm rm -g fusebox",
         "pgrep node | xargs kill; ls ~/fusebox",
-        "pkill box; echo fusebox",
+        "pkill boxes; echo fusebox",
     ];
     for command in passes {
         assert_eq!(guard().command(command), None, "{command}");

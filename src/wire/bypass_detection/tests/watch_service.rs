@@ -8,6 +8,7 @@ fn the_service_of_the_watch_is_a_persons() {
         "systemctl --user stop fusebox-watch",
         "systemctl --user disable --now fusebox-watch.service",
         "systemctl --user mask fusebox-watch.service",
+        "systemctl --user stop 'fusebox*'",
         "launchctl bootout gui/501/fusebox.watch",
         "rm ~/.config/systemd/user/fusebox-watch.service",
         "echo > ~/Library/LaunchAgents/fusebox.watch.plist",
@@ -19,6 +20,7 @@ fn the_service_of_the_watch_is_a_persons() {
     for command in [
         "systemctl --user status fusebox-watch",
         "systemctl --user stop other",
+        "sudo systemctl stop fusebox",
         "cat ~/.config/systemd/user/fusebox-watch.service",
         "fusebox watch --help",
     ] {
