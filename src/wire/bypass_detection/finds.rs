@@ -9,11 +9,20 @@ use crate::wire::shell::{Simple, Word, base};
 /// Programs that take away what they are given, whatever it is.
 const TAKE_AWAY: [&str; 7] = ["rm", "rmdir", "unlink", "shred", "trash", "mv", "chmod"];
 
+/// Whether a command takes away what it is given. A mode that leaves its owner the reading of it does not.
+fn takes_away(words: &[Word]) -> bool {
+    let program = words.first().map_or("", |word| base(&word.text));
+    let owners_part =
+        |mode: &str| mode.trim_start_matches('0').chars().rev().nth(2).and_then(|digit| digit.to_digit(8));
+    let leaves = |word: &Word| owners_part(&word.text).is_some_and(|digit| digit & 4 != 0);
+    TAKE_AWAY.contains(&program) && !(program == "chmod" && words.iter().skip(1).any(leaves))
+}
+
 /// Actions that write a file of their own.
 const PRINTS: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
 
 /// Tests that are not looked at more closely: with one of them not everything is meant.
-const OTHER_TESTS: [&str; 25] = [
+const OTHER_TESTS: [&str; 24] = [
     "-amin",
     "-anewer",
     "-atime",
@@ -27,7 +36,6 @@ const OTHER_TESTS: [&str; 25] = [
     "-ilname",
     "-links",
     "-lname",
-    "-mindepth",
     "-mmin",
     "-mtime",
     "-newer",
@@ -175,7 +183,7 @@ impl Walk<'_> {
             }
         }
         for (_, words) in executed(it.args) {
-            let takes = words.first().is_some_and(|word| TAKE_AWAY.contains(&base(&word.text)));
+            let takes = takes_away(words);
             for found in found.iter().filter(|found| takes || !found.is_unnamed) {
                 let path = found.path.trim_end_matches('/');
                 let word = |it: &Word| Word { text: it.text.replace("{}", path).into(), end: it.end, splits: false };
@@ -196,7 +204,7 @@ impl Walk<'_> {
         let own = self.guard.own_paths();
         let is_named = search.may_mean_ours || search.tests.iter().any(Test::names);
         let has_names = search.tests.iter().any(|test| !test.is_not);
-        let is_everything = !has_names && !search.is_narrow && search.kinds.is_none();
+        let is_everything = !has_names && !search.is_narrow;
         let state = self.guard.state();
         let is_of_state =
             |own: &str| state.as_deref().is_some_and(|state| matches!(lies(state, own), Some(Lies::At | Lies::Above)));

@@ -51,7 +51,8 @@ impl Guard {
 
     /// Says what a shell command does, where only a person may do it.
     pub fn command(&self, command: &str) -> Option<String> {
-        let is_read = self.may_reach(command) || command.contains(crate::wire::bypass_detection::processes::LIMITER);
+        let ends = || processes::BY_EXPRESSION.iter().chain([&processes::LIMITER]).any(|name| command.contains(name));
+        let is_read = self.may_reach(command) || ends();
         is_read.then(|| Walk::new(self, command).text(command, 0)).flatten()
     }
 
@@ -79,12 +80,11 @@ impl Guard {
         walk.names_model || (walk.sets_key && walk.starts.is_empty())
     }
 
-    /// Whether a text names the program, the client or the state at all, or ends processes by an expression that may mean them: most do not,
-    /// and are not read any further.
+    /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
     pub fn mentions(&self, text: &str) -> bool {
         let names = self.state_dir.as_deref().into_iter().chain(self.programs()).map(shell::base);
-        let words = [PROGRAM, "claude", "FUSEBOX_", clients::RUNNING].into_iter().chain(processes::BY_EXPRESSION);
-        let mut names = words.chain(names).filter(|name| !name.is_empty());
+        let mut names =
+            [PROGRAM, "claude", "FUSEBOX_", clients::RUNNING].into_iter().chain(names).filter(|name| !name.is_empty());
         let text = self.rules.folded(text);
         names.any(|name| crate::byte_search::find(self.rules.folded(name).as_bytes(), text.as_bytes()).is_some())
     }

@@ -31,6 +31,8 @@ enum Matching {
     Lines,
     /// Whole command lines, by a program of its own.
     Scripts,
+    /// All but what they name.
+    Others,
 }
 
 /// How a shell names itself, and what it has just started.
@@ -97,12 +99,13 @@ fn hooks_ended(guard: &Guard, it: &Invocation, kills: bool) -> Option<String> {
         it.args.iter().any(|word| is_short(&word.text))
     };
     let matching = match it.name() {
+        "pkill" if has('v') || it.args.iter().any(|word| word.text == "--inverse") => Matching::Others,
+        "pkill" | "pgrep" if has('x') && it.args.iter().all(|word| is_plain(&word.text)) => Matching::Names,
         "pkill" | "pgrep" if has('f') || it.args.iter().any(|word| word.text == "--full") => Matching::Lines,
         "pkill" | "pgrep" => Matching::Programs,
         "killall" if has('r') || it.args.iter().any(|word| word.text == "--regexp") => Matching::Programs,
-        "ps" | "grep" => Matching::Lines,
         // One that is given a file reads no list of processes.
-        "awk" | "sed" if it.args.iter().filter(|word| !word.text.starts_with('-')).count() == 1 => Matching::Scripts,
+        "grep" | "awk" | "sed" if operands(it) == 1 => Matching::Scripts,
         _ => Matching::Names,
     };
     let mut previous = "";
@@ -114,6 +117,18 @@ fn hooks_ended(guard: &Guard, it: &Invocation, kills: bool) -> Option<String> {
     matches_hook.then(|| "Fusebox's own processes".to_owned())
 }
 
+/// Counts what a command is given beside options and their values.
+fn operands(it: &Invocation) -> usize {
+    let is_value =
+        |at: usize| at > 0 && matches!(&*it.args[at - 1].text, "-F" | "-v" | "-e" | "-m" | "-A" | "-B" | "-C");
+    it.args.iter().enumerate().filter(|(at, word)| !word.text.starts_with('-') && !is_value(*at)).count()
+}
+
+/// Whether a word is no expression.
+fn is_plain(word: &str) -> bool {
+    word.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'))
+}
+
 /// Whether a word may be one for a hook: its program's name, or an expression that its command line may match. Of an expression the
 /// letters and digits between its operators are looked at: each piece has to stand behind the one before.
 fn is_hook(guard: &Guard, word: &str, matching: Matching) -> bool {
@@ -123,17 +138,50 @@ fn is_hook(guard: &Guard, word: &str, matching: Matching) -> bool {
     let line = match matching {
         Matching::Names => return false,
         Matching::Scripts => return word.contains(PROGRAM),
+        Matching::Others => return true,
         Matching::Programs => PROGRAM.to_owned(),
         Matching::Lines => format!("{} hook", guard.program.as_deref().unwrap_or(PROGRAM)),
     };
-    word.split('|').any(|choice| {
+    let line = line.to_ascii_lowercase();
+    word.to_ascii_lowercase().split('|').any(|choice| {
         let mut rest = line.as_str();
-        choice.split(|letter: char| !letter.is_alphanumeric()).filter(|piece| !piece.is_empty()).all(|piece| {
-            let found = rest.find(piece);
+        pieces(choice).iter().all(|piece| {
+            let found = rest.find(piece.as_str());
             rest = found.map_or("", |at| &rest[at + piece.len()..]);
             found.is_some()
         })
     })
+}
+
+/// Returns what stands in an expression for itself: runs of letters and digits between its operators. What may be left out, or be
+/// something else, is no part of them.
+fn pieces(expression: &str) -> Vec<String> {
+    let (mut pieces, mut letters) = (vec![String::new()], expression.chars());
+    while let Some(letter) = letters.next() {
+        let last = pieces.len() - 1;
+        match letter {
+            letter if letter.is_alphanumeric() => pieces[last].push(letter),
+            '[' => {
+                let _class = letters.by_ref().find(|letter| *letter == ']');
+            }
+            '\\' => {
+                let _class = letters.next();
+            }
+            '{' => {
+                pieces[last].pop();
+                let _count = letters.by_ref().find(|letter| *letter == '}');
+            }
+            '*' | '?' => {
+                pieces[last].pop();
+            }
+            _ => {}
+        }
+        if !letter.is_alphanumeric() {
+            pieces.push(String::new());
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
 }
 
 #[cfg(test)]
@@ -176,6 +224,17 @@ mod tests {
             ("killall fusebox", true),
             ("ps ax | awk '/fusebox/{print $1}' | xargs kill", true),
             ("kill $(pgrep -f 'fuse.ox')", true),
+            ("pkill -i FUSE", true),
+            ("pkill '[fg]usebox'", true),
+            ("pkill 'fuse{1}box'", true),
+            ("pkill 'fuseq*box'", true),
+            ("pkill 'fus\\w+'", true),
+            ("pkill -v node", true),
+            ("ps ax | awk -F : '/fusebox/{print $2}' | xargs kill", true),
+            ("pkill -x box", false),
+            ("rm -rf out; kill $(grep -o . server.pid)", false),
+            ("ps x | grep node | xargs kill; rm -rf tmp", false),
+            ("grep -rn ok src; rm -rf out; kill 123", false),
             ("pkill node", false),
             ("pkill -f 'node server.js'", false),
             ("pkill -f vite", false),
