@@ -7,13 +7,15 @@ use serde_json::{Value, json};
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_sync;
 use crate::domain::policy::Scope;
-use crate::domain::session::Session;
+use crate::domain::session::{Process, Session};
 use crate::domain::team::OnStale;
 use crate::error::{Error, Result};
 use crate::install::files::{self, Change};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::{default_files, diff, policy_edit};
 use crate::platform::environment::Environment;
+use crate::platform::processes;
+use crate::report::status;
 use crate::store::{Store, private};
 use crate::team::machine::Machine;
 use crate::wire::messages::short;
@@ -33,6 +35,7 @@ pub fn keep(env: &Environment, team: &str, machine: String, store: String) -> Re
                 "warning: what this machine spent and holds of before was not told: {cause}; {WRITE_OFF}"
             ));
         }
+        forget_caps(&Store::open(env)?)?;
     }
     let joined = Joined { team: team.to_owned(), store, machine, since_ms: env.now().wall_ms };
     team_place::save_machine(env, &Machine::default())?;
@@ -46,6 +49,10 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
         return team_place::joined(env).map(|_| ExitCode::SUCCESS);
     }
     let _alone = team_sync::alone(env)?;
+    if !team_place::has_joined(env) {
+        // Meanwhile another command has left it.
+        return Ok(ExitCode::SUCCESS);
+    }
     // One whose file another program has changed leaves all the same.
     write_key(env, &Value::Null)?;
     let joined = team_place::joined(env);
@@ -53,13 +60,8 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
     let told = joined.and_then(|joined| team_sync::give_back(env, &joined));
     team_place::forget(env)?;
     let store = Store::open(env)?;
-    store.begin()?;
-    for budget in store.shared_budgets()?.iter().filter(|budget| budget.scope == Scope::Team) {
-        store.delete_shared_budget(budget)?;
-    }
-    store.save_team_caps(&[])?;
     let at_work: String = store.open_sessions()?.iter().filter_map(goes_on).collect();
-    store.commit()?;
+    forget_caps(&store)?;
     store.leave();
     env.print(&format!("this machine has left {name}\n{at_work}"));
     told.map_err(|cause| {
@@ -68,9 +70,23 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Forgets what a team's store has said: what its leases held is given back.
+fn forget_caps(store: &Store) -> Result<()> {
+    store.begin()?;
+    for budget in store.shared_budgets()?.iter().filter(|budget| budget.scope == Scope::Team) {
+        store.delete_shared_budget(budget)?;
+    }
+    store.save_team_caps(&[])?;
+    store.commit()
+}
+
 /// Says how a session at work goes on that the team's caps bound when it began; nothing of others.
 fn goes_on(session: &Session) -> Option<String> {
     let (id, terms) = (short(&session.id), session.team.as_ref()?);
+    let is_gone = |client: Process| !processes::is_at_work(client.pid, client.start, client.ns);
+    if !status::at_work(session.status) || session.client.is_some_and(is_gone) {
+        return None;
+    }
     Some(match terms.on_stale {
         OnStale::Allow => format!("session {id} goes on without the team's caps\n"),
         OnStale::Warn | OnStale::Deny => {

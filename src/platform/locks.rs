@@ -135,13 +135,14 @@ pub fn for_watching(folder: &Path) -> Result<Option<Watching>> {
 #[cfg(feature = "team")]
 #[derive(Debug)]
 pub struct Telling {
-    _file: File,
+    _file: Option<File>,
 }
 
 /// Takes the right to tell a team what this machine has spent; nothing where another process has it.
 #[cfg(feature = "team")]
 pub fn for_team(folder: &Path) -> Result<Option<Telling>> {
-    Ok(lock(&folder.join("locks/team"), ALONE, PATIENCE)?.0.map(|file| Telling { _file: file }))
+    let (file, is_others) = lock(&folder.join("locks/team"), ALONE, PATIENCE)?;
+    Ok((file.is_some() || !is_others).then_some(Telling { _file: file }))
 }
 
 /// Whether lock files work in a folder at all.
