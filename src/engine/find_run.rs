@@ -253,6 +253,10 @@ fn prompt(
 /// fresh counters by prompting itself. Returns that run's id.
 pub fn rejoin(state: &mut SessionState) -> Option<String> {
     let before = state.session.main_before.take().filter(|before| state.run(before).is_some())?;
+    // A prompt that has opened no run goes on with one already.
+    if state.session.main != state.session.prompt_id || state.session.main.as_ref() == Some(&before) {
+        return None;
+    }
     let opened = state.session.main.replace(before.clone())?;
     state.hand_over(&opened, &before);
     let opened = state.withdraw_run(&opened)?;

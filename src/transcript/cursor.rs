@@ -17,8 +17,9 @@ use crate::transcript::cost_row::{self, CostRow};
 use crate::transcript::field::short;
 use crate::transcript::line_reader::{LONGEST, Lines, Piece};
 use crate::transcript::open;
+use crate::transcript::openings::Openings;
 use crate::transcript::response::{Response, Shrinks, Summary};
-use crate::transcript::row::{self, Content, Opening, Row};
+use crate::transcript::row::{self, Content, Row};
 use crate::transcript::rows::{self, Parsed, ResponseRow};
 
 /// What is new in a transcript.
@@ -42,8 +43,8 @@ pub struct Chunk {
     pub suspicious: Vec<String>,
     /// Whether a prompt that notifies of a background task is among the rows.
     pub notification: bool,
-    /// The last beginning of a turn among them. Of several of one turn it is one of a machine's: an agent can write rows, too.
-    pub opening: Option<Opening>,
+    /// The beginnings of turns among them.
+    pub openings: Openings,
     /// What was kept of the rows: responses, their parts, and ids.
     kept: usize,
 }
@@ -213,10 +214,7 @@ impl Chunk {
             self.take_summary(&row);
         } else {
             self.notification |= row.is_notification();
-            self.opening = match (row.opening(), self.opening.take()) {
-                (Some(new), Some(known)) if known.by_machine && known.prompt == new.prompt => Some(known),
-                (new, known) => new.or(known),
-            };
+            row.opening().into_iter().for_each(|opening| self.openings.note(opening));
         }
     }
 

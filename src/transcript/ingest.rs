@@ -186,7 +186,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         at.offset = chunk.offset;
         state.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
         state.saw_notification |= chunk.notification;
-        let rejoined = rejoin::run_of_machines_turn(state, run, chunk.opening.as_ref());
+        let rejoined = rejoin::run_of_machines_turn(state, run, &chunk.openings);
         let run = rejoined.as_deref().unwrap_or(run);
         if let Some(cost) = chunk.client_cost {
             state.session.client_cost = Some(cost.0);

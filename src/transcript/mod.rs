@@ -14,6 +14,7 @@ pub mod first;
 pub mod ingest;
 pub mod layout;
 pub mod line_reader;
+pub mod openings;
 pub mod recall;
 pub mod response;
 pub mod row;

@@ -137,7 +137,9 @@ fn no_prompt_that_no_person_sends_renews_limits() {
         bench.stops("p1");
         bench.prompts("p2");
         // What the agent writes beside it changes nothing.
-        append(&bench.world, &(row("p2", Some(origin)) + &row("p2", Some("human"))));
+        append(&bench.world, &row("p2", Some(origin)));
+        (0..200).for_each(|number| append(&bench.world, &row(&format!("p2{number}"), Some("human"))));
+        append(&bench.world, &row("p2", Some("human")));
         assert_eq!(bench.works("p2", 9), 0, "{origin}");
     }
 }
@@ -176,4 +178,26 @@ fn two_prompts_of_peers_in_a_row_renew_no_limits() {
     bench.prompts("p4");
     append(&bench.world, &row("p4", Some("human")));
     assert_eq!(bench.works("p4", 9), CAP, "a person's next prompt");
+}
+
+/// A prompt that nothing came of leaves a turn behind that nobody has seen begin: what goes on after it is what it was.
+#[test]
+fn a_prompt_that_goes_on_with_a_run_withdraws_none() {
+    let mut bench = Bench::new();
+    bench.prompts("p1");
+    append(&bench.world, &row("p1", Some("human")));
+    assert_eq!(bench.works("p1", 1), 1);
+    bench.stops("p1");
+    // A person has left it at once.
+    bench.prompts("p2");
+    let text = "<task-notification>\n<task-id>b1</task-id>\n<summary>done</summary>\n</task-notification>";
+    bench.tells("p3", "UserPromptSubmit", &json!({"prompt": text}));
+    append(&bench.world, &row("p3", Some("task_notification")));
+    assert!(bench.works("p3", 9) <= CAP);
+    let runs: Vec<String> = bench.runs().iter().map(|run| run["run_id"].to_string()).collect();
+    assert!(runs.iter().any(|run| run.contains("p1")), "{runs:?}");
+    bench.stops("p3");
+    bench.prompts("p4");
+    append(&bench.world, &row("p4", Some("human")));
+    assert_eq!(bench.works("p4", 9), CAP);
 }

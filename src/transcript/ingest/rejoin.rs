@@ -3,15 +3,15 @@
 
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
-use crate::transcript::row::Opening;
+use crate::transcript::openings::Openings;
 
 /// Returns the run that the turn at hand goes on with, where the transcript shows that no person has begun it.
-pub(super) fn run_of_machines_turn(state: &mut SessionState, run: &str, opening: Option<&Opening>) -> Option<String> {
-    let opening = opening.filter(|opening| state.session.prompt_id.as_ref() == Some(&opening.prompt))?;
+pub(super) fn run_of_machines_turn(state: &mut SessionState, run: &str, openings: &Openings) -> Option<String> {
+    let by_machine = openings.by_machine(state.session.prompt_id.as_deref()?)?;
     if state.session.main.as_deref() != Some(run) {
         return None;
     }
-    if opening.by_machine {
+    if by_machine {
         return find_run::rejoin(state);
     }
     state.session.main_before = None;
