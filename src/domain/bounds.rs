@@ -11,7 +11,7 @@
 //! | commands in the background | [`COMMANDS`] | refused, or ended at once |
 //! | calls of a stopped agent's report | [`REPORT_CALLS`] | refused |
 //! | agents asked for | [`SPAWNS`] | refused |
-//! | bytes of the limits that a spawn asks for | [`SPAWN_LIMITS`] | hold until a person has the configuration taken up anew |
+//! | bytes of the limits that a spawn asks for | [`SPAWN_LIMITS`] | are none |
 //! | estimates in flight, of sessions and shared budgets | [`RESERVATIONS`] | one sum |
 //! | open runs, and how far they were read | [`OPEN_RUNS`] | closed where they are over; at work, none is asked for |
 //! | unread transcripts; sessions forked from | [`UNREAD`]; [`NOTIFIED`] | calls are held back |
@@ -54,7 +54,7 @@ pub const CRONS: usize = 1_000;
 pub const COMMANDS: usize = 200;
 /// Agents that were requested and have not begun. While there are so many, no further one is admitted.
 pub const SPAWNS: usize = 1_000;
-/// The most bytes of the limits in a spawn's prompt that are kept with its run: every call of the run reads and writes them.
+/// The most bytes of the limits that a spawn's prompt asks for: they are kept with its run, and every call of it reads and writes them.
 pub const SPAWN_LIMITS: usize = 4_096;
 /// Holders of a reservation. What further ones reserve is one sum, which lasts as long as anything is added to it.
 pub const RESERVATIONS: usize = 1_000;

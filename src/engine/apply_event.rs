@@ -83,8 +83,10 @@ pub fn apply_event(
     completion::close(state, &id, event, &verdict);
     end_notifications::wait_for_prompt(state, &id, event, &verdict);
     let_go_on::tell(state, &id, event, &verdict);
-    let judge = if wakes_itself { woken_agents::judge } else { end_client::judge };
-    judge(state, &id, event);
+    match wakes_itself {
+        true => verdict = woken_agents::judge(state, &id, event).unwrap_or(verdict),
+        false => end_client::judge(state, &id, event),
+    }
     note_kept_back(state, event, &verdict);
     (id, verdict)
 }

@@ -1,6 +1,6 @@
 //! Finds or opens the run that an event belongs to, and ties a subagent's to the one that spawned it.
 
-use crate::domain::bounds::{CRONS, OPEN_AGENTS, SPAWN_LIMITS};
+use crate::domain::bounds::{CRONS, OPEN_AGENTS};
 use crate::domain::event::{Agent, Event, EventKind, Moment, Notification};
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::session::{MAIN, Phase, Run, Session, Status};
@@ -129,7 +129,7 @@ fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: 
     }
     if let Some(limits) = spawn.as_ref().and_then(|spawn| spawn.limits.as_deref()) {
         run.limits = limit_source.agent(&run.agent_type, Some(limits));
-        run.spawn_limits = limit_source.limits_in(limits).filter(|limits| limits.len() <= SPAWN_LIMITS);
+        run.spawn_limits = limit_source.limits_in(limits);
     }
     run.task = run.task.take().or_else(|| spawn.and_then(|spawn| spawn.task));
     if let Some((order, by)) = ended_above.filter(|(order, _)| order.phase == Phase::Halted) {

@@ -1,5 +1,6 @@
 //! Agents that were asked for: what is held for them, and let go of.
 
+use crate::domain::bounds::SPAWN_LIMITS;
 use crate::domain::event::{Event, EventKind, Intent};
 use crate::domain::session::Status;
 use crate::domain::spawn::Spawn;
@@ -18,12 +19,13 @@ pub fn keep_room(
     (verdict, limit_source): (&Verdict, &dyn LimitSource),
 ) {
     let EventKind::ToolRequested(call) = &event.kind else { return };
-    if verdict.decision >= Decision::Ask || verdict.refusal == Some(Refusal::Waits) {
+    if verdict.decision >= Decision::Deny || verdict.refusal == Some(Refusal::Waits) {
         return;
     }
     let spawn = match &call.intent {
         Intent::Spawn { name, prompt, .. } => {
-            let (limits, task) = (limit_source.limits_in(prompt), task_in(prompt));
+            let limits = limit_source.limits_in(prompt).filter(|limits| limits.len() <= SPAWN_LIMITS);
+            let task = task_in(prompt);
             Spawn { name: name.clone(), limits, task, ..Spawn::default() }
         }
         Intent::Message { to } => {

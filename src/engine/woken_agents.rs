@@ -14,27 +14,37 @@ use crate::engine::session_state::SessionState;
 pub fn wakes_itself(state: &SessionState, event: &Event) -> bool {
     let Agent::Sub { id, .. } = &event.agent else { return false };
     let is_asked = state.session.spawns.iter().any(|spawn| spawn.wakes.as_ref() == Some(id));
-    let had_ended = state.run(id).is_some_and(|run| !run.working && run.order.is_none());
+    let had_begun = |run: &Run| run.admitted && (run.counters.turns > 0 || run.counters.spent.requests > 0);
+    let had_ended = state.run(id).is_some_and(|run| !run.working && had_begun(run));
     event.kind == EventKind::SubagentStarted && had_ended && !is_asked
 }
 
-/// Ends an agent that has woken itself, where it may not go on.
-pub fn judge(state: &mut SessionState, id: &str, event: &Event) {
-    if let Some(order) = state.order_above() {
-        if let Some(run) = state.run_mut(id) {
-            lifecycle::halt_below(run, order, id);
-        }
-        enforce::close(state, id, event);
-    } else if let Some(finding) = end_client::used_up(state, id, event, false) {
-        let verdict = Verdict::refusing(Decision::Stop, vec![finding], Refusal::Tripped { grace: 0 });
-        enforce::enforce(state, id, event, &verdict);
-    }
+/// Ends an agent that has woken itself, where it may not go on; returns what it is told then.
+pub fn judge(state: &mut SessionState, id: &str, event: &Event) -> Option<Verdict> {
+    let held = if state.run(id).is_some_and(|run| run.order.is_none()) { hold(state, id, event) } else { None };
     let is_halted = |run: &Run| run.order.as_ref().is_some_and(|order| order.phase == Phase::Halted);
     if state.run(id).is_some_and(is_halted)
         && let Some(run) = state.run_mut(id)
     {
-        // Also of an agent that is held: each line of a watched command is a request.
+        // Also of an agent that is paused, be it since before: each line of a command that it has watched is a request.
         let background = std::mem::take(&mut run.background);
         state.kills.extend(background);
     }
+    held
+}
+
+/// Gives it the stop that stands for its session, or that of a limit without room.
+fn hold(state: &mut SessionState, id: &str, event: &Event) -> Option<Verdict> {
+    if let Some(order) = state.order_above() {
+        let verdict = Verdict::refusing(Decision::Warn, vec![order.finding.clone()], Refusal::Ordered { grace: 0 });
+        if let Some(run) = state.run_mut(id) {
+            lifecycle::halt_below(run, order, id);
+        }
+        enforce::close(state, id, event);
+        return Some(verdict);
+    }
+    let finding = end_client::used_up(state, id, event, false)?;
+    let verdict = Verdict::refusing(Decision::Warn, vec![finding], Refusal::Tripped { grace: 0 });
+    enforce::enforce(state, id, event, &verdict);
+    Some(verdict)
 }

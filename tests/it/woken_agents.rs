@@ -113,3 +113,30 @@ fn a_persons_stop_ends_an_agent_that_wakes_itself() {
         assert!(["Stopped", "Paused"].contains(&watching.status().as_str()), "{order}: {}", watching.status());
     }
 }
+
+/// What is paused keeps its commands until one of them wakes it.
+#[test]
+fn an_agent_that_is_paused_by_a_limit_of_its_own_is_not_woken_for_ever() {
+    let pauses = json!({"agents": {"*": {"max_requests": 4, "timeout_action": "pause"}}});
+    let mut watching = Watching::begin(&pauses);
+    let woken = (0..20).take_while(|_| watching.wakes()).count();
+    assert!(woken <= 3, "it was woken {woken} times");
+    assert_eq!(watching.status(), "Paused");
+}
+
+/// An agent that a person is asked about is awaited once it is let through.
+#[test]
+fn a_start_that_a_person_says_yes_to_is_awaited() {
+    let world = TestWorld::new();
+    policy(&world, &json!({"main": {"max_turns": 1, "timeout_action": "request_increase"}}));
+    event(&world, "SessionStart", &json!({"source": "startup"}));
+    event(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
+    assert!(!event(&world, "PreToolUse", &call("t0", "Read", &json!({}))).contains("ask"));
+    let spawn =
+        call("t1", "Agent", &json!({"prompt": "execution_limits: { max_turns: 2 }", "subagent_type": "developer"}));
+    let asked = event(&world, "PreToolUse", &spawn);
+    assert!(asked.contains("\"ask\""), "{asked}");
+    let (session, _) = crate::state::load(&world, "s1");
+    let awaited: Vec<_> = session.spawns.iter().map(|spawn| (spawn.call.as_str(), spawn.limits.is_some())).collect();
+    assert_eq!(awaited, [("t1", true)]);
+}
