@@ -65,7 +65,8 @@ fn zero(edit: &mut SessionEdit) -> Counters {
     match &edit.target {
         Target::Session(_) => {
             let session = &mut edit.state.session;
-            session.spend_before_reset = session.own_spend();
+            let is_known = session.nested_turns == 0 || session.nested_spend != Spend::default();
+            session.spend_before_reset = if is_known { session.own_spend() } else { Spend::default() };
             session.estimates = session.estimates.max(session.counters.unlogged.requests);
             session.inherited = Spend::default();
             session.nested_turns = 0;

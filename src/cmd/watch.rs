@@ -199,8 +199,8 @@ impl<'a> Watch<'a> {
         let due = rules::due(&facts, &self.settings.rules);
         let quiet_ms = i64::try_from(self.settings.quiet_ms).unwrap_or(i64::MAX);
         for mut alert in due {
-            let session = self.live.rows.iter().map(|rows| &rows.session).find(|it| it.id == alert.session_id).cloned();
-            let judgement = hold::judge(&alert, session.as_ref().and_then(|it| it.client), self.watchdog);
+            let session = self.live.rows.iter().map(|rows| &rows.session).find(|it| it.id == alert.session_id);
+            let judgement = hold::judge(&alert, session.and_then(|it| it.client), self.watchdog);
             if matches!(judgement, Judgement::Keep(_)) {
                 // Once nothing speaks for the client any more, it is judged anew.
                 alert.cause += KEPT;
@@ -209,6 +209,7 @@ impl<'a> Watch<'a> {
                 Some(at_ms) => alert.recurs && now.wall_ms.saturating_sub(*at_ms) >= quiet_ms,
                 None => true,
             };
+            let session = session.filter(|_| is_due).cloned();
             if !is_due || !hold::act(self.env, &mut alert, judgement, self.watchdog)? {
                 continue;
             }

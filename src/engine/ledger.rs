@@ -36,7 +36,9 @@ pub fn hand_spend_on(state: &mut SessionState, charged: &[Charge], to: &str) {
         let Some(to) = state.run_mut(to) else { continue };
         to.counters.spent += charge.spend;
         *of_model(&mut to.by_model, &charge.model, !charge.unknown_model) += charge.spend;
-        (to.model, to.recent, to.context, to.replay_price) = known;
+        if to.recent.is_empty() {
+            (to.model, to.recent, to.context, to.replay_price) = known;
+        }
     }
 }
 

@@ -51,7 +51,9 @@ pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut I
                 }
             }
             let charged = charged_before(store, state, &memory, &run)?;
-            let is_first = !std::mem::replace(&mut state.session.is_recalled, true);
+            let session = &mut state.session;
+            let is_first = is_new || !session.is_recalled && !session.is_fork && session.counters.turns == 0;
+            session.is_recalled = true;
             found.recalled.push(Recalled { charged, ..recalled(run, memory, is_first) });
         }
         // A session begins with its start: where something else is the first that is seen of it, work may have gone before.
