@@ -1,7 +1,5 @@
 //! Agents at work in a session: those that run, and those that were asked for and have not begun.
 
-use std::cmp::Reverse;
-
 use crate::domain::event::Moment;
 use crate::domain::session::{Run, Status};
 use crate::domain::spawn::Spawn;
@@ -26,13 +24,16 @@ pub fn count(state: &SessionState, now: Moment) -> (u64, u64) {
 fn awaited(starts: &[&Spawn], at_work: &[&Run]) -> usize {
     let mut untied: Vec<Moment> = at_work.iter().filter(|run| run.parent.is_none()).map(|run| run.started).collect();
     // The latest start first: an agent that began after that may be taken for it, and for an earlier one as well.
-    let mut starts: Vec<Moment> = starts.iter().map(|spawn| spawn.at).collect();
-    starts.sort_by_key(|at| Reverse(at.wall_ms));
-    starts.retain(|asked| {
-        let begun = untied.iter().position(|began| asked.wall_since(*began) == 0);
-        begun.map(|at| untied.swap_remove(at)).is_none()
-    });
-    starts.len()
+    let mut awaited = 0;
+    for spawn in starts.iter().rev() {
+        match untied.iter().position(|began| spawn.at.wall_since(*began) == 0) {
+            Some(begun) => {
+                untied.swap_remove(begun);
+            }
+            None => awaited += 1,
+        }
+    }
+    awaited
 }
 
 fn is_at_work(run: &Run, now: Moment) -> bool {
