@@ -287,7 +287,11 @@ impl<'a> ResolvedLayers<'a> {
                 match rates.iter_mut().find(|it| it.counts_as(&rate) && it.layer == rate.layer) {
                     Some(same) if same.max > rate.max => *same = rate,
                     Some(_) => {}
-                    None => rates.push(rate),
+                    None => {
+                        // Those on one window stand side by side.
+                        let last = rates.iter().rposition(|it| it.counts_as(&rate));
+                        rates.insert(last.map_or(rates.len(), |at| at + 1), rate);
+                    }
                 }
             }
         }

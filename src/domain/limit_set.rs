@@ -262,13 +262,18 @@ impl LimitSet {
         self.limits.iter().chain(more.filter(|rule| self.named(&rule.name()).is_none()))
     }
 
-    /// Returns one rate for each window that is counted: the one that admits most, whose window keeps as much as any of them reads.
+    /// Returns one rate for each window that is counted. Those of one window stand side by side, and the one counts that admits most: its
+    /// window keeps as much as any of them reads.
     pub fn counting_rates(&self) -> impl Iterator<Item = &Rate> {
-        let all = || self.rates.iter().chain(self.observed.iter().flat_map(|observed| &observed.rates));
-        all().filter(move |rate| {
-            let widest = all().filter(|other| other.counts_as(rate)).max_by_key(|other| other.max);
-            widest.is_some_and(|widest| std::ptr::eq(widest, *rate))
-        })
+        let is_widest = |(at, rate): &(usize, &Rate)| {
+            let mut before = self.rates[..*at].iter().rev().take_while(|other| other.counts_as(rate));
+            let mut after = self.rates[at + 1..].iter().take_while(|other| other.counts_as(rate));
+            before.all(|other| other.max < rate.max) && after.all(|other| other.max <= rate.max)
+        };
+        let is_known = |rate: &&Rate| self.rates.iter().any(|known| known.counts_as(rate));
+        let more = self.observed.iter().flat_map(|observed| &observed.rates);
+        let own = self.rates.iter().enumerate().filter(is_widest).map(|(_, rate)| rate);
+        own.chain(more.filter(move |rate| !is_known(rate)))
     }
 
     /// Raises the cap of a rule by `more`; returns the new cap, or nothing where no rule has this name or may be raised.

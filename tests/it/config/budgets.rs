@@ -1,6 +1,6 @@
 //! Budgets of users and projects, of models and roles, and rates.
 
-use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, USER_SETTINGS, check};
+use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, USER_SETTINGS, check, policy, rate};
 
 /// Reads the user's file; `expected` leaves out how every one of its problems begins.
 #[track_caller]
@@ -172,6 +172,11 @@ fn rates_of_all_layers_hold() {
         let expected = format!("{search}, WebSearch {max}/60000 terminate project");
         check(&[(USER, user), (PROJECT, &same)], "session rates", &expected);
     }
+    // what happens is counted once in a window, however many layers have it
+    let two = r#"{"rate_limits": [{"tool": "mcp__*", "max": 2, "per_ms": 5}, {"tool": "WebSearch", "max": 50, "per_ms": 60000}]}"#;
+    let session = policy(&[(USER, user), (PROJECT, two)]).0.session();
+    let counted: Vec<String> = session.counting_rates().map(rate).collect();
+    assert_eq!(counted, ["WebSearch 50/60000 terminate project", "mcp__* 2/5 terminate project"]);
     // of one layer's the tighter stays
     let settings = r#"{"fusebox": {"rate_limits": [{"tool": "WebSearch", "max": 4, "per_ms": 60000}]}}"#;
     check(&[(USER, user), (USER_SETTINGS, settings)], "session rates", "WebSearch 4/60000 terminate user");
