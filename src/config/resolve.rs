@@ -284,14 +284,16 @@ impl<'a> ResolvedLayers<'a> {
                 let (max, per_ms) = (window.max, window.per_ms);
                 let on_limit = window.on_limit;
                 let rate = Rate { limit, tool: window.tool.clone(), max, per_ms, layer, action, on_limit };
-                match rates.iter_mut().find(|it| it.counts_as(&rate) && it.layer == rate.layer) {
+                // Those on one window stand side by side.
+                let Some(last) = rates.iter().rposition(|it| it.counts_as(&rate)) else {
+                    rates.push(rate);
+                    continue;
+                };
+                let mut on_window = rates[..=last].iter_mut().rev().take_while(|it| it.counts_as(&rate));
+                match on_window.find(|it| it.layer == rate.layer) {
                     Some(same) if same.max > rate.max => *same = rate,
                     Some(_) => {}
-                    None => {
-                        // Those on one window stand side by side.
-                        let last = rates.iter().rposition(|it| it.counts_as(&rate));
-                        rates.insert(last.map_or(rates.len(), |at| at + 1), rate);
-                    }
+                    None => rates.insert(last + 1, rate),
                 }
             }
         }

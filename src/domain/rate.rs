@@ -46,7 +46,7 @@ impl Rate {
 
     /// Whether another rate counts in the same window.
     pub fn counts_as(&self, other: &Rate) -> bool {
-        (self.limit, &self.tool, self.per_ms) == (other.limit, &other.tool, other.per_ms)
+        self.per_ms == other.per_ms && self.tool == other.tool && self.limit == other.limit
     }
 
     /// Returns the name of its window; requests have one for each model.
