@@ -16,8 +16,8 @@ pub const LIMIT: Limit = Limit {
     then: "This agent can do the work itself.",
     doc: "Depth of the agent that a call would start: the main agent is at 0, its subagents at 1. 0 forbids subagents. \
           The Agent call that would go deeper is refused; an agent that comes another way (a workflow, a skill) is \
-          stopped at its first call, and has answered by then where it answers in words alone. A Workflow call is refused where \
-          its agents would be too deep.",
+          stopped at its first call, and has answered by then where it answers in words alone. A Workflow call, and that \
+          of a skill with `context: fork`, is refused where its agents would be too deep.",
     example: "2",
     ..Limit::PLAIN
 };

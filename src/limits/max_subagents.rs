@@ -15,8 +15,8 @@ pub const LIMIT: Limit = Limit {
     ends: Ends::Call,
     then: "This agent can do the work itself, or send a message to one that it has.",
     doc: "Subagents that a session may start in all, at every depth. A start that was refused or failed does not count. \
-          Agents of a workflow or of a skill come without a call of their own: a Workflow call is refused where no room is left, \
-          and an agent beyond the cap is stopped at its first call. One that answers in words alone has answered by then.",
+          Agents of a workflow or of a skill come without a call of their own: a Workflow call, and that of a skill with \
+          `context: fork`, is refused where no room is left, and an agent beyond the cap is stopped at its first call. One that answers in words alone has answered by then.",
     example: "40",
     ..Limit::PLAIN
 };

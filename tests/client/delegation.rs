@@ -155,19 +155,6 @@ fn a_message_that_wakes_an_agent_counts_as_a_start() {
     assert_eq!(woken, 3);
 }
 
-/// Agents that no Agent call starts are first met when they are there: they get to ask, not to do.
-fn comes_another_way(tool: Tool) -> Lab {
-    let looping = child("CHILD", [call([work()])]).forever();
-    let main = main([call([tool]), say("main waits"), say("main finished")]);
-    let lab = Lab::new(json!({"session": {"max_delegation_depth": 0}}), vec![looping, main]);
-    let skill = "---\nname: helper\ndescription: helps\ncontext: fork\n---\nCHILD please\n";
-    lab.write(".claude/skills/helper/SKILL.md", skill);
-    assert_eq!(lab.claude("MAIN start", &[]).code, Some(0));
-    assert!(lab.ran().is_empty(), "{:?}", lab.ran());
-    assert_eq!(lab.api.requests_of("CHILD").len(), 1);
-    lab
-}
-
 /// A workflow that starts these agents one after another.
 fn workflow(prompts: &[&str]) -> Tool {
     let agents: Vec<String> = prompts.iter().map(|prompt| format!("await agent('{prompt}');")).collect();
@@ -201,9 +188,13 @@ fn of_a_workflows_agents_those_beyond_the_cap_are_stopped_at_their_first_call() 
 }
 
 #[test]
-fn a_skills_agent_that_may_not_be_is_stopped_at_its_first_call() {
-    let lab = comes_another_way(tool("Skill", json!({"skill": "helper"})));
-    let run = lab.run_of("general-purpose");
-    assert_eq!((&run["status"], &run["stop_reason"]), (&json!("failed"), &json!("delegation_depth_reached")));
-    assert!(lab.api.told("MAIN").contains("max_delegation_depth"), "{}", lab.api.told("MAIN"));
+fn a_skill_in_an_agent_of_its_own_that_may_start_none_is_refused() {
+    let main = main([call([tool("Skill", json!({"skill": "helper"}))]), say("main finished")]);
+    let limits = json!({"session": {"max_delegation_depth": 0}});
+    let lab = Lab::new(limits, vec![child("CHILD", [say("child done")]).each(), main]);
+    let skill = "---\nname: helper\ndescription: helps\ncontext: fork\n---\nCHILD please\n";
+    lab.write(".claude/skills/helper/SKILL.md", skill);
+    assert_eq!(lab.claude("MAIN start", &[]).code, Some(0));
+    assert!(lab.api.told("MAIN").contains("delegation depth limit reached"), "{}", lab.api.told("MAIN"));
+    assert_eq!(lab.api.requests_of("CHILD").len(), 0);
 }
