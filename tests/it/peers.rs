@@ -28,6 +28,21 @@ impl Bench {
         bench
     }
 
+    /// One whose person has sent a prompt, and whose agent has made all calls that it may.
+    fn used_up() -> Bench {
+        let mut bench = Bench::new();
+        bench.starts_afresh("p1");
+        bench.stops("p1");
+        bench
+    }
+
+    /// A person sends a prompt: its turn has whole limits.
+    fn starts_afresh(&mut self, prompt: &str) {
+        self.prompts(prompt);
+        append(&self.world, &row(prompt, Some("human")));
+        assert_eq!(self.works(prompt, 9), CAP, "{prompt}: {:?}", self.runs());
+    }
+
     fn tells(&self, prompt: &str, name: &str, rest: &Value) -> String {
         self.world.command(&["hook"]).stdin(self.world.event("s1", prompt, name, rest)).run().ok()
     }
@@ -81,20 +96,14 @@ fn append(world: &TestWorld, text: &str) {
 #[test]
 fn a_peers_prompt_renews_no_limits_and_a_persons_does() {
     for (origin, left) in [(Some("peer"), 0), (Some("human"), CAP), (None, CAP)] {
-        let mut bench = Bench::new();
-        bench.prompts("p1");
-        append(&bench.world, &row("p1", Some("human")));
-        assert_eq!(bench.works("p1", 9), CAP);
-        bench.stops("p1");
+        let mut bench = Bench::used_up();
         bench.prompts("p2");
         append(&bench.world, &row("p2", origin));
         assert_eq!(bench.works("p2", 9), left, "{origin:?}");
         assert_eq!(bench.runs().len(), if left == 0 { 1 } else { 2 }, "{:?}", bench.runs());
         // A person's next prompt starts afresh.
         bench.stops("p2");
-        bench.prompts("p3");
-        append(&bench.world, &row("p3", Some("human")));
-        assert_eq!(bench.works("p3", 9), CAP, "{origin:?}");
+        bench.starts_afresh("p3");
     }
 }
 
@@ -130,11 +139,7 @@ fn what_is_said_of_another_prompt_says_nothing_of_this_one() {
 #[test]
 fn no_prompt_that_no_person_sends_renews_limits() {
     for origin in ["peer", "scheduled", "task_notification", "auto_continuation", "host_synthetic", "system"] {
-        let mut bench = Bench::new();
-        bench.prompts("p1");
-        append(&bench.world, &row("p1", Some("human")));
-        assert_eq!(bench.works("p1", 9), CAP);
-        bench.stops("p1");
+        let mut bench = Bench::used_up();
         bench.prompts("p2");
         // What the agent writes beside it changes nothing.
         append(&bench.world, &row("p2", Some(origin)));
@@ -163,11 +168,7 @@ fn a_hook_that_wakes_the_agent_renews_no_limits() {
 
 #[test]
 fn two_prompts_of_peers_in_a_row_renew_no_limits() {
-    let mut bench = Bench::new();
-    bench.prompts("p1");
-    append(&bench.world, &row("p1", Some("human")));
-    assert_eq!(bench.works("p1", 9), CAP);
-    bench.stops("p1");
+    let mut bench = Bench::used_up();
     // Neither row is written before the second prompt is told of.
     bench.prompts("p2");
     bench.prompts("p3");
@@ -175,9 +176,7 @@ fn two_prompts_of_peers_in_a_row_renew_no_limits() {
     append(&bench.world, &row("p3", Some("peer")));
     assert_eq!(bench.works("p3", 9), 0, "{:?}", bench.runs());
     bench.stops("p3");
-    bench.prompts("p4");
-    append(&bench.world, &row("p4", Some("human")));
-    assert_eq!(bench.works("p4", 9), CAP, "a person's next prompt");
+    bench.starts_afresh("p4");
 }
 
 /// A prompt that nothing came of leaves a turn behind that nobody has seen begin: what goes on after it is what it was.
@@ -197,7 +196,5 @@ fn a_prompt_that_goes_on_with_a_run_withdraws_none() {
     let runs: Vec<String> = bench.runs().iter().map(|run| run["run_id"].to_string()).collect();
     assert!(runs.iter().any(|run| run.contains("p1")), "{runs:?}");
     bench.stops("p3");
-    bench.prompts("p4");
-    append(&bench.world, &row("p4", Some("human")));
-    assert_eq!(bench.works("p4", 9), CAP);
+    bench.starts_afresh("p4");
 }
