@@ -87,6 +87,10 @@ fn problems(env: &Environment, store: &Store, sessions: &[Session]) -> Result<BT
     Ok(found)
 }
 
+/// What is said of a session whose hooks are registered no more.
+const LET_GO: &str = "it is let go: no hook of Fusebox is registered for it any more; once its client has read that, in a second or \
+                      two, nothing counts or limits it";
+
 fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<String> {
     let before = session.clone();
     pin_policy::take_files(env, store, &mut session)?;
@@ -118,9 +122,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     if is_woken && !has_hooks {
         session_lifecycle::end(&mut state);
         store.save(&mut state)?;
-        return Ok(format!(
-            "session {name}: it is let go: no hook of Fusebox is registered for it any more, and nothing counts or limits it\n"
-        ));
+        return Ok(format!("session {name}: {LET_GO}\n"));
     }
     let what = match changes.is_empty() {
         false => notices::reloaded(require_human::who(env)),

@@ -184,7 +184,11 @@ impl Recheck<'_> {
 
     /// Ends the client, and says so where it is read later. A session that is only watched goes on.
     fn end_client(&self) {
+        // Whom a person has let go meanwhile has no hooks to lose.
         let Ok(Some(session)) = self.session() else { return };
+        if session.handlers.is_empty() {
+            return;
+        }
         let Process { pid, start, ns } = self.order.client;
         let is_ended = session.mode != Mode::Observe && processes::ask_to_end(pid, start, ns);
         let next = || NextStep::Status { id: short(&session.id).to_owned() };

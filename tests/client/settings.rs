@@ -122,3 +122,22 @@ fn a_persons_reload_takes_a_change_that_waits() {
     terminal.meets("Stop", 3);
     assert!(shown().contains("cap=77"), "{}", shown());
 }
+
+/// A client without hooks of which a person knows is none that got rid of them.
+#[test]
+fn a_client_whose_hooks_a_person_took_away_works_on() {
+    let turns = ["first", "second", "third", "fourth", "fifth"];
+    let lab = Lab::new(json!({}), vec![main(turns.iter().flat_map(|word| [call([work()]), say(word)]))]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.meets("Stop", 1);
+    lab.write(".claude/settings.local.json", "{}");
+    terminal.meets("ConfigChange", 1);
+    assert!(lab.must(&["reload"]).contains("it is let go"));
+    terminal.meets("ConfigChange", 2);
+    for word in &turns[1..] {
+        terminal.types("go on");
+        terminal.sees(word);
+    }
+    assert!(!lab.must(&["log"]).contains("ended"), "{}", lab.must(&["log"]));
+}
