@@ -231,6 +231,7 @@ fn section_text(section: &Section, width: usize) -> String {
             None if it.observed => format!("{} observed", written(&it.value)),
             Some(action) => format!("{} {}", written(&it.value), action.as_str()),
             None if is_overruled(it, section) => format!("{} overridden", written(&it.value)),
+            None if is_of_built_in(it, section) => format!("{} for built-in caps", written(&it.value)),
             None => written(&it.value),
         };
         rows.push([it.key.clone(), value, it.layer.to_string()]);
@@ -271,6 +272,13 @@ fn is_overruled(it: &Effective, section: &Section) -> bool {
     let Some(limit) = it.key.strip_prefix("actions.") else { return false };
     let does = section.values.iter().find(|other| other.key == limit).and_then(|other| other.action);
     does.is_some_and(|action| it.value != json!(action.as_str()))
+}
+
+/// Whether an action is that of the built-in caps of an agent type alone, and others have been set beside them.
+fn is_of_built_in(it: &Effective, section: &Section) -> bool {
+    let is_action = it.key == "timeout_action" && it.layer == Layer::BuiltIn;
+    let mut caps = section.values.iter().filter(|other| other.action.is_some());
+    is_action && section.heading.starts_with("agents.") && caps.any(|other| other.layer != Layer::BuiltIn)
 }
 
 /// Returns the folder whose `.claude` a client started here would read: the nearest one, up to the repository's root.

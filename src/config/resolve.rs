@@ -338,8 +338,7 @@ fn applying<'a>(documents: &[&'a Document], who: Who<'_>, locks: &Locks) -> Vec<
     candidates.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Whether it is the built-in block for every agent type, which is there so that nothing runs unseen.
+/// Whether it is of a built-in block for agent types: what that does is said of its own caps alone.
 fn is_backstop(candidate: &Candidate<'_>) -> bool {
-    candidate.document.layer == Layer::BuiltIn
-        && matches!(&candidate.setting.place, SettingPlace::Agents(pattern) if pattern == "*")
+    candidate.document.layer == Layer::BuiltIn && matches!(candidate.setting.place, SettingPlace::Agents(_))
 }

@@ -31,7 +31,7 @@ fn show_names_the_source_of_every_value() {
       max_cost_usd       5 warn                                        built-in
       loop_detection     true terminate                                built-in
       max_denials        5 terminate                                   built-in
-      timeout_action     "warn"                                        built-in
+      timeout_action     "warn" for built-in caps                      built-in
       grace_turns        1                                             built-in
       finalize_tools     ["Write", "Edit", "TodoWrite", "TaskUpdate",  built-in
                          "SendMessage"]
@@ -116,15 +116,15 @@ fn show_covers_every_scope() {
       max_denials     5 terminate     built-in
 
     agents.x
-      max_turns        20 terminate    project-local
-                       30 overridden   user
-                       100 overridden  built-in
-      max_requests     40 terminate    frontmatter
-      max_duration_ms  3600000 warn    built-in
-      max_cost_usd     5 warn          built-in
-      loop_detection   true terminate  built-in
-      max_denials      5 terminate     built-in
-      timeout_action   "warn"          built-in
+      max_turns        20 terminate              project-local
+                       30 overridden             user
+                       100 overridden            built-in
+      max_requests     40 terminate              frontmatter
+      max_duration_ms  3600000 warn              built-in
+      max_cost_usd     5 warn                    built-in
+      loop_detection   true terminate            built-in
+      max_denials      5 terminate               built-in
+      timeout_action   "warn" for built-in caps  built-in
 
     agents.*
       max_turns        100 warn        built-in

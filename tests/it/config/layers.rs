@@ -93,7 +93,7 @@ fn the_closest_pattern_wins_inside_a_file_and_layers_beat_it() {
     );
     // stars anywhere
     let stars = r#"{"agents": {"*-review*": {"max_turns": 11}}}"#;
-    check(&[(USER, stars)], "code-reviewer max_turns", "11 warn user");
+    check(&[(USER, stars)], "code-reviewer max_turns", "11 terminate user");
     check(&[(USER, stars)], "plugin:my-review max_turns", "11 terminate user");
     check(&[(USER, stars)], "review max_turns", "100 warn built-in");
 }
