@@ -184,14 +184,14 @@ fn last(store: &Store) -> Result<Option<Found>> {
     };
     let blocked = store.open_sessions()?.into_iter().filter(blocks).max_by_key(|session| session.last.wall_ms);
     if let Some(Session { id, main: Some(run), .. }) = blocked {
-        let words = format!("The last is a prompt of session {} that was not sent.", short(&id));
+        let words = format!("The last is a prompt of session {} that was blocked.", short(&id));
         return Ok(Some(Found { target: Target::Run { session: id, run }, trip: None, is_last: Some(words) }));
     }
     let Some((number, _, record)) = trip else { return Ok(None) };
     let words = match record.event {
         _ if log_lines::keeps_back(&record) => {
             format!(
-                "The last is a prompt of session {} that was not sent. It is trip #{number}.",
+                "The last is a prompt of session {} that was blocked. It is trip #{number}.",
                 short(&record.session)
             )
         }

@@ -152,6 +152,6 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
     let (name, limit_name) = (scope.as_str(), &more.rule);
     let done = format!("{limit_name} of the {name}: {} -> {}{until} ({} used)", show(cap), show(raised), show(used));
     let is_enough = used.saturating_add(next) <= raised;
-    let lacks = "; it is not enough: the next request would be kept back again";
+    let lacks = "; it is not enough: the next prompt would be blocked again";
     Ok(if is_enough { done } else { done + lacks })
 }

@@ -2,7 +2,7 @@
 
 /// What the figures of runs count, for all places that show them.
 pub const MEANING: &str = "Tool calls are without those that were refused, time is without pauses and waits for you, and a prompt that was \
-                           not sent is no run.";
+                           blocked is no run.";
 
 /// What is different in runs that only a transcript tells of.
 pub const MEANING_UNHOOKED: &str =

@@ -2,7 +2,8 @@
 
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Event, EventKind};
-use crate::domain::verdict::{Finding, Refusal, Verdict};
+use crate::domain::policy::Action;
+use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 
@@ -12,10 +13,18 @@ pub fn is_noted(verdict: &Verdict, finding: &Finding) -> bool {
     is_blocked && verdict.deciding() == Some(finding)
 }
 
-/// Writes down that a prompt was not sent, with the limit that decided.
+/// Writes down that a prompt was not sent, with the limit or order that decided.
 pub fn note(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
-    let Some(finding) = verdict.deciding().filter(|finding| is_noted(verdict, finding)) else { return };
-    if matches!(event.kind, EventKind::Prompt { .. }) {
-        log_records::write(state, id, RecordKind::AgentWarning, finding);
+    let EventKind::Prompt { notifications, .. } = &event.kind else { return };
+    // A command that is watched may have a line for an agent that is held each second.
+    let is_held = matches!(verdict.refusal, Some(Refusal::Ordered { .. })) && verdict.decision >= Decision::Deny;
+    let is_held = is_held && !verdict.observed && !notifications.iter().any(|notification| notification.is_line);
+    let decides = |finding: &&Finding| is_held || is_noted(verdict, finding);
+    let Some(finding) = verdict.deciding().filter(decides) else { return };
+    log_records::write(state, id, RecordKind::AgentWarning, finding);
+    let of_order = finding.facts().is_none().then_some(finding.action);
+    if let (Some(action), Some(record)) = (of_order, state.log_records.last_mut()) {
+        let did = if action == Action::Pause { "paused" } else { "stopped" };
+        record.error = format!("A prompt was blocked: its session is {did}");
     }
 }

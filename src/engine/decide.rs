@@ -9,7 +9,7 @@ use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{Order, Phase};
 use crate::domain::usage::{Occasion, Onset, ScopeUsage, Usage};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
-use crate::engine::evaluate::{RuleContext, evaluate_rate, evaluate_rule};
+use crate::engine::evaluate::{RuleContext, at_hand, evaluate_rate, evaluate_rule};
 use crate::engine::evaluate_limits::{acts, ends_call, evaluate_limits, findings, place};
 
 /// Decides what to answer to `event`.
@@ -120,7 +120,7 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
             // Each line of a command that is watched would begin a response.
             let goes_on = notifications.iter().all(|notification| notification.is_line);
             if goes_on || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
-                return because(Decision::Deny, 0);
+                return Verdict { findings: vec![at_this_prompt(finding, usage)], ..because(Decision::Deny, 0) };
             }
             match evaluate_limits(usage, event) {
                 // Its answer in words is a request, too.
@@ -143,6 +143,15 @@ fn of_now(finding: &Finding, usage: &Usage) -> Finding {
     });
     let used = used.take(usize::from(finding.spent_by_requests())).next().unwrap_or(0);
     Finding { spent: finding.spent.max(used), ..finding.clone() }
+}
+
+/// Returns the finding of an order that holds a prompt back: with the figures of the prompt's moment, not of the stop's.
+fn at_this_prompt(finding: &Finding, usage: &Usage) -> Finding {
+    let finding = of_now(finding, usage);
+    match usage.scopes.iter().find(|used| used.is_of(&finding)) {
+        Some(scope) => at_hand(&finding, scope),
+        None => finding,
+    }
 }
 
 /// Whether the next request fits into every budget that requests use up: what reports leaves no room for more than it.

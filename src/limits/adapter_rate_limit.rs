@@ -15,7 +15,7 @@ pub const LIMIT: Limit = Limit {
     action: Some(Action::Terminate),
     doc: "Requests to one model in a sliding window of `per_ms` milliseconds, over the `session` or all sessions of the \
           `user`. Where the next request would be beyond `max_requests`, the run ends with the time until the next slot, \
-          and prompts are kept back until then.",
+          and prompts are blocked until then.",
     example: r#"{ "max_requests": 50, "per_ms": 60000 }"#,
     ..Limit::PLAIN
 };

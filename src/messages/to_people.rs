@@ -74,16 +74,16 @@ messages! {
 
     /// A prompt is not sent.
     blocked_prompt(
-        phrase = "this session's budget has no room:",
+        phrase = "this session has no room:",
         why = "cost 6.20/10.00 USD + 4.85 for 2 requests to come (max_cost_usd, user)",
         next = next(grant, "5f0c1d2e")
     ) => "Fusebox: {phrase} {why}. {next}";
 
     /// A prompt is not sent, and each of two limits would keep it back.
     blocked_by_two(
-        why = "14.63/15.00 USD (built-in) and 5.10/5.00 USD (user)", one = "fusebox grant 5f0c1d2e max_cost_usd=+12.50",
+        why = "14.63/15.00 USD + 0.52 to come (built-in) and 5.10/5.00 USD (user)", one = "fusebox grant 5f0c1d2e max_cost_usd=+12.50",
         and = "fusebox grant user max_cost_usd_per_day=+2.50"
-    ) => "Fusebox: no room in {why}. In a terminal: `{one}` and `{and}`";
+    ) => "Fusebox: no room in {why}: `{one}` and `{and}`";
 
     /// Beside a prompt that is not sent, where the session had spent before Fusebox saw it.
     found_at_first(cost = "3.2100 USD")

@@ -27,7 +27,7 @@ const WIDE: [(&str, &str, &str); 4] = [
 ];
 
 /// What a limit does that has no room for a prompt, whatever its action.
-const KEPT_BACK: &str = "Nothing was ended: a prompt was not sent, or a turn that had ended was not prolonged";
+const KEPT_BACK: &str = "Nothing was ended: a prompt was blocked, or a turn that had ended was not prolonged";
 
 /// Says which limit tripped, whose it was, and what it did.
 pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {

@@ -100,7 +100,7 @@ fn standing(session: &Session, now: Moment) -> Option<Part> {
         _ if is_off => Some(Part::said("limits off")),
         (_, Some(_)) if session.status == Status::Paused => Some(Part::said("paused: `fusebox resume`")),
         (_, Some(_)) => Some(Part::said("stopped: `fusebox explain`")),
-        _ if session.kept_back.is_some() => Some(Part::said("prompt kept back: `fusebox explain`")),
+        _ if session.kept_back.is_some() => Some(Part::said("prompt blocked: `fusebox explain`")),
         _ if session.mode == Mode::Observe => Some(Part::said("only observed")),
         _ => None,
     }

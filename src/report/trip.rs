@@ -69,11 +69,11 @@ impl Trip {
         }
     }
 
-    /// Returns what the limit has read: its figures, or what was repeated for one that only is on or off.
+    /// Returns what the limit has read: its figures and what was to come, or what was repeated for one that only is on or off.
     pub fn reading(&self) -> String {
         match self.cap {
             Some(cap) if cap.limit.unit == Unit::Switch => self.subject.clone().unwrap_or_default(),
-            _ => self.figures(),
+            _ => self.figures() + &self.ahead(),
         }
     }
 

@@ -22,8 +22,8 @@ pub struct Ahead {
     pub requests: u64,
 }
 
-/// Returns `4.81/10.00 USD + 7.22 for 2 requests to come`: what is used, and where that alone does not nearly reach the cap what requests
-/// under way and the next ones are taken for, with which it does. Whoever tells of a trip tells these figures.
+/// Returns `4.81/10.00 USD + 7.22 for 2 requests to come`: what is used, and where that alone does not reach the cap what requests under way and
+/// the next ones are taken for, with which it does. Whoever tells of a trip tells these figures.
 pub fn figures_of_trip(limit: &Limit, used: u64, cap: u64, ahead: Ahead) -> String {
     pair(limit, used, cap) + &ahead_of_trip(limit, used, cap, ahead)
 }
@@ -36,17 +36,18 @@ pub fn bare_of_label(limit: &Limit, value: u64) -> String {
     }
 }
 
-/// From this per cent on the figures themselves show that too little is left.
+/// From this per cent on nobody wonders how few requests are too many.
 const NEARLY_ALL: u64 = 90;
 
-/// Returns ` + 7.22 for 2 requests to come`; nothing where the cap is nearly reached without.
+/// Returns ` + 7.22 for 2 requests to come`, or ` + 0.31 to come`; nothing where the figures themselves show that all is used.
 pub fn ahead_of_trip(limit: &Limit, used: u64, cap: u64, ahead: Ahead) -> String {
-    if ahead.amount == 0 || !limit.spent_by_requests() || used >= cap / 100 * NEARLY_ALL {
+    if ahead.amount == 0 || !limit.spent_by_requests() || used >= cap || limit.show(used) == limit.show(cap) {
         return String::new();
     }
     let requests = match (limit.unit, ahead.requests) {
         // Its figures are requests, or how many are to come is not known.
         (Unit::Count, _) | (_, 0) => String::new(),
+        _ if used >= cap / 100 * NEARLY_ALL => String::new(),
         (_, requests) => format!(" for {}", counted(requests, "request")),
     };
     format!(" + {}{requests} to come", bare(limit, ahead.amount))

@@ -45,16 +45,23 @@ fn reading(finding: &Finding, over: &str) -> String {
         (Unit::Switch, subject) => format!("{subject} {by}"),
         (_, subject) if finding.scope == Scope::Team => format!("{subject} {by}{}", passes_for_team(&finding.frees)),
         (_, "") => {
-            let ahead = Ahead { amount: finding.ahead, requests: finding.requests_ahead };
-            let used = figures_of_trip(limit, finding.used, finding.cap, ahead);
+            let used = used_of(finding, limit);
             let no = if finding.declined { ", answered with No" } else { "" };
-            format!("{}{over} {used}{}{no} {by}", label(finding, limit), until(&finding.frees))
+            // A long key says the period.
+            let until = if is_long(finding) { String::new() } else { until(&finding.frees) };
+            format!("{}{over} {used}{until}{no} {by}", label(finding, limit))
         }
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", label(finding, limit), pair(limit, finding.used, finding.cap))
         }
     };
     if finding.is_window() && finding.passes() { format!("{text}; next slot {}", finding.frees) } else { text }
+}
+
+/// Returns what is used of a limit and what is to come: `4.81/10.00 USD + 7.22 for 2 requests to come`.
+fn used_of(finding: &Finding, limit: &Limit) -> String {
+    let ahead = Ahead { amount: finding.ahead, requests: finding.requests_ahead };
+    figures_of_trip(limit, finding.used, finding.cap, ahead)
 }
 
 /// Says when a budget begins anew, in the configured time zone.
@@ -67,9 +74,13 @@ fn until(frees: &Frees) -> String {
 /// A key that is longer says of its limit what its label says.
 const LONG_KEY: usize = 19;
 
+fn has_long_key(finding: &Finding) -> bool {
+    finding.source.to_string().len() > LONG_KEY
+}
+
 /// Whether the name of a limit and what is counted leave little room.
 fn is_long(finding: &Finding) -> bool {
-    finding.billing == Billing::Plan && finding.source.to_string().len() > LONG_KEY
+    finding.billing == Billing::Plan && has_long_key(finding)
 }
 
 /// Returns what people call the thing counted; the rest is said by the subject of a window, or by a long key.
@@ -160,7 +171,7 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     let (reading, next) = match advice::lifts(finding, held, holder(session, run, finding)) {
         NextStep::Passes { .. } => (without_wait(finding), NextStep::Passes { when: finding.frees.to_string() }),
         // The command says whose budget it is.
-        next @ NextStep::Grant { .. } if finding.passes() || is_long(finding) => (reading(finding, ""), next),
+        next @ NextStep::Grant { .. } if finding.passes() || has_long_key(finding) => (reading(finding, ""), next),
         next if finding.passes() => (reading(finding, ""), next),
         next => (by_layer(finding), next),
     };
@@ -235,7 +246,9 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&F
     // `status` names the others, and so does the next prompt.
     let other = too.iter().find_map(|it| Some((it, unblocks(session, run, it).command()?)));
     if let (NextStep::Grant { .. }, Some(one), Some((other, and))) = (&next, next.command(), other) {
-        let figures = |it: &Finding| it.facts().map(|limit| pair(limit, it.used, it.cap)).unwrap_or_default();
+        // Of how many requests it is there is no room to say.
+        let short = |it: &Finding| Finding { requests_ahead: 0, ..it.clone() };
+        let figures = |it: &Finding| it.facts().map(|limit| used_of(&short(it), limit)).unwrap_or_default();
         let whose = if finding.layer == other.layer { String::new() } else { format!(" ({})", finding.layer) };
         return to_people::blocked_by_two(
             format!("{}{whose} and {} ({})", figures(finding), figures(other), other.layer),
@@ -286,15 +299,15 @@ fn phrase_of_block(finding: &Finding) -> &'static str {
         (_, Action::Pause) => "this work is paused:",
         _ if finding.is_window() => "prompts wait:",
         (Scope::Session, _) if finding.facts().is_none() => "this session is stopped:",
-        (Scope::Session, _) if has_room => "this session's budget has no room:",
+        (Scope::Session, _) if has_room => "this session has no room:",
         (Scope::Session, _) => "this session's budget is used up:",
         (Scope::Run, _) => "this work was stopped:",
         (Scope::Outer, _) if finding.facts().is_none() => "the session above is stopped:",
-        (Scope::Outer, _) if has_room => "the session above has no room:",
+        (Scope::Outer, _) if has_room => "session above is full:",
         (Scope::Outer, _) => "the session above is used up:",
-        (Scope::Project, _) if has_room => "project budget has no room:",
+        (Scope::Project, _) if has_room => "project has no room:",
         (Scope::Project, _) => "repository budget used up:",
-        (Scope::User, _) if has_room => "user budget has no room:",
+        (Scope::User, _) if has_room => "user has no room:",
         (Scope::User, _) => "user budget used up:",
         (Scope::Team, _) => "prompts wait for the team's budget:",
     }

@@ -2,6 +2,7 @@
 
 mod advice;
 mod agents;
+mod blocked_prompts;
 mod everything;
 mod followers;
 mod grant;

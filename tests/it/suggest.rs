@@ -167,7 +167,7 @@ fn init_shows_what_past_runs_used_before_it_writes() {
     main          25   1 1 1 (-)    1s 1s 1s (-)     0.01 0.01 0.01 (-)      0 %
     These limits would have stopped 25 of the 50 runs in all (`fusebox replay`).
     Tool calls are without those that were refused, time is without pauses and waits
-      for you, and a prompt that was not sent is no run. Of runs without Fusebox's
+      for you, and a prompt that was blocked is no run. Of runs without Fusebox's
       hooks a transcript tells neither refusals nor waits: there both count in. `-`:
       too few runs came to their end to tell; (-): no limit in force.
     ");

@@ -47,7 +47,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "breaks the state, and lets notifications or the client's schedule go on with it",
         outcome: Outcome::Refused,
-        then: "prompts of machines are kept back like those of a person",
+        then: "prompts of machines are blocked like those of a person",
         scenario: "notifications_and_schedules_start_nothing_without_state",
     },
     Attempt {

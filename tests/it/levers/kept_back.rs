@@ -8,7 +8,8 @@ use crate::levers::next_steps::{commands, shell};
 use crate::levers::scene::{Actor, Scene};
 use crate::world::FUSEBOX;
 
-fn begin(policy: &Value) -> Scene {
+/// Begins a session with a policy of the user's.
+pub fn begin(policy: &Value) -> Scene {
     let mut scene = Scene::new();
     scene.world.write("home/.claude/fusebox.json", policy.to_string());
     symlink(FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
@@ -45,7 +46,7 @@ fn a_prompt_that_two_limits_keep_back_names_what_lifts_both() {
     assert_eq!(grants(&status), grants(&last), "{status}");
     assert!(status.starts_with("session s-0000  blocked"), "{status}");
     let told = shell(&scene, "fusebox explain");
-    assert!(told.starts_with("The last is a prompt of session s-0000 that was not sent."), "{told}");
+    assert!(told.starts_with("The last is a prompt of session s-0000 that was blocked."), "{told}");
     assert_eq!(grants(&told), grants(&last), "{told}");
     for (left, command) in [(1, &grants(&last)[0]), (0, &grants(&last)[1])] {
         let said = shell(&scene, command);
@@ -260,7 +261,7 @@ fn explain_alone_tells_of_a_no_and_of_a_blocked_prompt() {
     scene.stops();
     assert!(!scene.prompt());
     let told = shell(&scene, "fusebox explain");
-    assert!(told.starts_with("The last is a prompt of session s-0000 that was not sent."), "{told}");
+    assert!(told.starts_with("The last is a prompt of session s-0000 that was blocked."), "{told}");
     assert!(told.contains("Prompt blocked\n  cost of the session") && grants(&told).len() == 1, "{told}");
 }
 

@@ -90,7 +90,7 @@ fn each_blocked_prompt_leaves_a_trip_and_json_says_what_texts_say() {
     let trips: Vec<usize> = runs(&scene).iter().map(|run| run["trips"].as_array().unwrap().len()).collect();
     assert_eq!(trips, [1, 1, 1]);
     let told = shell(&scene, "fusebox explain");
-    assert!(told.starts_with("The last is a prompt of session s-0000 that was not sent. It is trip #"), "{told}");
+    assert!(told.starts_with("The last is a prompt of session s-0000 that was blocked. It is trip #"), "{told}");
     let report = shell(&scene, "fusebox report --since all");
     assert!(report.lines().any(|line| line.contains("s-0000") && line.contains("  blocked ")), "{report}");
     let csv = scene.world.run(&["report", "--since", "all", "--csv"]).ok();
