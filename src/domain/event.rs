@@ -72,6 +72,8 @@ pub struct Call {
     pub intent: Intent,
     /// Whether it starts an agent although it is no Agent call: a workflow, or a skill that works in an agent of its own.
     pub starts_agent: bool,
+    /// How many hooks that ask the model it brings: those of its skill, or of the agent's type that it starts.
+    pub brings_hooks: u64,
     /// Fingerprints of its input and result, where its batch is over.
     pub fingerprints: Fingerprints,
     /// What a person recognizes it by, where its batch is over.

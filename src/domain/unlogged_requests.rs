@@ -11,4 +11,6 @@ pub struct UnloggedRequests {
     pub calls: Vec<(String, Spend)>,
     /// What the event's hooks ask.
     pub hooks: Spend,
+    /// What hooks will ask where the call runs that asks to: those at its end, and those that it brings.
+    pub hooks_ahead: Spend,
 }

@@ -21,9 +21,9 @@ use crate::engine::session_state::SessionState;
 /// The most requests that a client's total is taken for at once: more than one of its commands asks without showing it.
 const MOST_AT_ONCE: u64 = 10;
 
-/// Returns what the call that asks to run would make the client ask.
+/// Returns what the call that asks to run would make the client ask, itself and by hooks.
 pub fn ahead(state: &SessionState, call: &Call) -> Spend {
-    of_call(state, &call.id)
+    of_call(state, &call.id) + state.unlogged_requests.hooks_ahead
 }
 
 fn of_call(state: &SessionState, call: &str) -> Spend {

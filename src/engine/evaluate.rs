@@ -200,9 +200,8 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
 fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
     let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
     match stage {
-        Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
-            Some(part(&meters.reserved).saturating_add(next))
-        }
+        Stage::Spawn => Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged))),
+        Stage::Request | Stage::Prompt | Stage::Wake => Some(part(&meters.reserved).saturating_add(next)),
         Stage::Call | Stage::Arrival if meters.blind_to_batches => {
             Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged)))
         }

@@ -3,23 +3,36 @@
 use std::path::Path;
 
 use crate::domain::bounds;
-use crate::domain::event::{Event, EventKind};
+use crate::domain::event::{Event, EventKind, Intent};
+use crate::domain::model_hook::{Holder, ModelHook};
+use crate::domain::session::Session;
 use crate::domain::stable_hash;
 use crate::engine::session_state::SessionState;
 use crate::hook::settings_baseline;
 use crate::install::hooks;
-use crate::install::model_hooks;
+use crate::install::model_hooks::{self, Client};
 use crate::platform::environment::Environment;
 use crate::wire::input::Input;
 use crate::wire::tools;
 
-/// Marks a call of a skill that works in an agent of its own: it starts one, which may answer in words alone.
-pub fn mark_forks(env: &Environment, state: &SessionState, event: &mut Event, input: &Input) {
+/// Marks what a call brings that runs on: a skill that works in an agent of its own, which may answer in words alone, and hooks that
+/// ask the model, of a skill or of the agent's type that it starts.
+pub fn mark(env: &Environment, state: &SessionState, event: &mut Event, input: &Input) {
     let EventKind::ToolRequested(call) = &mut event.kind else { return };
+    if let Intent::Spawn { agent_type, .. } = &call.intent {
+        let of_type = state.session.model_hooks.iter().filter(|hook| hook.of == Holder::Type(agent_type.clone()));
+        call.brings_hooks = total(of_type);
+    }
     if let Some(name) = tools::skill(&call.tool, input.tool_input) {
         let client = settings_baseline::client(env, &state.session);
-        call.starts_agent |= model_hooks::is_forked_skill(&client, &name, Some(Path::new(&*input.transcript_path)));
+        let transcript = Some(Path::new(&*input.transcript_path));
+        call.starts_agent |= model_hooks::is_forked_skill(&client, &name, transcript);
+        call.brings_hooks = new_hooks(&client, &state.session, (&name, transcript)).map_or(0, |(new, _)| total(&new));
     }
+}
+
+fn total<'a>(hooks: impl IntoIterator<Item = &'a ModelHook>) -> u64 {
+    hooks.into_iter().fold(0, |sum: u64, hook| sum.saturating_add(hook.count))
 }
 
 /// Takes note of a skill that a call has loaded: its hooks run at the end of that call already.
@@ -43,15 +56,21 @@ pub fn typed(env: &Environment, state: &mut SessionState, event: &Event, input: 
 
 fn note_hooks(env: &Environment, state: &mut SessionState, name: &str, input: &Input) {
     let client = settings_baseline::client(env, &state.session);
-    let Some((found, text)) = model_hooks::of_skill(&client, name, Some(Path::new(&*input.transcript_path))) else {
-        return;
-    };
-    let print = stable_hash::of(text.as_bytes());
+    let transcript = Some(Path::new(&*input.transcript_path));
+    let Some((found, print)) = new_hooks(&client, &state.session, (name, transcript)) else { return };
     let session = &mut state.session;
-    // The client takes the hooks of a skill once, however often it is called.
-    if found.is_empty() || session.skills.contains(&print) || session.skills.len() >= bounds::NOTIFIED {
-        return;
-    }
     session.skills.push(print);
     found.into_iter().for_each(|hook| hooks::count(&mut session.model_hooks, hook));
+}
+
+/// Returns the hooks that a skill brings and a hash of it: the client takes them once, however often it is called.
+fn new_hooks(
+    client: &Client,
+    session: &Session,
+    (name, transcript): (&str, Option<&Path>),
+) -> Option<(Vec<ModelHook>, u64)> {
+    let (found, text) = model_hooks::of_skill(client, name, transcript)?;
+    let print = stable_hash::of(text.as_bytes());
+    let is_new = !found.is_empty() && !session.skills.contains(&print) && session.skills.len() < bounds::NOTIFIED;
+    is_new.then_some((found, print))
 }

@@ -26,6 +26,7 @@ const HOOK: UnloggedRequest = UnloggedRequest { prompt: 4_000, completion: 300, 
 pub fn is_any(session: &Session, event: &Event) -> bool {
     calls(event).iter().any(|call| tools::unlogged_request(&call.tool).is_some())
         || hooks(session, event).next().is_some()
+        || hooks_ahead(session, event) > 0
 }
 
 /// Prices the requests of an event that no transcript shows.
@@ -55,7 +56,9 @@ pub fn estimate_requests<'t>(
     let count = hooks(&state.session, event).fold(unnamed, |sum: u64, hook| sum.saturating_add(hook.count));
     let hook = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
     let own = if own { spend_of_own(state, table, at_ms) } else { Spend::default() };
-    state.unlogged_requests = UnloggedRequests { hooks: spend(hook) * count + own, calls: of_calls, model };
+    let hooks_ahead = spend(HOOK) * hooks_ahead(&state.session, event);
+    state.unlogged_requests =
+        UnloggedRequests { hooks: spend(hook) * count + own, hooks_ahead, calls: of_calls, model };
 }
 
 /// Whether an agent is met for the first time that the client has made for itself, such as one that answers a side question. The one
@@ -102,6 +105,17 @@ fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a
         }
         _ => true,
     })
+}
+
+/// Returns how many hooks ask the model where the call runs that asks to: at its end, at that of its batch, and those that it brings.
+fn hooks_ahead(session: &Session, event: &Event) -> u64 {
+    let EventKind::ToolRequested(call) = &event.kind else { return 0 };
+    let ends = |hook: &&ModelHook| {
+        let runs_at = |name: EventName| hook.runs_at(name.row().name, &event.agent);
+        runs_at(EventName::PostToolUse) && hook.is_for(&call.tool) || runs_at(EventName::PostToolBatch)
+    };
+    let at_end = session.model_hooks.iter().filter(ends);
+    at_end.fold(call.brings_hooks, |sum, hook| sum.saturating_add(hook.count))
 }
 
 /// Returns how long the conversation is, in tokens, that a hook at the end of work is sent; nothing at other events.

@@ -51,7 +51,7 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
     let stop = state.explicit_stop(&call.event.agent);
     completion::mark(&mut call.event, call.input.tool_response, stop);
     scheduled_prompts::mark(&mut call.event, call.input, &state);
-    called_skills::mark_forks(env, &state, &mut call.event, call.input);
+    called_skills::mark(env, &state, &mut call.event, call.input);
     changed_calls::compare_call(&mut state, &call.event, call.input);
     Ok(Loaded { store, state, judged })
 }

@@ -49,6 +49,7 @@ mod hidden;
 mod hidden_forms;
 mod holds;
 mod hook_places;
+mod hook_room;
 mod install;
 mod killed;
 mod late_usage;

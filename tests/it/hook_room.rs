@@ -1,0 +1,73 @@
+//! Hooks that ask the model ask it whatever is answered: the call that brings more of them than a limit has room for is refused.
+
+use serde_json::{Value, json};
+
+use crate::unwritten::Story;
+use crate::world::{TestWorld, with};
+
+/// How many requests the session may make.
+const CAP: u64 = 12;
+
+/// The events at which hooks are tried.
+const EVENTS: [&str; 4] = ["PreToolUse", "PostToolUse", "PostToolBatch", "Stop"];
+
+/// Frontmatter with so many hooks of type `agent` at an event.
+fn frontmatter(name: &str, event: &str, hooks: u64) -> String {
+    let hooks: String =
+        (0..hooks).map(|number| format!("        - type: agent\n          prompt: is {number} well?\n")).collect();
+    format!(
+        "---\nname: {name}\ndescription: d\nhooks:\n  {event}:\n    - matcher: '*'\n      hooks:\n{hooks}---\nWork.\n"
+    )
+}
+
+/// Whether a call is let run in a session with few requests left, whose world is laid out first.
+fn is_let_run(lay_out: impl FnOnce(&mut TestWorld), call: &Value) -> bool {
+    let policy = json!({"session": {"max_requests": CAP, "grace_turns": 0, "timeout_action": "terminate"}});
+    let story = Story::with(&policy, lay_out);
+    story.write(&["m0"]);
+    !story.event("PreToolUse", &with(json!({"tool_use_id": "t0"}), call)).contains("\"deny\"")
+}
+
+#[test]
+fn a_skill_whose_hooks_find_no_room_is_refused() {
+    for event in EVENTS {
+        for (hooks, runs) in [(1, true), (40, false)] {
+            let lay_out = |world: &mut TestWorld| {
+                world.write("project/.claude/skills/sk/SKILL.md", frontmatter("sk", event, hooks));
+            };
+            let call = json!({"tool_name": "Skill", "tool_input": {"skill": "sk"}});
+            assert_eq!(is_let_run(lay_out, &call), runs, "{hooks} at {event}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_whose_types_hooks_find_no_room_is_not_started() {
+    for event in EVENTS {
+        for (hooks, runs) in [(1, true), (40, false)] {
+            let lay_out = |world: &mut TestWorld| {
+                world.write("project/.claude/agents/worker.md", frontmatter("worker", event, hooks));
+            };
+            let call = json!({"tool_name": "Agent", "tool_input": {"subagent_type": "worker", "prompt": "work", "description": "d"}});
+            assert_eq!(is_let_run(lay_out, &call), runs, "{hooks} at {event}");
+        }
+    }
+}
+
+/// Those of the settings are known from the start: a call is refused where those at its end find no room.
+#[test]
+fn a_call_at_whose_end_more_hooks_ask_than_there_is_room_for_is_refused() {
+    for event in ["PostToolUse", "PostToolBatch"] {
+        for (matcher, runs) in [("Read", true), ("Bash", event == "PostToolUse"), ("*", false)] {
+            let lay_out = |world: &mut TestWorld| {
+                let number = if runs && matcher == "Read" { 1 } else { 40 };
+                let hooks: Vec<Value> =
+                    (0..number).map(|it| json!({"type": "prompt", "prompt": format!("is {it} well?")})).collect();
+                let settings = json!({"hooks": {event: [{"matcher": matcher, "hooks": hooks}]}});
+                world.write("project/.claude/settings.json", settings.to_string());
+            };
+            let call = json!({"tool_name": "Read", "tool_input": {"file_path": "a"}});
+            assert_eq!(is_let_run(lay_out, &call), runs, "{matcher} at {event}");
+        }
+    }
+}
