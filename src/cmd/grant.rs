@@ -18,6 +18,7 @@ use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
+use crate::report::suggestion;
 use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox grant`.
@@ -150,7 +151,11 @@ fn held_by(edit: &SessionEdit) -> String {
     let own = if own.is_empty() { "no limits that can be raised".to_owned() } else { own };
     let session = &edit.state.session;
     let shared = [(Scope::User, &session.user_limits), (Scope::Project, &session.project_limits)];
-    let shared = shared.into_iter().map(|(scope, limits)| (scope.as_str(), caps(limits)));
+    // What was given of a budget is with the budget.
+    let of_now = |scope: Scope| edit.state.shared_budgets.iter().find(|budget| budget.scope == scope);
+    let shared = shared
+        .into_iter()
+        .map(|(scope, limits)| (scope.as_str(), caps(of_now(scope).map_or(limits, |budget| &budget.limits))));
     let shared: String = shared
         .filter(|(_, caps)| !caps.is_empty())
         .map(|(who, caps)| format!("; the {who} has {caps}, for `fusebox grant {who} …`"))
@@ -180,7 +185,10 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
         let still = clear_order::used_up(edit.state, &target, edit.now);
         if let Some(still) = still.iter().find(|it| it.finding.source == *more.rule) {
             let used = more.limit.show(still.finding.used);
-            said.push(format!("it is not enough: {used} is used, and the next step would be stopped again"));
+            let enough = suggestion::more(more.limit, still.more);
+            said.push(format!(
+                "it is not enough: {used} is used, and the next step would be stopped again; `{enough}` more is enough"
+            ));
         } else if ordered {
             said.push(edit.goes_on(&target));
         }

@@ -120,6 +120,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     let is_woken = waited && settings_baseline::wake(env, &state.session);
     let name = short(&before.id);
     if is_woken && !has_hooks {
+        state.session.diverted.let_go = true;
         session_lifecycle::end(&mut state);
         store.save(&mut state)?;
         return Ok(format!("session {name}: {LET_GO}\n"));

@@ -128,6 +128,14 @@ fn only(store: &Store, fits: Fits, here: &str) -> Result<Found> {
             because: Some(format!("session {} is the only one that is open", short(&session.id))),
             target: Target::Session(session.id.clone()),
         }),
+        _ if fits == Fits::Held => {
+            let held = candidates(store, fits)?;
+            let none = || {
+                Error::failed("nothing is held: nothing is paused, and no stop stands")
+                    .hint("`fusebox status` shows what is at work")
+            };
+            if held.is_empty() { Err(none()) } else { Err(with(Error::usage("no run or session is named"), &held)) }
+        }
         _ => Err(with(Error::usage("no run or session is named"), &at_work(store)?)),
     }
 }
@@ -267,11 +275,17 @@ pub const LATELY_DAYS: i64 = 30;
 
 /// Describes the sessions and runs that are at work, held or stopped, the newest first.
 fn at_work(store: &Store) -> Result<Vec<String>> {
+    candidates(store, Fits::Open)
+}
+
+/// Describes the sessions and runs that a command can do something with, the newest first. A main run that was ended and is not held
+/// is over.
+fn candidates(store: &Store, fits: Fits) -> Result<Vec<String>> {
     let mut sessions = store.open_sessions()?;
-    sessions.retain(|session| is_open(session.status));
+    sessions.retain(|session| if fits == Fits::Held { session.order.is_some() } else { is_open(session.status) });
     sessions.reverse();
     let mut runs = store.runs_at_work(LATELY_DAYS)?;
-    runs.retain(|run| is_open(run.status));
+    runs.retain(|run| fits.run(run) && (run.status == Status::Running || run.order.is_some() || !run.is_main()));
     retain_current(store, &mut runs)?;
     runs.sort_by_key(|run| std::cmp::Reverse(run.started.wall_ms));
     let sessions = sessions.iter().map(|session| of_session(store, session));

@@ -16,6 +16,9 @@ pub struct SettingsTaken {
     /// Whether a person has taken it that hooks are switched off.
     #[serde(default, skip_serializing_if = "is_default")]
     pub off: bool,
+    /// Whether a person has let the client go on without any of our handlers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub let_go: bool,
     /// Whether the client counts by other prices than the published ones.
     #[serde(default, skip_serializing_if = "is_default")]
     pub prices: bool,

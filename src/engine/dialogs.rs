@@ -4,7 +4,7 @@
 
 use crate::domain::bounds;
 use crate::domain::call::{CallState, Ended};
-use crate::domain::charge::RecordKind;
+use crate::domain::charge::{RecordKind, TOO_SOON};
 use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::limit::Unit;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
@@ -137,6 +137,9 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     let now = grants::cap_now(state, ask);
     if ask.hasty {
         log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
+        if let Some(record) = state.log_records.last_mut() {
+            record.reason = Some(TOO_SOON.to_owned());
+        }
         state.session.notify_user(&to_people::yes_too_soon(limit));
         return;
     }

@@ -112,6 +112,7 @@ fn set(session: &mut Session, now: &Registered) {
         values: prints(false),
         hooks: prints(true),
         off: now.disabled.is_some(),
+        let_go: false,
         prices: now.has_prices,
         plugins: now.plugins.clone(),
         asked: session.diverted.asked,

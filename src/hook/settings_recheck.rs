@@ -186,7 +186,7 @@ impl Recheck<'_> {
     fn end_client(&self) {
         // Whom a person has let go meanwhile has no hooks to lose.
         let Ok(Some(session)) = self.session() else { return };
-        if session.handlers.is_empty() {
+        if session.diverted.let_go {
             return;
         }
         let Process { pid, start, ns } = self.order.client;

@@ -36,9 +36,9 @@ pub fn watch_settings(
             let Some(harm) = settings_baseline::harm(&state.session, &now) else {
                 settings_baseline::take_hooks(env, &mut state.session, &now);
                 settings_baseline::take_timeout(&mut state.session, &now);
-                // A person has let go of a client without hooks: there are none that it could lose.
-                let has_hooks = !state.session.handlers.is_empty();
-                return has_hooks.then(|| settings_recheck::order(state, versions)).flatten();
+                // Whom a person has let go has no hooks that it could lose.
+                let is_held = !state.session.diverted.let_go;
+                return is_held.then(|| settings_recheck::order(state, versions)).flatten();
             };
             answer.decision = Some("block");
             answer.reason = Some(hold(state, &harm));

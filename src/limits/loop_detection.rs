@@ -24,7 +24,7 @@ pub const LIMIT: Limit = Limit {
     agentmd: Some("loop_detection"),
     advice: Some(
         "Another call, another input, or a look at why the result stays the same would have been progress; \
-         `loop_detection: false` in the agent's block switches this off.",
+         `loop_detection: false` in `main`, or in the agent's block of `agents`, switches this off.",
     ),
     doc: "Ends a run that repeats itself: the last 3 tool errors identical (same tool, same error, nothing new in \
           between), 9 where their inputs differ by more than numbers and spaces, an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \

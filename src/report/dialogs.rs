@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::charge::RecordKind;
+use crate::domain::charge::{RecordKind, TOO_SOON};
 use crate::domain::session::{Session, Status};
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;
@@ -17,6 +17,8 @@ pub enum Answer {
     Granted,
     /// Nothing was granted: No, Esc, or no person's Yes.
     Declined,
+    /// Nothing was granted: the Yes came too soon to have been read.
+    TooSoon,
     /// Nothing was granted: its agent was stopped while the question was open.
     Withdrawn,
     /// Nobody can answer any more: its client has gone, or the agent went on in another way.
@@ -30,6 +32,7 @@ impl Answer {
             Answer::Open => "no answer seen yet",
             Answer::Granted => "Yes",
             Answer::Declined => "No",
+            Answer::TooSoon => "Yes, too soon to count",
             Answer::Withdrawn => "withdrawn by a stop",
             Answer::Unanswered => "never answered",
         }
@@ -64,6 +67,7 @@ pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
         let answer = match record.event {
             Some(RecordKind::IncreaseAsked) => Answer::Open,
             Some(RecordKind::LimitGranted) => Answer::Granted,
+            Some(RecordKind::IncreaseDeclined) if record.reason.as_deref() == Some(TOO_SOON) => Answer::TooSoon,
             Some(RecordKind::IncreaseDeclined) => Answer::Declined,
             Some(RecordKind::IncreaseWithdrawn) => Answer::Withdrawn,
             _ => continue,

@@ -2,6 +2,7 @@
 
 use crate::domain::event::Moment;
 use crate::domain::policy::Scope;
+use crate::domain::session::Session;
 use crate::domain::verdict::Finding;
 use crate::messages::next_step::NextStep;
 use crate::report::reading::LimitReading;
@@ -22,16 +23,20 @@ pub fn kept_back(rows: &SessionRows, limits: &[LimitReading], now: Moment) -> Ve
     let session = &rows.session;
     let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
     let Some(main) = main.filter(|run| run.order.is_none() && session.order.is_none()) else { return Vec::new() };
+    let kept_back = |it: &Finding| KeptBack { finding: it.clone(), next: user_lines::unblocks(session, main, it) };
+    still(session, limits, now).map(kept_back).collect()
+}
+
+/// Returns what has kept the last prompt back and still leaves no room for one.
+pub fn still<'a>(session: &'a Session, limits: &'a [LimitReading], now: Moment) -> impl Iterator<Item = &'a Finding> {
     let findings = session.kept_back.iter().chain(&session.kept_back_too);
     // A person's order that is gone has been lifted.
     let is_lifted = |it: &Finding| it.facts().is_none() && it.scope == Scope::Session;
     let off = session.limits_off.as_ref().filter(|off| off.holds(now.wall_ms));
-    let is_off = |it: &Finding| off.is_some_and(|off| !off.keeps_finding(it));
-    let holds = |it: &&Finding| {
+    let is_off = move |it: &Finding| off.is_some_and(|off| !off.keeps_finding(it));
+    findings.filter(move |it| {
         !is_lifted(it) && !is_off(it) && limits.iter().all(|reading| !is_raised(it, Scope::Session, reading))
-    };
-    let kept_back = |it: &Finding| KeptBack { finding: it.clone(), next: user_lines::unblocks(session, main, it) };
-    findings.filter(holds).map(kept_back).collect()
+    })
 }
 
 /// Whether a limit has a higher cap by now than it had, or has begun anew.

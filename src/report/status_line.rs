@@ -4,8 +4,9 @@ use crate::domain::event::Moment;
 use crate::domain::limit::{Span, Unit};
 use crate::domain::plan_window::{PlanSpan, PlanWindows};
 use crate::domain::policy::{Billing, Mode, Scope};
-use crate::domain::session::{Run, Session, Status};
+use crate::domain::session::{Run, Status};
 use crate::report::bars::percent;
+use crate::report::kept_back;
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::SessionRows;
 use crate::ui::style::{Style, Terminal, length, plain, tokens};
@@ -35,23 +36,28 @@ pub struct StatusLineSource<'a> {
 struct Part {
     text: String,
     percent: u128,
+    /// Whether it says where the session does not simply go on.
+    is_standing: bool,
 }
 
 impl Part {
     fn said(text: &str) -> Part {
-        Part { text: text.to_owned(), percent: NEAR }
+        Part { is_standing: true, ..Part::plain(text.to_owned(), NEAR) }
+    }
+
+    fn plain(text: String, percent: u128) -> Part {
+        Part { text, percent, is_standing: false }
     }
 
     fn of(name: &str, reading: &LimitReading) -> Part {
-        Part { text: format!("{name} {}", figures(reading)), percent: percent(reading) }
+        Part::plain(format!("{name} {}", figures(reading)), percent(reading))
     }
 }
 
-/// Writes the line. A part that does not fit is left out, and shorter ones behind it are not.
+/// Writes the line. Where not all parts fit, what is nearly used up comes before what is not, and shorter ones before none.
 pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
-    let session = &source.rows.session;
     let mut parts = vec![spent(source, terminal)];
-    parts.extend(standing(session, source.now));
+    parts.extend(standing(source));
     parts.extend(source.budgets.iter().filter_map(shared));
     parts.extend(plan(source));
     parts.extend(agents(source));
@@ -59,24 +65,29 @@ pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
 }
 
 fn fitted(parts: &[Part], terminal: &Terminal) -> String {
-    let mut line = String::new();
+    let band = |part: &Part| [NEAR, NEARLY_ALL].iter().filter(|from| part.percent >= **from).count();
+    // What the session has spent is always there.
+    let mut by_weight: Vec<usize> = (1..parts.len()).collect();
+    by_weight.sort_by_key(|at| std::cmp::Reverse((parts[*at].is_standing, band(&parts[*at]))));
     let mut wide = 0;
-    for part in parts {
-        let between = if line.is_empty() { "" } else { BETWEEN };
-        let adds = length(between) + length(&part.text);
-        if wide + adds > terminal.width && !line.is_empty() {
-            continue;
+    let mut kept: Vec<usize> = Vec::new();
+    for at in std::iter::once(0).chain(by_weight) {
+        let adds = length(&parts[at].text) + if kept.is_empty() { 0 } else { length(BETWEEN) };
+        if wide + adds <= terminal.width || kept.is_empty() {
+            wide += adds;
+            kept.push(at);
         }
-        wide += adds;
-        let style = match part.percent {
-            0..NEAR => Style::Plain,
-            NEAR..NEARLY_ALL => Style::Yellow,
+    }
+    kept.sort_unstable();
+    let paint = |at: usize| {
+        let style = match band(&parts[at]) {
+            0 => Style::Plain,
+            1 => Style::Yellow,
             _ => Style::Red,
         };
-        line.push_str(between);
-        line.push_str(&terminal.paint(style, &part.text));
-    }
-    line
+        terminal.paint(style, &parts[at].text)
+    };
+    kept.into_iter().map(paint).collect::<Vec<_>>().join(BETWEEN)
 }
 
 /// What the session has spent: of the limit that its user pays by, where it has one.
@@ -88,22 +99,29 @@ fn spent(source: StatusLineSource, terminal: &Terminal) -> Part {
         Some(limit) => Part::of("session", limit),
         None => {
             let spent = source.rows.session.counters.spent;
-            Part { text: format!("session {}", terminal.spent(spent.tokens, spent.cost)), percent: 0 }
+            Part::plain(format!("session {}", terminal.spent(spent.tokens, spent.cost)), 0)
         }
     }
 }
 
 /// Says where the session does not simply go on.
-fn standing(session: &Session, now: Moment) -> Option<Part> {
-    let is_off = session.limits_off.as_ref().is_some_and(|off| off.holds(now.wall_ms));
+fn standing(source: StatusLineSource) -> Option<Part> {
+    let session = &source.rows.session;
+    let is_off = session.limits_off.as_ref().is_some_and(|off| off.holds(source.now.wall_ms));
     match (session.status, &session.order) {
         _ if is_off => Some(Part::said("limits off")),
         (_, Some(_)) if session.status == Status::Paused => Some(Part::said("paused: `fusebox resume`")),
         (_, Some(_)) => Some(Part::said("stopped: `fusebox explain`")),
-        _ if session.kept_back.is_some() => Some(Part::said("prompt blocked: `fusebox explain`")),
+        _ if is_blocked(source) => Some(Part::said("prompt blocked: `fusebox explain`")),
         _ if session.mode == Mode::Observe => Some(Part::said("only observed")),
         _ => None,
     }
+}
+
+/// Whether the last prompt was blocked, and nothing has made room since.
+fn is_blocked(source: StatusLineSource) -> bool {
+    let limits = reading::of_session(source.rows, source.now);
+    kept_back::still(&source.rows.session, &limits, source.now).next().is_some()
 }
 
 /// What sessions share: the user's budgets of money, and others that are nearly used up.
@@ -127,7 +145,7 @@ fn team(budget: &Budget) -> Part {
     let reading = &budget.reading;
     let left = reading.cap.limit.show(reading.cap.value.saturating_sub(reading.used.value));
     let is_over = reading.used.value >= reading.cap.value;
-    Part { text: format!("team {} {left} left", plain(&budget.id)), percent: if is_over { 100 } else { 0 } }
+    Part::plain(format!("team {} {left} left", plain(&budget.id)), if is_over { 100 } else { 0 })
 }
 
 /// The windows of the user's plan: `5h 42 %`, with the cap where one is set.
@@ -141,7 +159,7 @@ fn plan(source: StatusLineSource) -> Vec<Part> {
         let cap = limit.map(|limit| limit.reading.cap.value);
         let of_cap = cap.map(|cap| format!("/{cap}")).unwrap_or_default();
         let percent = u128::from(used) * 100 / u128::from(cap.unwrap_or(100).max(1));
-        Some(Part { text: format!("{name} {used}{of_cap} %"), percent })
+        Some(Part::plain(format!("{name} {used}{of_cap} %"), percent))
     };
     spans.into_iter().filter_map(part).collect()
 }
@@ -154,7 +172,7 @@ fn agents(source: StatusLineSource) -> Vec<Part> {
     let more = parts.len().saturating_sub(MOST_AGENTS);
     parts.truncate(MOST_AGENTS);
     if more > 0 {
-        parts.push(Part { text: format!("{more} more at work"), percent: 0 });
+        parts.push(Part::plain(format!("{more} more at work"), 0));
     }
     parts
 }
@@ -166,7 +184,7 @@ fn agent(source: StatusLineSource, run: &Run) -> Option<Part> {
         Some(limit) if run.is_main() => (percent(limit) >= NEAR).then(|| Part::of("main", limit)),
         Some(limit) => Some(Part::of(&plain(&run.agent_type), limit)),
         None if run.is_main() => None,
-        None => Some(Part { text: plain(&run.agent_type), percent: 0 }),
+        None => Some(Part::plain(plain(&run.agent_type), 0)),
     }
 }
 

@@ -157,6 +157,10 @@ pub fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
 
 /// Returns what a limit has found with what is used by now.
 pub fn finding_of_now(finding: &Finding, scope: Scope, limits: &[LimitReading]) -> Finding {
+    // What sessions share has a line of its own that tells how it stands now.
+    if matches!(finding.scope, Scope::Project | Scope::User | Scope::Team) {
+        return Finding { spent: 0, ..finding.clone() };
+    }
     let same = |reading: &&LimitReading| finding.source == *reading.limit && finding.scope == scope;
     let now = limits.iter().find(same).filter(|_| finding.spent_by_requests()).map_or(0, |reading| reading.used.value);
     Finding { spent: finding.spent.max(now), ..finding.clone() }

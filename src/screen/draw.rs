@@ -10,7 +10,7 @@ use crate::screen::item::{Gauge, Item};
 use crate::screen::update::{ScreenState, Stage};
 use crate::screen::view::{View, counts};
 use crate::ui::formats::counted;
-use crate::ui::style::{Colour, cut, tokens};
+use crate::ui::style::{Colour, cut, cut_before_figure, tokens};
 use crate::ui::terminal::plain;
 use crate::ui::wrap;
 
@@ -319,7 +319,8 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
         canvas.put_right(columns.gauge, y, 5, &format!("{}%", gauge.percent), Style::new());
     }
     let style = if item.waits { canvas.ink(Color::Yellow) } else { Style::new() };
-    canvas.put(columns.gauge + 2, y, width, &item.doing, style);
+    let at = columns.gauge + 2;
+    canvas.put(at, y, width, &cut_before_figure(&item.doing, usize::from(width.saturating_sub(at))), style);
 }
 
 /// Returns the name of an item in so much room: of a run its type is cut, since its id is what orders take.

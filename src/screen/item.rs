@@ -1,7 +1,7 @@
 //! A line of the screen's tree: a session or a run, with its limits and what it does now.
 
 use crate::domain::policy::Billing;
-use crate::domain::session::{Order, Status};
+use crate::domain::session::{MAIN, Order, Status};
 use crate::messages::advice::typed;
 use crate::report::bars::percent;
 use crate::report::doing::Doing;
@@ -110,6 +110,10 @@ impl Item {
 
     /// Makes the line of a run.
     pub fn of_run(run: &RunReport, session: &SessionReport, depth: usize, doing: Doing, billing: Billing) -> Item {
+        // The limits of its session are the main agent's, too.
+        let own = proposal(&run.limits, run.order.as_ref());
+        let of_session = || proposal(&session.limits, session.order.as_ref());
+        let proposal = if own.is_empty() && run.agent_type == MAIN { of_session() } else { own };
         Item {
             id: ItemId { session: session.session_id.clone(), run: Some(run.run_id.clone()) },
             depth,
@@ -122,7 +126,7 @@ impl Item {
             doing: plain(&doing.words),
             waits: doing.waits,
             gauges: gauges(&run.limits, billing),
-            proposal: proposal(&run.limits, run.order.as_ref()),
+            proposal,
         }
     }
 }
@@ -136,7 +140,9 @@ fn gauges(limits: &[LimitReading], billing: Billing) -> Vec<Gauge> {
 fn proposal(limits: &[LimitReading], order: Option<&Order>) -> String {
     let may_grow = || limits.iter().filter(|reading| reading.tells() && reading.increase > 0);
     let ordered = may_grow().find(|reading| order.is_some_and(|order| order.finding.source == *reading.limit));
-    let proposed = ordered.or_else(|| may_grow().max_by_key(|reading| percent(reading)));
+    // Of several that are as near the first counts: what is spent stands before what is counted.
+    let nearest = || may_grow().rev().max_by_key(|reading| percent(reading));
+    let proposed = ordered.or_else(nearest);
     proposed.map_or_else(String::new, |reading| {
         let given = order.filter(|order| order.finding.source == *reading.limit).map(|order| &order.finding);
         let more = match given.map(|finding| suggestion::finding_of_now(finding, finding.scope, limits)) {

@@ -13,6 +13,7 @@ use crate::screen::spent::Spent;
 use crate::ui::formats::counted;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
+use crate::wire::user_lines::by_layer;
 
 /// How many trips are kept for the screen.
 const TRIPS: usize = 8;
@@ -108,10 +109,12 @@ impl View {
         }
         for held in &session.kept_back {
             is_waiting = true;
+            // Where the line is cut, the command is still there.
+            let (next, why) = (held.next.entry(), by_layer(&held.finding));
             self.waits.push(format!(
                 "session {} in {place}: {}",
                 short(&session.session_id),
-                plain(&held.next.entry())
+                plain(&format!("{next}: {why}"))
             ));
         }
         self.items[at].waits = is_waiting;

@@ -108,6 +108,16 @@ pub fn cut(text: &str, width: usize) -> String {
     kept + "…"
 }
 
+/// Cuts a text to so many characters before a figure at its end, which stays whole: a part of it would be another.
+pub fn cut_before_figure(text: &str, width: usize) -> String {
+    match text.rsplit_once(' ').filter(|_| length(text) > width) {
+        Some((words, figure)) if figure.starts_with(|c: char| c.is_ascii_digit()) && width > length(figure) + 2 => {
+            format!("{} {figure}", cut(words, width - length(figure) - 1))
+        }
+        _ => cut(text, width),
+    }
+}
+
 /// Cuts the beginning off a text, which is what a path can spare.
 pub fn cut_front(text: &str, width: usize) -> String {
     let long = length(text);
@@ -130,6 +140,18 @@ pub fn tokens(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_figure_at_the_end_is_never_cut() {
+        for (text, width, cut) in [
+            ("asks for more, 125s", 17, "asks for mo… 125s"),
+            ("asks for more, 12s", 18, "asks for more, 12s"),
+            ("dialog: mcp__github__search 3m", 17, "dialog: mcp__… 3m"),
+            ("asked for more: nobody answered", 17, "asked for more: …"),
+        ] {
+            assert_eq!(cut_before_figure(text, width), cut);
+        }
+    }
 
     #[test]
     fn text_is_cut_to_its_width() {

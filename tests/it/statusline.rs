@@ -97,6 +97,13 @@ fn the_line_says_what_is_used_of_each_limit_and_who_is_at_work() {
     };
     assert_eq!(narrow("50", &json!({})), "session 0.00/5.00 USD · today 0.00/25.00 USD\n");
     assert_eq!(narrow("32", &windows(42.7, in_seconds(3600))), "session 0.00/5.00 USD · 5h 42 %\n");
+    // What is nearly used up comes before what is not.
+    let said = narrow("50", &windows(81.0, in_seconds(3600)));
+    assert_eq!(said, "session 0.00/5.00 USD · 5h 81 % · developer 2/25\n");
+    assert_eq!(
+        narrow("57", &windows(81.0, in_seconds(3600))),
+        "session 0.00/5.00 USD · today 0.00/25.00 USD · 5h 81 %\n"
+    );
 }
 
 #[test]

@@ -75,3 +75,17 @@ fn a_prompt_that_a_persons_stop_blocks_is_in_the_log() {
     let log = shell(&scene, "fusebox log").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(log.contains("A prompt was blocked: its session is stopped"), "{log}");
 }
+
+/// A grant makes room for the prompt that was blocked: the status line says no more that it is.
+#[test]
+fn the_status_line_tells_of_a_blocked_prompt_until_there_is_room() {
+    let mut scene = begin(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
+    assert!((0..30).any(|_| !scene.step(Actor::Main)));
+    scene.says_no();
+    scene.stops();
+    assert!(!scene.prompt());
+    let line = || scene.world.command(&["statusline"]).stdin(json!({"session_id": "s-0000"})).run().ok();
+    assert!(line().contains("prompt blocked"), "{}", line());
+    shell(&scene, "fusebox grant s-0000 max_cost_usd=+1");
+    assert!(!line().contains("blocked"), "{}", line());
+}

@@ -178,12 +178,9 @@ fn the_only_one_is_taken_and_said() {
     ");
     assert_snapshot!(world.run(&["resume"]), @r"
     [stderr]
-    error: no run or session is named
-      hint: name one of these:
-        session 5f0c1d2e  running
-        run a1b2c3d4  developer  running  session 5f0c1d2e
-        run b7d1aaaa  main  running  session 5f0c1d2e
-    [exit 2]
+    error: nothing is held: nothing is paused, and no stop stands
+      hint: `fusebox status` shows what is at work
+    [exit 1]
     ");
     let world = with_shop();
     assert_snapshot!(world.run(&["grant", "max_turns=+5"]), @r"

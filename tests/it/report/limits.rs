@@ -266,7 +266,7 @@ fn loops_and_storms_of_refusals_are_explained() {
     #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 loop_detection (the same call had the same result 5 times in a row) terminate project
       developer (a1) repeated itself: the same call had the same result 5 times in a row; loop_detection was set by the project's .claude/fusebox.json. Its action is terminate: the run was stopped and its
         work is partial.
-      Another call, another input, or a look at why the result stays the same would have been progress; `loop_detection: false` in the agent's block switches this off.
+      Another call, another input, or a look at why the result stays the same would have been progress; `loop_detection: false` in `main`, or in the agent's block of `agents`, switches this off.
 
     Next
       fusebox resume a1
