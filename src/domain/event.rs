@@ -37,6 +37,12 @@ impl Moment {
         Moment { wall_ms, mono_ms: self.mono_ms.saturating_sub(passed), ..self }
     }
 
+    /// Returns the later of two moments; `self` where the clocks do not agree on it, as after one of them was set.
+    pub fn or_later(self, other: Moment) -> Moment {
+        let is_before = self.boot == other.boot && self.mono_ms < other.mono_ms && self.wall_ms < other.wall_ms;
+        if is_before { other } else { self }
+    }
+
     /// Returns the milliseconds from `earlier` to `self`, sleep included, across boots by the wall clock.
     pub fn wall_since(self, earlier: Moment) -> u64 {
         if self.boot == earlier.boot {

@@ -155,9 +155,9 @@ fn prompted(state: &mut SessionState, run: &str) {
     state.shared_budgets.iter_mut().for_each(|budget| budget.pending_trips.clear());
 }
 
-/// Moves the run's clock forward, and the session's with a main run's.
+/// Moves the run's clock forward, and the session's with a main run's. An event that waited for the state may come after a later one.
 fn tick(state: &mut SessionState, id: &str, event: &Event) {
-    state.session.last = event.at;
+    state.session.last = event.at.or_later(state.session.last);
     session_lifecycle::go_on(state, &event.kind);
     if matches!(event.kind, EventKind::ConfigChanged | EventKind::Other(_)) {
         // It says nothing of the run's work: the next event that does counts the time, or nobody where that was idle.
@@ -179,7 +179,7 @@ fn tick(state: &mut SessionState, id: &str, event: &Event) {
         }
     }
     let Some(run) = state.run_mut(id) else { return };
-    run.last = event.at;
+    run.last = event.at.or_later(run.last);
     if !run.working && matches!(event.kind, EventKind::Prompt { .. } | EventKind::SubagentStarted) {
         // A response whose batch never ended is none that is on disk already.
         run.unpaid = run.unpaid.max(0);

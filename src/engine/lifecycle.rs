@@ -81,7 +81,7 @@ pub fn go_on(run: &mut Run, at: Moment) {
     if !run.working {
         run.working = true;
         run.resumed = false;
-        run.last = at;
+        run.last = at.or_later(run.last);
     }
     if run.order.is_none() {
         run.status = Status::Running;

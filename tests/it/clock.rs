@@ -115,6 +115,46 @@ fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
 }
 
 #[test]
+fn an_event_that_was_taken_late_has_no_time_counted_twice() {
+    let calls = || EventKind::ToolRequested(call());
+    for agent in agents() {
+        let mut client = Client::new(agent.clone());
+        client.tell(begins(&agent));
+        client.pass(GAP, 0);
+        let waited = client.at;
+        client.pass(1_000, 0);
+        client.tell(calls());
+        let overtakes = std::mem::replace(&mut client.at, waited);
+        client.tell(calls());
+        assert_eq!(client.state.session.last, overtakes, "{agent:?}");
+        client.at = overtakes;
+        client.pass(GAP, 0);
+        client.tell(calls());
+        assert_eq!(client.worked_ms(), 2 * GAP + 1_000, "{agent:?}");
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_goes_on_from_there() {
+    let calls = || EventKind::ToolRequested(call());
+    for agent in agents() {
+        let mut client = Client::new(agent.clone());
+        client.tell(begins(&agent));
+        client.at.wall_ms -= 86_400_000;
+        client.pass(GAP, 0);
+        client.tell(calls());
+        assert_eq!((client.worked_ms(), client.state.session.last), (GAP, client.at), "{agent:?}");
+        // As in a time namespace of its own.
+        client.at.mono_ms = 5;
+        client.at.wall_ms += 1_000;
+        client.tell(calls());
+        client.pass(GAP, 0);
+        client.tell(calls());
+        assert_eq!((client.worked_ms(), client.state.session.last), (2 * GAP, client.at), "{agent:?}");
+    }
+}
+
+#[test]
 fn an_agent_that_starts_again_has_ended_unseen() {
     let agent = agents()[1].clone();
     let mut client = Client::new(agent.clone());
