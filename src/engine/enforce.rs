@@ -136,7 +136,8 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let sees_batches = state.session.sees_batches;
     let Some(run) = state.run_mut(id) else { return };
     let blind = run.is_blind(sees_batches);
-    if matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits)) {
+    let waits = matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits));
+    if waits && verdict.decision >= Decision::Deny {
         // A call that waits for an answer has come to ask.
         run.owes_ask &= verdict.refusal != Some(Refusal::Asking);
         if blind {

@@ -4,7 +4,7 @@ use crate::domain::bounds::SPAWN_LIMITS;
 use crate::domain::event::{Event, EventKind, Intent};
 use crate::domain::session::Status;
 use crate::domain::spawn::Spawn;
-use crate::domain::verdict::{Decision, Refusal, Verdict};
+use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::limit_source::LimitSource;
 use crate::engine::session_state::SessionState;
 
@@ -19,7 +19,7 @@ pub fn keep_room(
     (verdict, limit_source): (&Verdict, &dyn LimitSource),
 ) {
     let EventKind::ToolRequested(call) = &event.kind else { return };
-    if verdict.decision >= Decision::Deny || verdict.refusal == Some(Refusal::Waits) {
+    if verdict.decision >= Decision::Deny {
         return;
     }
     let spawn = match &call.intent {

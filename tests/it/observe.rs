@@ -8,9 +8,10 @@ use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitSet, Rate};
 use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
 use fusebox::domain::session::{Session, Status};
-use fusebox::domain::verdict::Decision;
+use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;
+use fusebox::engine::{enforce, spawns};
 
 use crate::state::{SameForAll, at, rules, session, used};
 
@@ -108,6 +109,25 @@ fn what_would_be_refused_counts_as_running() {
         assert!(verdict.findings.iter().any(|finding| finding.source == *"max_parallel_subagents"));
     }
     assert_eq!((state.session.spawns.len(), state.run("p1").unwrap().counters.turns), (2, 2));
+}
+
+#[test]
+fn an_agent_that_would_have_to_wait_starts_and_counts_as_running() {
+    let policy = SameForAll(LimitSet::default());
+    for mode in [Mode::Observe, Mode::Enforce] {
+        let mut state = SessionState::new(Session { mode, ..session("s1") });
+        let prompt = EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false };
+        apply_event(&mut state, &event(0, prompt), &Ingested::default(), &policy);
+        let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, model: None, prompt: String::new() };
+        let spawn = event(1, EventKind::ToolRequested(call("a1", "Agent", spawn)));
+        let is_observed = mode == Mode::Observe;
+        let decision = if is_observed { Decision::Allow } else { Decision::Deny };
+        let verdict = Verdict { observed: is_observed, ..Verdict::refusing(decision, Vec::new(), Refusal::Waits) };
+        enforce::enforce(&mut state, "p1", &spawn, &verdict);
+        spawns::keep_room(&mut state, "p1", &spawn, (&verdict, &policy));
+        let run = state.run("p1").unwrap();
+        assert_eq!((run.admitted, state.session.spawns.len()), (is_observed, usize::from(is_observed)));
+    }
 }
 
 #[test]
