@@ -36,8 +36,8 @@ pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
     let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return false };
     let fits = match order.finding.facts().map(|limit| &limit.meter) {
         Some(Meter::Spend { used, part }) => {
-            let next = part(&of_session.reserved) + part(&of_session.next);
-            order.finding.scope == Scope::Session && used(&of_session) + next <= order.finding.cap
+            let next = part(&of_session.reserved).saturating_add(part(&of_session.next));
+            order.finding.scope == Scope::Session && used(&of_session).saturating_add(next) <= order.finding.cap
         }
         _ => true,
     };

@@ -230,7 +230,8 @@ pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
     let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
         (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {
             let meters = used.meters_of(rule);
-            finding.used + part(&meters.reserved) + part(&meters.next) <= finding.cap
+            let next = part(&meters.reserved).saturating_add(part(&meters.next));
+            finding.used.saturating_add(next) <= finding.cap
         }
         (Some(Meter::Window), ..) => false,
         _ => true,
