@@ -305,6 +305,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// Whether it has no row yet: its first event is being taken.
+    pub fn is_new(&self) -> bool {
+        self.listed.is_none()
+    }
+
     /// Returns what its row is to be found by.
     pub fn listing(&self) -> ListedSession {
         ListedSession { last_active_day: day_of(self.last.wall_ms), status: self.status }

@@ -170,7 +170,7 @@ fn unannounced(
 ) -> Result<Vec<Unannounced>> {
     let folder = layout::folder(Path::new(&state.session.position.path));
     let is_left = state.session.unread.contains_key(&*folder.to_string_lossy());
-    let is_new = state.session.started == event.at;
+    let is_new = state.session.is_new();
     let ends = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stopped { .. } | EventKind::SessionEnded);
     if !(is_new || is_left || ends) {
         return Ok(Vec::new());

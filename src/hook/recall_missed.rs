@@ -30,7 +30,7 @@ const MOST_RECOUNTED: u64 = 64 << 20;
 /// what hooks have missed since.
 pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut Ingested) -> Result<()> {
     let transcript = Path::new(&state.session.position.path);
-    let is_new = state.session.started == event.at;
+    let is_new = state.session.is_new();
     let since_ms = state.session.spend_before_install.until_ms.unwrap_or(0);
     for agent in &found.unannounced {
         found.recalled.extend(of_agent(Path::new(&agent.path), &agent.id, since_ms));

@@ -6,6 +6,7 @@ use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 
+use crate::given::GivenTime;
 use crate::state::{load, save};
 use crate::world::{TestWorld, with};
 
@@ -121,6 +122,21 @@ fn a_person_is_told_where_state_and_transcript_are_gone() {
         assert!(told.contains("neither does the transcript"), "{transcript}: {told}");
         assert!(world.run(&["log", "--json"]).ok().contains("neither does the transcript"));
     }
+}
+
+#[test]
+fn only_the_first_event_of_a_session_begins_it() {
+    let world = with_work(&json!({"main": {"max_turns": 3}}));
+    let time = GivenTime::at(&world, Environment::real().now().wall_ms);
+    let hook = |name: &str, rest: &Value| time.hook(world.event(SESSION, "p2", name, rest));
+    hook("SessionStart", &json!({"source": "startup"}));
+    fs::remove_dir_all(world.path("state")).unwrap();
+    fs::remove_file(world.path("s1.jsonl")).unwrap();
+    let read = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t3"});
+    hook("PreToolUse", &read);
+    // In the same millisecond.
+    let told = hook("PostToolUse", &with(read, &json!({"tool_response": {}})));
+    assert!(!told.contains("neither does the transcript"), "{told}");
 }
 
 #[test]
