@@ -180,7 +180,17 @@ fn unannounced(
         Agent::Sub { id, .. } => Some(id.as_str()),
         Agent::Main => None,
     };
-    let found = ingest.unannounced(state, |id| own == Some(id) || store.has_run(&session, id).unwrap_or(false))?;
+    let damage = Cell::new(None);
+    let has_run = |id: &str| {
+        store.has_run(&session, id).unwrap_or_else(|cause| {
+            damage.set(Some(cause));
+            true
+        })
+    };
+    let found = ingest.unannounced(state, |id| own == Some(id) || has_run(id))?;
+    if let Some(cause) = damage.take() {
+        return Err(cause);
+    }
     for agent in &found {
         ingest.agent(state, &agent.id, None)?;
     }
