@@ -9,6 +9,7 @@
 //! | what is said once; what waits to be said | [`NOTIFIED`] a kind; [`NOTIFICATIONS`] an event | is not said; is counted |
 //! | prompts of the schedule | [`CRONS`] | any prompt may be one of them |
 //! | commands in the background | [`COMMANDS`] | refused, or ended at once |
+//! | tasks that a prompt tells of | [`TASKS_TOLD`] | are at work until their own ends are told |
 //! | calls of a stopped agent's report | [`REPORT_CALLS`] | refused |
 //! | agents asked for | [`SPAWNS`] | refused |
 //! | bytes of the limits that a spawn asks for | [`SPAWN_LIMITS`] | are none |
@@ -52,6 +53,8 @@ pub const CRONS: usize = 1_000;
 /// Shell commands in the background that end with their run. While so many run, no further shell command is admitted. One that an
 /// admitted command leaves in the background is ended at once.
 pub const COMMANDS: usize = 200;
+/// Notifications of tasks that are read in one prompt: more than commands can run. Each is looked up while others wait for the state.
+pub const TASKS_TOLD: usize = 256;
 /// Agents that were requested and have not begun. While there are so many, no further one is admitted.
 pub const SPAWNS: usize = 1_000;
 /// The most bytes of the limits that a spawn's prompt asks for: they are kept with its run, and every call of it reads and writes them.

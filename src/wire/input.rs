@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::byte_search;
+use crate::domain::bounds::TASKS_TOLD;
 use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Moment, Notification, Spawned};
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
@@ -308,11 +309,13 @@ pub(super) fn outcome(input: &Input, failed: Failed) -> CallOutcome {
     CallOutcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
 }
 
-/// Reads the notifications that a prompt is made of; none where it is something else.
+/// Reads the first notifications that a prompt is made of; none where it is something else.
 pub fn notifications(text: &str) -> Vec<Notification> {
     let mut found = Vec::new();
     let mut rest = text;
-    while let Some(body) = rest.trim_start().strip_prefix("<task-notification>") {
+    while found.len() < TASKS_TOLD
+        && let Some(body) = rest.trim_start().strip_prefix("<task-notification>")
+    {
         let (body, after) = body.split_once("</task-notification>").unwrap_or((body, ""));
         let tag = |name: &str| {
             let after = body.split(&format!("<{name}>")).nth(1)?;

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use fusebox::wire::input::notifications;
 use serde_json::json;
 
 use crate::world::TestWorld;
@@ -104,4 +105,12 @@ fn a_transcript_in_any_state_costs_no_count() {
     let report: serde_json::Value = serde_json::from_str(&world.run(&["report", "--json"]).ok()).unwrap();
     assert_eq!(report["sessions"][0]["requests"], 3, "each response once, and none lost: {report}");
     assert_eq!(report["sessions"][0]["turns"], 5);
+}
+
+#[test]
+fn of_a_prompt_that_tells_of_more_tasks_than_can_run_the_first_are_read() {
+    let one = |task: usize| format!("<task-notification><task-id>a{task}</task-id></task-notification>\n");
+    let told: String = (0..5_000).map(one).collect();
+    let read = notifications(&told);
+    assert_eq!((read.len(), read[0].task.as_str()), (256, "a0"));
 }
