@@ -97,10 +97,14 @@ fn lock(path: &Path, way: Way, patience: Duration) -> Result<(Option<File>, bool
     }
     // A waiting thread queues in the kernel, in turn; only this process's patience is limited.
     let (done, wait) = mpsc::channel();
-    thread::spawn(move || {
+    let waits = thread::Builder::new().spawn(move || {
         let locked = (way.in_turn)(&file).map(|()| file);
         let _gone = done.send(locked);
     });
+    if waits.is_err() {
+        // The system gives no more threads: the lock is missed.
+        return Ok((None, true));
+    }
     Ok((wait.recv_timeout(patience).ok().and_then(|locked| locked.ok()), true))
 }
 
@@ -168,7 +172,8 @@ mod tests {
         assert!(is_held(&refused), "{refused:?} {:?}", refused.kind());
         assert!(!is_held(&io::Error::from(io::ErrorKind::Unsupported)));
         let (sends, comes) = mpsc::channel();
-        thread::spawn(move || sends.send(lock(&path, ALONE, PATIENCE).unwrap()));
+        let locks = move || sends.send(lock(&path, ALONE, PATIENCE).unwrap());
+        thread::Builder::new().spawn(locks).unwrap();
         assert!(comes.recv_timeout(Duration::from_millis(20)).is_err(), "it was not waited for");
         drop(held);
         let (held, waited) = comes.recv().unwrap();

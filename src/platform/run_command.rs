@@ -101,18 +101,22 @@ impl Program {
     pub fn begin_beside(mut self) -> io::Result<()> {
         let command = self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = system::spawn_detached(command)?;
-        thread::spawn(move || child.wait());
+        // Without a thread that waits for it, the system keeps its exit code as long as this process lives.
+        let _kept = thread::Builder::new().spawn(move || child.wait());
         Ok(())
     }
 
     /// Runs it to its end with this input; `None` where it takes longer than `patience`. What it has begun ends with it.
     pub fn run(mut self, input: &[u8], patience: Duration) -> io::Result<Option<Ran>> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let (mut child, brood) = system::spawn_apart(&mut self.command)?;
-        let (out, err) = (listen(child.stdout.take()), listen(child.stderr.take()));
-        write_input(&mut child, input);
-        let (done, ended) = mpsc::channel();
-        thread::spawn(move || done.send(child.wait()));
+        let (child, brood) = system::spawn_apart(&mut self.command)?;
+        let Attended { out, err, ended } = match attend(child, input) {
+            Ok(attended) => attended,
+            Err(cause) => {
+                brood.end();
+                return Err(cause);
+            }
+        };
         let status = ended.recv_timeout(patience);
         // What it has left behind would outlive it unseen.
         brood.end();
@@ -139,25 +143,45 @@ impl Program {
     }
 }
 
+/// What comes from a program that runs.
+struct Attended {
+    /// Its standard output, once it is closed.
+    out: Receiver<Vec<u8>>,
+    /// Its standard error, once it is closed.
+    err: Receiver<Vec<u8>>,
+    /// How it ended.
+    ended: Receiver<io::Result<ExitStatus>>,
+}
+
+/// Hands a program its input, and collects what it prints and how it ends; an error where the system gives no threads for that.
+fn attend(mut child: Child, input: &[u8]) -> io::Result<Attended> {
+    let (out, err) = (listen(child.stdout.take())?, listen(child.stderr.take())?);
+    write_input(&mut child, input)?;
+    let (done, ended) = mpsc::channel();
+    thread::Builder::new().spawn(move || done.send(child.wait()))?;
+    Ok(Attended { out, err, ended })
+}
+
 /// Hands a program its input, at its own pace.
-fn write_input(child: &mut Child, input: &[u8]) {
+fn write_input(child: &mut Child, input: &[u8]) -> io::Result<()> {
     let (pipe, input) = (child.stdin.take(), input.to_vec());
-    thread::spawn(move || {
+    let write = move || {
         // A program that does not read it is free to.
         let _unread = pipe.map(|mut pipe| pipe.write_all(&input));
-    });
+    };
+    thread::Builder::new().spawn(write).map(drop)
 }
 
 /// Collects what a program prints, as far as it is kept.
-fn listen(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+fn listen(pipe: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>>> {
     let (heard, words) = mpsc::channel();
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         let mut text = Vec::new();
         if let Some(mut pipe) = pipe {
             let _cut = pipe.by_ref().take(MOST_BYTES).read_to_end(&mut text);
             let _rest = io::copy(&mut pipe, &mut io::sink());
         }
         let _unheard = heard.send(text);
-    });
-    words
+    })?;
+    Ok(words)
 }

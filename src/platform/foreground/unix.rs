@@ -35,7 +35,7 @@ fn wait(mut child: Child, mut signals: Signals) -> Result<(ExitStatus, Option<u8
     let handle = signals.handle();
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let has_terminal = io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
-    let listener = thread::spawn(move || {
+    let listen = move || {
         let mut handed_on = None;
         for signal in signals.forever() {
             let passed_on = match signal {
@@ -50,10 +50,12 @@ fn wait(mut child: Child, mut signals: Signals) -> Result<(ExitStatus, Option<u8
             }
         }
         handed_on
-    });
+    };
+    // Where the system gives no thread for it, signals are not handed on.
+    let listener = thread::Builder::new().spawn(listen);
     let status = child.wait().map_err(|cause| Error::failed(format!("cannot wait for the command: {cause}")));
     handle.close();
-    let handed_on = listener.join().unwrap_or_default();
+    let handed_on = listener.ok().and_then(|listener| listener.join().ok()).flatten();
     Ok((status?, handed_on))
 }
 
