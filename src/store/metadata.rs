@@ -147,12 +147,23 @@ impl Store {
     }
 
     /// Returns some of the facts whose names begin with `prefix`, by name: the rest of the name, and the value. They come after
-    /// the one whose name ends with `after`.
+    /// the one whose name ends with `after`. Those that another program has written are left out, and remembered as that.
     pub fn some_metadata(&self, prefix: &str, after: &str, most: u64) -> Result<Vec<(String, String)>> {
-        let some = format!("SELECT substr(key, length(?1) + 1), value FROM metadata {BELOW} ORDER BY key LIMIT ?3");
+        let some = format!("SELECT key, value, seal FROM metadata {BELOW} ORDER BY key LIMIT ?3");
         let mut statement = self.prepare(&some)?;
-        let rows = statement.query_map(params![prefix, after, column(most)], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let mut rows = statement.query(params![prefix, after, column(most.max(MOST))])?;
+        let (mut found, most) = (Vec::new(), usize::try_from(most).unwrap_or(usize::MAX));
+        while found.len() < most
+            && let Some(row) = rows.next()?
+        {
+            let (name, value, sealed): (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            if sealed != seal(&name, &value) {
+                self.altered_facts.borrow_mut().insert(name);
+            } else if let Some(rest) = name.strip_prefix(prefix) {
+                found.push((rest.to_owned(), value));
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the client processes that sessions were pinned by in a boot, with their start times: by the facts about them, and by

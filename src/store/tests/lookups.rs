@@ -73,3 +73,21 @@ fn ids_are_found_by_their_beginnings() -> Result<()> {
     );
     Ok(())
 }
+
+#[test]
+fn facts_that_another_program_has_written_are_left_out_where_some_are_looked_up() -> Result<()> {
+    let (_folder, store) = store();
+    for name in ["client:1:5:7:0", "client:2:5:7:0"] {
+        store.set_metadata(name, "3 s1")?;
+    }
+    let forge = "REPLACE INTO metadata (key, value, seal) VALUES (?1, '9 s9', 0)";
+    for name in ["client:1:5:7:+", "client:2:5:7:0"] {
+        store.conn.execute(forge, [name])?;
+    }
+    let found = |prefix: &str| store.some_metadata(prefix, "", 1);
+    assert_eq!(found("client:1:5:7:")?, [("0".to_owned(), "3 s1".to_owned())]);
+    assert_eq!(found("client:2:5:7:")?, []);
+    assert_eq!(store.clients(7)?, [(1, 5)]);
+    assert_eq!(store.take_altered_facts(), ["client:1:5:7:+", "client:2:5:7:0"]);
+    Ok(())
+}
