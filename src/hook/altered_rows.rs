@@ -44,7 +44,7 @@ pub struct AlteredSession {
 
 /// Deletes the rows of a session, so that its event begins anew. Returns its charges: its transcript may be shorter by now.
 pub fn forget(folder: &Path, session: &str, cause: Error) -> Result<AlteredSession> {
-    let store = Store::open_for(folder, Some(session))?;
+    let store = Store::open_for_hook(folder, session)?;
     store.begin()?;
     let fact = fact::ALTERED.of(session);
     let noted = store.metadata(&fact)?.and_then(|times| times.parse().ok()).unwrap_or(0);

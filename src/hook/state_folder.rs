@@ -49,7 +49,7 @@ pub fn open(env: &Environment, folder: &mut PathBuf, event: &Event) -> Result<(S
 }
 
 fn begin(folder: &Path, event: &Event) -> Result<(Store, Option<Box<Session>>)> {
-    let store = Store::open_for(folder, Some(&event.session))?;
+    let store = Store::open_for_hook(folder, &event.session)?;
     store.begin()?;
     let session = store.session(&event.session)?;
     if session.as_ref().is_some_and(|session| session.is_altered) {

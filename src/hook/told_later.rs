@@ -9,7 +9,7 @@ use crate::store::{Store, log_file};
 /// Has the person of a session told something once, under a key of its own; it is written down, too. Nothing where the state does not
 /// know the session.
 pub fn once(env: &Environment, folder: &Path, id: &str, (key, what): (&str, &str)) -> Result<()> {
-    let store = Store::open_for(folder, Some(id))?;
+    let store = Store::open_for_hook(folder, id)?;
     store.begin()?;
     if let Some(mut session) = store.session(id)?.filter(|session| !session.is_altered)
         && session.says_first(key)

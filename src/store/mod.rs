@@ -86,6 +86,13 @@ impl Store {
         })
     }
 
+    /// Opens the state for a hook: however it is let go, its close does not fold the write-ahead log back.
+    pub fn open_for_hook(folder: &Path, session: &str) -> Result<Store> {
+        let store = Store::open_for(folder, Some(session))?;
+        store.keep_log();
+        Ok(store)
+    }
+
     /// Opens a state that is there to look something up, and makes nothing new of it. Returns `None` where there is none, where it
     /// is another user's, and where it is of an early version: nobody goes on with that one.
     pub fn open_as_it_is(folder: &Path) -> Result<Option<Store>> {
@@ -99,13 +106,15 @@ impl Store {
             Err(cause) if cause.kind == ErrorKind::Outdated => return Ok(None),
             other => other?,
         };
-        Ok(Some(Store {
+        let store = Store {
             conn,
             folder: folder.to_path_buf(),
             limit_sets: RefCell::default(),
             altered_facts: RefCell::default(),
             locks,
-        }))
+        };
+        store.keep_log();
+        Ok(Some(store))
     }
 
     /// Begins to write.
@@ -147,6 +156,11 @@ impl Store {
         if file_info::of(&log).is_ok_and(|meta| meta.length > limit) {
             let _later = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
+        self.keep_log();
+    }
+
+    /// Has the close leave the write-ahead log as it is.
+    fn keep_log(&self) {
         let _slower_close = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     }
 }

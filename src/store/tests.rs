@@ -278,3 +278,13 @@ fn the_log_is_folded_back_later_where_others_may_wait() -> Result<()> {
     assert_eq!(length(), 0, "it has an end in a crowd, too");
     Ok(())
 }
+
+#[test]
+fn the_log_stays_where_a_hook_drops_the_state() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_for_hook(folder.path(), "s1")?;
+    store.set_metadata("zone", "UTC")?;
+    drop(store);
+    assert!(file_info::of(&folder.path().join("state.db-wal")).is_ok_and(|log| log.length > 0));
+    Ok(())
+}
