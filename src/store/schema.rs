@@ -184,8 +184,10 @@ pub fn migrate(conn: &Connection) -> Result<()> {
         if done < SEALED {
             sealed_facts::seal_all(conn)?;
         }
+        // Another process may have brought it further meanwhile.
+        conn.execute_batch(&format!("PRAGMA user_version={LATEST}"))?;
     }
-    conn.execute_batch(&format!("PRAGMA user_version={LATEST}; COMMIT"))?;
+    conn.execute_batch("COMMIT")?;
     Ok(())
 }
 
@@ -200,6 +202,17 @@ mod tests {
         migrate(&conn)?;
         migrate(&conn)?;
         assert_eq!(version(&conn)?, Version::Ready);
+        Ok(())
+    }
+
+    #[test]
+    fn a_database_that_a_newer_version_has_brought_up_to_date_stays_so() -> Result<()> {
+        let conn = Connection::open_in_memory()?;
+        migrate(&conn)?;
+        conn.execute_batch(&format!("PRAGMA user_version={}", LATEST + 1))?;
+        migrate(&conn)?;
+        let version: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        assert_eq!(version, LATEST + 1);
         Ok(())
     }
 
