@@ -136,6 +136,8 @@ pub const LATEST: u32 = FIRST + MIGRATIONS.len() as u32 - 1;
 
 /// The first `user_version` whose facts have seals.
 const SEALED: u32 = 101;
+/// The first `user_version` whose calls have seals.
+const CALLS_SEALED: u32 = 102;
 
 /// Bytes of a page. A call writes some four pages, so small ones keep the write-ahead log short.
 pub const PAGE: u64 = 2048;
@@ -178,7 +180,7 @@ pub fn migrate(conn: &Connection) -> Result<()> {
     if let Version::Behind(done) = version(conn)? {
         let steps = MIGRATIONS.iter().skip((done + 1).saturating_sub(FIRST) as usize);
         steps.into_iter().try_for_each(|step| conn.execute_batch(step))?;
-        if done >= FIRST {
+        if (FIRST..CALLS_SEALED).contains(&done) {
             sealed_facts::note_earlier_rows(conn)?;
         }
         if done < SEALED {
