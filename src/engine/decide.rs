@@ -35,9 +35,9 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
         _ if !usage.incomplete.is_empty() => {
             Verdict { decision: Decision::Warn, findings: usage.incomplete.clone(), ..Verdict::default() }
         }
-        _ => hold(evaluate_limits(usage, event), usage, event),
+        _ => refuse_unread(evaluate_limits(usage, event), usage, event),
     };
-    let verdict = wait(verdict, usage, event);
+    let verdict = refuse_held(verdict, usage, event);
     match mode {
         Mode::Enforce => verdict,
         Mode::Observe => {
@@ -47,7 +47,7 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
 }
 
 /// Refuses calls and prompts that would go on with settings that wait for a person; what is refused for more stays so.
-fn wait(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
+fn refuse_held(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
     match usage.held.filter(|_| goes_on(&event.kind) && verdict.decision < Decision::Deny) {
         Some(why) => Verdict::refusing(Decision::Deny, Vec::new(), Refusal::Held { why: why.to_owned() }),
         None => verdict,
@@ -59,7 +59,7 @@ fn goes_on(kind: &EventKind) -> bool {
 }
 
 /// Holds calls and prompts back while rows are unread; what ends the run, or refuses them for good, comes first.
-fn hold(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
+fn refuse_unread(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
     if usage.unread == 0 || !goes_on(&event.kind) || verdict.decision >= Decision::Deny {
         return verdict;
     }
