@@ -73,21 +73,21 @@ pub struct SessionState {
     pub estimated: Vec<Charge>,
     /// Runs that turned out to be none, to be taken out of the database.
     pub withdrawn: Vec<String>,
-    runs: BTreeMap<String, Loaded<Box<Run>>>,
-    calls: BTreeMap<String, Loaded<CallRecord>>,
+    runs: BTreeMap<String, Tracked<Box<Run>>>,
+    calls: BTreeMap<String, Tracked<CallRecord>>,
     opened: BTreeSet<String>,
 }
 
 /// A loaded value, and whether it has changed since.
 #[derive(Debug)]
-struct Loaded<T> {
+struct Tracked<T> {
     it: T,
     changed: bool,
 }
 
-impl<T> Loaded<T> {
-    fn unchanged(it: T) -> Loaded<T> {
-        Loaded { it, changed: false }
+impl<T> Tracked<T> {
+    fn unchanged(it: T) -> Tracked<T> {
+        Tracked { it, changed: false }
     }
 
     /// Returns it mutably and marks it changed.
@@ -105,12 +105,12 @@ impl SessionState {
 
     /// Inserts a loaded run, unchanged.
     pub fn insert_loaded_run(&mut self, run: Run) {
-        self.runs.insert(run.id.clone(), Loaded::unchanged(Box::new(run)));
+        self.runs.insert(run.id.clone(), Tracked::unchanged(Box::new(run)));
     }
 
     /// Inserts a loaded call, unchanged.
     pub fn insert_loaded_call(&mut self, id: &str, call: CallRecord) {
-        self.calls.insert(id.to_owned(), Loaded::unchanged(call));
+        self.calls.insert(id.to_owned(), Tracked::unchanged(call));
     }
 
     /// Returns what a run asks to be stopped by, where an agent's run is known.
@@ -172,7 +172,7 @@ impl SessionState {
 
     /// Finds or makes the record of a run's call, to change it.
     pub fn call_mut(&mut self, run: &str, id: &str) -> &mut CallRecord {
-        let new = || Loaded::unchanged(CallRecord { run: run.to_owned(), ..CallRecord::default() });
+        let new = || Tracked::unchanged(CallRecord { run: run.to_owned(), ..CallRecord::default() });
         self.calls.entry(id.to_owned()).or_insert_with(new).get_mut()
     }
 
