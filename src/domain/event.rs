@@ -146,7 +146,7 @@ pub enum Intent {
         to: String,
     },
     /// Runs for a limited time: a shell command, or a wait for a background task.
-    Wait {
+    Timed {
         /// The time it asks for or would get, in milliseconds.
         timeout_ms: u64,
     },

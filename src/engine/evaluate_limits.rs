@@ -25,7 +25,7 @@ pub fn evaluate_limits(usage: &Usage, event: &Event) -> Verdict {
         return Verdict::refusing(Decision::Deny, Vec::new(), Refusal::Waits);
     }
     if let (
-        EventKind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }),
+        EventKind::ToolRequested(Call { intent: Intent::Timed { timeout_ms }, .. }),
         Decision::Allow | Decision::Warn,
     ) = (&event.kind, verdict.decision)
     {

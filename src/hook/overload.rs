@@ -12,7 +12,7 @@ pub fn held(state: &mut SessionState, event: &Event) -> Option<String> {
     let EventKind::ToolRequested(call) = &event.kind else { return None };
     match call.intent {
         Intent::Spawn { .. } | Intent::Message { .. } => of_agents(state, event),
-        Intent::Wait { .. } if tools::runs_shell(&call.tool) => of_commands(state, event),
+        Intent::Timed { .. } if tools::runs_shell(&call.tool) => of_commands(state, event),
         _ => None,
     }
 }

@@ -172,11 +172,11 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
         }
         Does::RunsShell(default) => {
             let default = if fields.run_in_background == Some(true) { BACKGROUND_SHELL_MS } else { *default };
-            Intent::Wait { timeout_ms: given(fields.timeout, default) }
+            Intent::Timed { timeout_ms: given(fields.timeout, default) }
         }
-        Does::Watches(_) if fields.persistent == Some(true) => Intent::Wait { timeout_ms: u64::MAX },
-        Does::Watches(default) => Intent::Wait { timeout_ms: given(fields.timeout_ms, *default) },
-        Does::Waits(default) => Intent::Wait { timeout_ms: given(fields.timeout, *default) },
+        Does::Watches(_) if fields.persistent == Some(true) => Intent::Timed { timeout_ms: u64::MAX },
+        Does::Watches(default) => Intent::Timed { timeout_ms: given(fields.timeout_ms, *default) },
+        Does::Waits(default) => Intent::Timed { timeout_ms: given(fields.timeout, *default) },
     }
 }
 

@@ -125,7 +125,7 @@ impl Deed {
     /// The events of one time: whose they are (nobody's name is the main agent's), and what happens.
     fn events(self, number: usize) -> Vec<(String, EventKind)> {
         let id = format!("{self:?}-{number}");
-        let wait = Intent::Wait { timeout_ms: 1 };
+        let wait = Intent::Timed { timeout_ms: 1 };
         let of_main = |kind| (String::new(), kind);
         let of_agent = |kind| (id.clone(), kind);
         let asks = |call| of_main(EventKind::ToolRequested(call));
@@ -326,7 +326,7 @@ fn no_command_in_the_background_is_forgotten() {
             prompt_id: Some("p1".to_owned()),
             at: Moment { wall_ms: BEGAN_MS + 9_000, mono_ms: 9_000, slept_ms: 0, boot: 1 },
             attended: true,
-            kind: EventKind::ToolRequested(call("one-more", "Bash", Intent::Wait { timeout_ms: 1 })),
+            kind: EventKind::ToolRequested(call("one-more", "Bash", Intent::Timed { timeout_ms: 1 })),
         };
         let session = history.store.session("s").unwrap().unwrap();
         let mut state = load::load_state(&history.store, session, &event).unwrap();
@@ -335,7 +335,7 @@ fn no_command_in_the_background_is_forgotten() {
         assert!(!held.contains('\n'));
         // One that was let through before is ended at once.
         let ended = Event {
-            kind: EventKind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
+            kind: EventKind::ToolEnded(call("late", "Bash", Intent::Timed { timeout_ms: 1 }), ran_on("late")),
             ..event
         };
         let found =
@@ -353,7 +353,7 @@ fn no_command_in_the_background_is_forgotten() {
         assert_eq!(
             overload::held(
                 &mut state,
-                &Event { kind: EventKind::ToolRequested(call("n", "Bash", Intent::Wait { timeout_ms: 1 })), ..ended }
+                &Event { kind: EventKind::ToolRequested(call("n", "Bash", Intent::Timed { timeout_ms: 1 })), ..ended }
             ),
             None
         );
