@@ -4,6 +4,7 @@
 
 mod clients;
 mod files;
+mod values;
 
 use std::process::Command;
 

@@ -39,6 +39,11 @@ impl Guard {
         [&self.program, &self.target].into_iter().filter_map(|path| path.as_deref())
     }
 
+    /// Returns the path that a shell finds this program at by a name.
+    pub(super) fn path_of(&self, name: &str) -> Option<String> {
+        self.is_program(name).then(|| self.program.clone().or_else(|| self.target.clone())).flatten()
+    }
+
     /// Whether a program is this one.
     pub(super) fn is_program(&self, word: &str) -> bool {
         let is_own = |own: &str| word.len() <= LONGEST && self.rules.unified(own) == self.rules.unified(word);

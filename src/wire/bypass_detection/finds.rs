@@ -4,6 +4,7 @@ use crate::wire::bypass_detection::Walk;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
 use crate::wire::bypass_detection::lies::{Lies, fits_anywhere, lies};
 use crate::wire::shell::invocation::{Invocation, executed};
+use crate::wire::shell::said::LOOKS_UP;
 use crate::wire::shell::{Simple, Word, base};
 
 /// Programs that take away what they are given, whatever it is.
@@ -186,7 +187,8 @@ impl Walk<'_> {
             let takes = takes_away(words);
             for found in found.iter().filter(|found| takes || !found.is_unnamed) {
                 let path = found.path.trim_end_matches('/');
-                let word = |it: &Word| Word { text: it.text.replace("{}", path).into(), end: it.end, splits: false };
+                let word =
+                    |it: &Word| Word { text: it.text.replace("{}", path).into(), end: it.end, ..Word::default() };
                 let run = Simple { words: words.iter().map(word).collect(), ..Simple::default() };
                 let run = Simple { follows: simple.follows, is_doubtful: true, ..run };
                 let refused = self.simple(&run, depth + 1);
@@ -239,6 +241,9 @@ impl Walk<'_> {
 
     /// Takes note of the session's own files that a program names which it finds or is given.
     pub(super) fn note_listed(&mut self, it: &Invocation) {
+        if LOOKS_UP.contains(&it.name()) {
+            self.listed = it.args.iter().filter_map(|word| self.guard.path_of(&word.text)).collect();
+        }
         if !LISTS.contains(&it.name()) {
             return;
         }

@@ -125,7 +125,7 @@ fn is_short(line: &str, places: usize) -> bool {
 }
 
 fn owned(text: String) -> Word<'static> {
-    Word { text: Cow::Owned(text), end: 0, splits: false }
+    Word { text: Cow::Owned(text), ..Word::default() }
 }
 
 /// Returns the text that `xargs` puts a line into the place of.

@@ -12,6 +12,7 @@ use crate::wire::bypass_detection::at_hand::PROGRAM;
 pub use crate::wire::bypass_detection::client_starts::ClientStart;
 use crate::wire::bypass_detection::way::{ENTERING, Leads, Way};
 use crate::wire::shell::invocation::Invocation;
+use crate::wire::shell::variables::Variables;
 use crate::wire::shell::{self, Part, Simple, said};
 
 /// Commands that only a person may give.
@@ -22,7 +23,7 @@ pub const PERSONS_COMMANDS: [&str; 12] =
 const PERSONS_OPTIONS: [(&str, &str); 3] = [("init", "--observe"), ("suggest", "--write"), ("status", "--watch")];
 
 /// Commands of a shell that set its variables.
-const SETTERS: [&str; 4] = ["export", "declare", "typeset", "unset"];
+const SETTERS: [&str; 6] = ["export", "declare", "typeset", "local", "readonly", "unset"];
 
 /// Commands of a shell that run a text in the same shell.
 const RUN_HERE: [&str; 3] = ["eval", "source", "."];
@@ -109,7 +110,11 @@ struct ShellScope {
 /// Goes through a command as a shell would, as far as text tells.
 struct Walk<'g> {
     guard: &'g Guard,
+    /// The command's text.
+    whole: &'g str,
     scope: ShellScope,
+    /// The values of variables.
+    variables: Variables,
     /// Whether the command's text names a setting that switches hooks off: a file of settings may hold it.
     names_switch: bool,
     /// Whether the command's text ends processes by their numbers.
@@ -137,9 +142,11 @@ struct Walk<'g> {
 }
 
 impl<'g> Walk<'g> {
-    fn new(guard: &'g Guard, text: &str) -> Walk<'g> {
+    fn new(guard: &'g Guard, text: &'g str) -> Walk<'g> {
         Walk {
             guard,
+            whole: text,
+            variables: Variables::default(),
             scope: ShellScope { folder: guard.folder.clone(), ..ShellScope::default() },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
             kills: crate::wire::bypass_detection::processes::kills(text),
@@ -163,8 +170,12 @@ impl<'g> Walk<'g> {
         self.leads.look_at(&parts);
         for part in parts {
             match part {
-                Part::Open => outer.push(self.scope.clone()),
-                Part::Close => self.scope = outer.pop().unwrap_or_default(),
+                Part::Open => outer.push((self.scope.clone(), self.variables.mark())),
+                Part::Close => {
+                    let (scope, mark) = outer.pop().unwrap_or_default();
+                    self.scope = scope;
+                    self.variables.undo(mark);
+                }
                 // Only what names Fusebox, the state or the client is read to its end.
                 Part::Command(simple) if simple.is_unread && self.guard.mentions(text) => {
                     return Some(TOO_DEEP.to_owned());
@@ -180,7 +191,8 @@ impl<'g> Walk<'g> {
         None
     }
 
-    fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+    /// Says what a command does that is refused, as it is written.
+    fn plain(&mut self, simple: &Simple, depth: usize) -> Option<String> {
         self.scope.way.begin(simple);
         let folder = self.scope.folder.as_deref();
         if let Some(what) = simple.writes.iter().find_map(|target| self.note_written(folder, &target.text)) {
@@ -193,10 +205,11 @@ impl<'g> Walk<'g> {
             }
             return None;
         }
-        if let Some(filled) = said::filled_in(simple).filter(|_| depth < DEEPEST) {
+        if let Some(filled) = said::filled_in(simple, &|name| self.guard.path_of(name)).filter(|_| depth < DEEPEST) {
             return self.simple(&filled, depth + 1);
         }
         let invocations = Invocation::of(simple);
+        self.note_read(simple);
         let said = std::mem::take(&mut self.said);
         let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
         let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
@@ -235,9 +248,10 @@ impl<'g> Walk<'g> {
         }
         for script in &it.scripts {
             // Its variables and its folder are those of the program that runs it.
-            let before = self.scope.clone();
+            let (before, mark) = (self.scope.clone(), self.variables.mark());
             self.scope.folder = self.led(it);
             for (name, value) in &it.variables {
+                self.variables.set(name, value.unwrap_or_default(), true);
                 self.scope.diverted = self
                     .scope
                     .diverted
@@ -247,17 +261,13 @@ impl<'g> Walk<'g> {
             let refused = self.text(script, depth + 1);
             if !it.runners.last().is_some_and(|(runner, _)| RUN_HERE.contains(runner)) {
                 self.scope = before;
+                self.variables.undo(mark);
             }
             if refused.is_some() {
                 return refused;
             }
         }
-        let folder = self.scope.folder.as_deref();
-        let mut programs = it.runners.iter().copied().chain([(it.program, it.args)]);
-        let look = |folder: Option<&str>, path: &str| self.note_written(folder, path);
-        if let Some(what) = programs
-            .find_map(|(program, args)| self.guard.written(folder, (shell::program_name(program), args), read, &look))
-        {
+        if let Some(what) = self.writes(it, read) {
             return Some(what);
         }
         self.note_listed(it);
@@ -270,9 +280,7 @@ impl<'g> Walk<'g> {
             name if ENTERING.contains(&name) => self.enter(simple, it),
             name if self.leads.may_be_cd(name) => self.scope.way.is_lost = true,
             name if SETTERS.contains(&name) => {
-                for word in it.args {
-                    self.note_variable(&word.text);
-                }
+                self.note_variables(simple, it);
             }
             _ => {}
         }
@@ -287,22 +295,6 @@ impl<'g> Walk<'g> {
             .or_else(|| crate::wire::bypass_detection::clients::unhooked(it, diverted, self.names_switch))
             .or_else(|| crate::wire::bypass_detection::processes::ended(self.guard, it, self.kills))
             .or_else(|| crate::wire::bypass_detection::packages::removed(it))
-    }
-
-    /// Remembers a file that is written; says what it is, where an agent may not.
-    fn note_written(&self, folder: Option<&str>, path: &str) -> Option<String> {
-        self.written.borrow_mut().push(self.guard.resolve(folder, path).unwrap_or_else(|| path.to_owned()));
-        self.guard.guarded(folder, path)
-    }
-
-    /// Remembers a variable that a shell keeps: by its assignment, or its name alone.
-    fn note_variable(&mut self, word: &str) {
-        if self.scope.diverted.is_none() {
-            self.scope.diverted = match shell::assignment(word) {
-                Some((name, value)) => crate::wire::bypass_detection::clients::diverting(name, Some(value)),
-                None => crate::wire::bypass_detection::clients::diverting(word, None),
-            };
-        }
     }
 
     fn persons_command(&self, it: &Invocation) -> Option<String> {
@@ -338,7 +330,9 @@ pub mod path_rules;
 pub mod paths;
 pub mod processes;
 pub mod servers;
+mod shell_variables;
 #[cfg(test)]
 mod tests;
 pub mod way;
 pub mod writers;
+mod written_files;

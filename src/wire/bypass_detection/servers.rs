@@ -250,7 +250,7 @@ fn filled_in(text: &str) -> String {
 
 /// Makes a command of words.
 fn command_of<'a>(words: impl Iterator<Item = &'a str>, set: impl Iterator<Item = &'a str>) -> Simple<'static> {
-    let word = |text: &str| Word { text: Cow::Owned(text.to_owned()), end: 0, splits: false };
+    let word = |text: &str| Word { text: Cow::Owned(text.to_owned()), ..Word::default() };
     Simple {
         words: words.take(MOST_WORDS).map(word).collect(),
         assignments: set.take(MOST_WORDS).map(word).collect(),

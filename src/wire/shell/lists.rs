@@ -80,8 +80,11 @@ impl List<'_> {
     pub fn mark(&mut self, command: &mut Simple) {
         let link = std::mem::take(&mut self.link);
         command.follows = link == Link::And;
-        command.is_doubtful |= link == Link::Other || !self.blocks.is_empty();
-        command.is_repeated = self.blocks.contains(&Block::Loop);
+        // The words of a loop are read once, before it.
+        let begins_loop = command.words.first().is_some_and(|word| matches!(&*word.text, "for" | "select"));
+        let around = &self.blocks[..self.blocks.len().saturating_sub(usize::from(begins_loop))];
+        command.is_doubtful |= link == Link::Other || !around.is_empty();
+        command.is_repeated = around.contains(&Block::Loop);
         command.is_called = self.blocks.contains(&Block::Function);
     }
 

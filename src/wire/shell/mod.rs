@@ -1,13 +1,17 @@
 //! A shell command's text as simple commands: words without their quotes, assignments, redirections, here-documents.
 //!
-//! It reads what POSIX shells, bash and zsh share, and expands nothing. Text that no shell would take is read as far as it goes.
+//! It reads what POSIX shells, bash and zsh share, and [`variables`] holds the values that the text tells. Text that no shell would
+//! take is read as far as it goes.
 
 mod braces;
+mod choices;
 pub mod invocation;
 mod lexer;
 mod lists;
 mod parts;
+mod references;
 pub mod said;
+pub mod variables;
 mod words;
 
 pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};

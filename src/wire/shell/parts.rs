@@ -11,6 +11,8 @@ pub struct Word<'a> {
     pub end: usize,
     /// Whether a substitution stands in it outside of quotes: what that writes is taken apart at blanks.
     pub splits: bool,
+    /// Where in the text a shell puts something in: at each `$` and backtick that no quote keeps as it is.
+    pub expands_at: Vec<usize>,
 }
 
 /// One command with its arguments, as a shell runs it.
@@ -38,14 +40,22 @@ pub struct Simple<'a> {
     pub is_called: bool,
 }
 
+impl Word<'_> {
+    /// Returns it as one that borrows nothing.
+    pub fn to_static(&self) -> Word<'static> {
+        Word {
+            text: Cow::Owned(self.text.clone().into_owned()),
+            end: self.end,
+            splits: self.splits,
+            expands_at: self.expands_at.clone(),
+        }
+    }
+}
+
 impl Simple<'_> {
     /// Returns it as one that borrows nothing.
     pub fn to_static(&self) -> Simple<'static> {
-        let words = |words: &[Word]| {
-            let owned =
-                |it: &Word| Word { text: Cow::Owned(it.text.clone().into_owned()), end: it.end, splits: it.splits };
-            words.iter().map(owned).collect()
-        };
+        let words = |words: &[Word]| words.iter().map(Word::to_static).collect();
         Simple {
             assignments: words(&self.assignments),
             words: words(&self.words),

@@ -11,6 +11,12 @@ const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac",
 /// The most substitutions of one command that are filled in.
 const MOST_FILLED: usize = 64;
 
+/// Programs that say where another one lies.
+pub const LOOKS_UP: [&str; 5] = ["which", "command", "type", "whereis", "where"];
+
+/// How deep substitutions are looked into.
+const DEEPEST: usize = 4;
+
 /// Returns the texts that a command writes out for a pipe: the words of an `echo` together and one by one, or here-documents, or
 /// what it hands on of what it reads.
 pub fn written_out(simple: &Simple, read: Vec<String>) -> Vec<String> {
@@ -21,7 +27,7 @@ pub fn written_out(simple: &Simple, read: Vec<String>) -> Vec<String> {
         let hands_on = said.is_empty() && HAND_ON.contains(&&*name.text);
         return if hands_on { read } else { said };
     }
-    let words = || args.iter().map(|word| &*word.text).filter(|word| !word.starts_with('-') || word.len() > 2);
+    let words = || args.iter().map(|word| &*word.text).skip_while(|word| is_echos(word));
     let texts = words().filter(|word| word.contains(' ')).map(str::to_owned);
     [words().collect::<Vec<_>>().join(" ")].into_iter().chain(texts).collect()
 }
@@ -40,36 +46,41 @@ pub fn streamed(word: &str) -> Vec<String> {
     found
 }
 
+/// Finds the path of a program by its name; nothing where that is not known.
+pub type Find<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
 /// Returns a command with what its substitutions plainly write in their places; nothing where there are none such.
-pub fn filled_in(simple: &Simple) -> Option<Simple<'static>> {
+pub fn filled_in(simple: &Simple, find: &Find) -> Option<Simple<'static>> {
     let has_any = |word: &Word| word.text.contains("$(") || word.text.contains('`');
-    if !simple.words.iter().any(has_any) {
+    let all = || simple.words.iter().chain(&simple.writes);
+    if !all().any(has_any) {
         return None;
     }
     let mut left = MOST_FILLED;
     let mut is_changed = false;
-    let mut words = Vec::new();
-    for word in &simple.words {
-        match filled(&word.text, &mut left) {
+    let (mut words, mut writes) = (Vec::new(), Vec::new());
+    for (at, word) in all().enumerate() {
+        let into = if at < simple.words.len() { &mut words } else { &mut writes };
+        match filled(&word.text, &mut left, find, 0) {
             Some(text) => {
                 is_changed = true;
                 match word.splits {
-                    true => words.extend(text.split_whitespace().map(|text| owned(text, word.end))),
-                    false => words.push(owned(&text, word.end)),
+                    true => into.extend(text.split_whitespace().map(|text| owned(text, word.end))),
+                    false => into.push(owned(&text, word.end)),
                 }
             }
-            None => words.push(owned(&word.text, word.end)),
+            None => into.push(owned(&word.text, word.end)),
         }
     }
-    is_changed.then(|| Simple { words, ..simple.to_static() })
+    is_changed.then(|| Simple { words, writes, ..simple.to_static() })
 }
 
 fn owned(text: &str, end: usize) -> Word<'static> {
-    Word { text: Cow::Owned(text.to_owned()), end, splits: false }
+    Word { text: Cow::Owned(text.to_owned()), end, ..Word::default() }
 }
 
 /// Returns a word with what its substitutions write in their places.
-fn filled(word: &str, left: &mut usize) -> Option<String> {
+fn filled(word: &str, left: &mut usize, find: &Find, depth: usize) -> Option<String> {
     let mut text = String::new();
     let mut rest = word;
     let mut is_changed = false;
@@ -85,7 +96,7 @@ fn filled(word: &str, left: &mut usize) -> Option<String> {
         let Some((inner, end)) = substitution(opened) else { break };
         *left -= 1;
         text.push_str(&rest[..at]);
-        match plain_output(inner) {
+        match plain_output(inner, left, find, depth) {
             Some(said) => {
                 is_changed = true;
                 text.push_str(said.trim_end_matches('\n'));
@@ -99,7 +110,7 @@ fn filled(word: &str, left: &mut usize) -> Option<String> {
 }
 
 /// Returns the commands of the substitution that a text begins with, and where it ends.
-fn substitution(text: &str) -> Option<(&str, usize)> {
+pub(super) fn substitution(text: &str) -> Option<(&str, usize)> {
     if let Some(inner) = text.strip_prefix('`') {
         let length = inner.find('`')?;
         return Some((&inner[..length], length + 2));
@@ -119,15 +130,21 @@ fn substitution(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// Returns what commands write, where they are one `echo`, `printf` or `cat` of a here-document.
-fn plain_output(text: &str) -> Option<String> {
+/// Returns what commands write, where they are one whose output is plain: `echo`, `printf`, `cat` of a here-document, or one that
+/// finds this program.
+fn plain_output(text: &str, left: &mut usize, find: &Find, depth: usize) -> Option<String> {
     let found = parts(text);
-    let [Part::Command(simple)] = &found[..] else { return None };
-    if !simple.writes.is_empty() || !simple.assignments.is_empty() {
+    let Some(Part::Command(simple)) = found.last() else { return None };
+    let is_one = found.len() == 1 || (depth < DEEPEST && is_last_alone(&found));
+    if !is_one || !simple.writes.is_empty() || !simple.assignments.is_empty() {
         return None;
     }
     let (name, args) = simple.words.split_first()?;
     let words = |args: &[Word]| args.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ");
+    let mut operand = || {
+        let last = args.last().filter(|word| !word.text.starts_with('-'))?;
+        Some(filled(&last.text, left, find, depth + 1).unwrap_or_else(|| last.text.clone().into_owned()))
+    };
     match &*name.text {
         "echo" => Some(words(&args[args.iter().take_while(|word| is_echos(&word.text)).count()..])),
         "printf" => {
@@ -136,8 +153,26 @@ fn plain_output(text: &str) -> Option<String> {
             Some(words(&args[usize::from(has_format)..]))
         }
         "cat" if args.is_empty() && !simple.input.is_empty() => Some(simple.input.concat()),
+        name if LOOKS_UP.contains(&name) => find(&operand()?),
+        "readlink" | "realpath" => operand().filter(|path| path.starts_with('/')),
+        "dirname" => operand().and_then(|path| Some(path.rsplit_once('/')?.0.to_owned())),
         _ => None,
     }
+}
+
+/// Whether the last part is the only command that is in no substitution.
+fn is_last_alone(parts: &[Part]) -> bool {
+    let mut open = 0_usize;
+    let before = parts.split_last().map_or(parts, |(_, before)| before);
+    let is_inside = before.iter().all(|part| {
+        match part {
+            Part::Open => open += 1,
+            Part::Close => open = open.saturating_sub(1),
+            Part::Command(_) => return open > 0,
+        }
+        true
+    });
+    is_inside && open == 0
 }
 
 /// Whether a word is an option of `echo`.

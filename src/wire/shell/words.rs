@@ -17,6 +17,7 @@ impl<'a> Lexer<'a> {
         let mut from = start;
         let mut splits = false;
         let mut has_braces = false;
+        let mut expands_at = Vec::new();
         if matches!(self.peek(0), Some(b'<' | b'>')) && self.peek(1) == Some(b'(') {
             self.at += 2;
             self.nested(Link::None);
@@ -29,17 +30,18 @@ impl<'a> Lexer<'a> {
                 b'\'' | b'"' | b'\\' => {
                     let text = changed.get_or_insert_default();
                     text.push_str(&self.text[from..self.at]);
-                    from = self.quoted(byte, changed.get_or_insert_default());
+                    from = self.quoted(byte, changed.get_or_insert_default(), &mut expands_at);
                 }
                 b'$' if matches!(self.peek(1), Some(b'\'' | b'"')) => {
                     let text = changed.get_or_insert_default();
                     text.push_str(&self.text[from..self.at]);
                     self.at += 1;
                     let quote = if self.peek(0) == Some(b'\'') { b'$' } else { b'"' };
-                    from = self.quoted(quote, changed.get_or_insert_default());
+                    from = self.quoted(quote, changed.get_or_insert_default(), &mut expands_at);
                 }
                 b'$' | b'`' => {
                     splits = true;
+                    expands_at.push(changed.as_ref().map_or(0, String::len) + self.at - from);
                     self.expansion(false);
                 }
                 b'{' => {
@@ -55,7 +57,7 @@ impl<'a> Lexer<'a> {
             None => Cow::Borrowed(rest),
             Some(text) => Cow::Owned(text + rest),
         };
-        Word { text, end: self.at, splits }
+        Word { text, end: self.at, splits, expands_at }
     }
 
     /// Takes a word into a command: as it was read, or as the words that its braces stand for.
@@ -74,7 +76,7 @@ impl<'a> Lexer<'a> {
             }
             Braces::Words(words) => among(command).extend(words.iter().map(|text| {
                 let read = Lexer::new(text).read_word();
-                Word { text: Cow::Owned(read.text.into_owned()), end: word.end, splits: read.splits }
+                Word { end: word.end, ..read.to_static() }
             })),
         }
     }
@@ -130,7 +132,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads what a quote or backslash opens, adds it to the word, and returns where the word goes on.
-    fn quoted(&mut self, quote: u8, into: &mut String) -> usize {
+    fn quoted(&mut self, quote: u8, into: &mut String, expands_at: &mut Vec<usize>) -> usize {
         match quote {
             b'\\' => {
                 let escaped = self.text[self.at + 1..self.end].chars().next();
@@ -144,7 +146,7 @@ impl<'a> Lexer<'a> {
                 self.at = (self.at + length + 2).min(self.end);
             }
             b'$' => self.ansi_quoted(into),
-            _ => self.double_quoted(into),
+            _ => self.double_quoted(into, expands_at),
         }
         self.at
     }
@@ -170,7 +172,7 @@ impl<'a> Lexer<'a> {
         self.at = (self.at + 1).min(self.end);
     }
 
-    fn double_quoted(&mut self, into: &mut String) {
+    fn double_quoted(&mut self, into: &mut String, expands_at: &mut Vec<usize>) {
         self.at += 1;
         let mut from = self.at;
         while let Some(byte) = self.peek(0) {
@@ -181,7 +183,10 @@ impl<'a> Lexer<'a> {
                     from = if self.peek(1) == Some(b'\n') { self.at + 2 } else { self.at + 1 };
                     self.at += 2;
                 }
-                b'$' | b'`' => self.expansion(true),
+                b'$' | b'`' => {
+                    expands_at.push(into.len() + self.at - from);
+                    self.expansion(true);
+                }
                 _ => self.at += 1,
             }
         }
@@ -232,7 +237,7 @@ impl<'a> Lexer<'a> {
                 b'\\' => self.at = (self.at + 1 + self.escaped_len()).min(self.end),
                 b'\'' if in_quotes => self.at += 1,
                 b'\'' | b'"' => {
-                    self.quoted(byte, &mut unused);
+                    self.quoted(byte, &mut unused, &mut Vec::new());
                 }
                 b'$' | b'`' => self.expansion(in_quotes),
                 _ => self.at += 1,

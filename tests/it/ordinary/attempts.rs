@@ -122,7 +122,7 @@ fn attempts_are_refused_however_they_are_wrapped() {
 }
 
 /// Pieces of which an agent can make a long command: each begins something, or is looked up, again and again.
-const REPEATED: [&str; 40] = [
+const REPEATED: [&str; 52] = [
     "$(",
     "`",
     "(",
@@ -163,6 +163,18 @@ const REPEATED: [&str; 40] = [
     "pkill fusebox.x ",
     "sqlite3 fusebox ';;;;' ",
     "sleep 1;",
+    "x=claude;cat $x;",
+    "(x=claude;cat $x);",
+    "x+=claude;",
+    "x=$x$x;",
+    "true && x=$x;",
+    "cat ${x:-claude};",
+    "${x:-",
+    "$(dirname ",
+    "a+=(a b);cat ${a[@]};",
+    "for x in a b; do rm $x fusebox/a; done;",
+    "read x <<<claude;",
+    "export x=$(which fusebox);",
 ];
 
 /// The time that this thread has worked counts: other programs may have the processors meanwhile.

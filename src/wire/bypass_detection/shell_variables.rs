@@ -1,0 +1,118 @@
+//! What a command does with the values of its variables: `x=fusebox; $x grant`, `for f in FILES; do rm $f; done`.
+
+use crate::wire::bypass_detection::Walk;
+use crate::wire::bypass_detection::clients::diverting;
+use crate::wire::bypass_detection::way::ENTERING;
+use crate::wire::shell::invocation::Invocation;
+use crate::wire::shell::{Simple, assignment};
+
+/// What is said of commands with more values than are read.
+const TOO_MANY: &str =
+    "more values of variables than Fusebox reads, in a command that names it or the client. Write the words out";
+
+/// The most lines that are read into a variable.
+const MOST_LINES: usize = 64;
+
+impl Walk<'_> {
+    /// Says what a command does that is refused, with each value that its variables may have.
+    pub(super) fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+        let written = self.variables.written(simple);
+        let is_sure = is_sure(simple);
+        match written.as_deref() {
+            None => self.variables.note(simple, is_sure, true),
+            Some(written) => {
+                for (at, one) in written.iter().enumerate() {
+                    self.variables.note(one, is_sure, at == 0);
+                }
+            }
+        }
+        if self.variables.is_newly_full() && self.guard.mentions(self.whole) {
+            return Some(TOO_MANY.to_owned());
+        }
+        match written {
+            None => self.plain(simple, depth),
+            Some(written) if written.len() == 1 => self.plain(&written[0], depth),
+            Some(written) => self.each(simple, written, depth),
+        }
+    }
+
+    /// Says what one of several commands does that is refused, of which a shell runs one or all.
+    fn each(&mut self, simple: &Simple, written: Vec<Simple>, depth: usize) -> Option<String> {
+        self.scope.way.begin(simple);
+        let scope = self.scope.clone();
+        let said = std::mem::take(&mut self.said);
+        let (mut first_texts, mut other_texts) = (Vec::new(), Vec::new());
+        let (mut enters, mut entered, mut diverted) = (false, None, None);
+        for (at, mut one) in written.into_iter().enumerate() {
+            one.is_doubtful |= at > 0;
+            self.said.clone_from(&said);
+            let refused = self.plain(&one, depth);
+            if refused.is_some() {
+                return refused;
+            }
+            let mut texts = std::mem::take(&mut self.said).into_iter();
+            first_texts.extend(texts.next());
+            other_texts.extend(texts);
+            let mut after = std::mem::replace(&mut self.scope, scope.clone());
+            diverted = diverted.or(after.diverted.take());
+            if one.words.first().is_some_and(|word| ENTERING.contains(&&*word.text)) {
+                let is_own = after.folder.as_deref().is_some_and(|folder| self.guard.is_own_folder(folder));
+                entered = entered.or_else(|| after.folder.filter(|_| is_own));
+                enters = true;
+            }
+        }
+        if enters {
+            // Which of the folders it is in the text does not tell. What is written in one of ours counts.
+            self.scope.folder = entered;
+            (self.scope.way.is_lost, self.scope.way.is_whole) = (true, false);
+        }
+        self.scope.diverted = diverted;
+        self.said = [first_texts.join("\n")].into_iter().filter(|text| !text.is_empty()).chain(other_texts).collect();
+        None
+    }
+
+    /// Takes the lines that a shell reads into variables: `echo x | while read f`.
+    pub(super) fn note_read(&mut self, simple: &Simple) {
+        if !simple.words.first().is_some_and(|word| word.text == "read") {
+            return;
+        }
+        let read = simple.input.iter().map(|text| &**text).chain(self.said.iter().map(String::as_str)).next();
+        let read = read.unwrap_or_default().to_owned();
+        let mut texts: Vec<&str> = read.lines().take(MOST_LINES).map(str::trim).collect();
+        let names = simple.words.iter().skip(1).map(|word| &*word.text).filter(|word| !word.starts_with('-'));
+        let names: Vec<&str> = names.collect();
+        if names.len() > 1 {
+            texts.extend(read.split_whitespace().take(MOST_LINES));
+        }
+        for name in &names {
+            self.variables.give(name, &texts, is_sure(simple));
+        }
+    }
+
+    /// Remembers the variables that a command sets or takes away: `export x=y`.
+    pub(super) fn note_variables(&mut self, simple: &Simple, it: &Invocation) {
+        let keeps = it.name() == "readonly" || it.args.iter().any(|word| word.text.starts_with("-r"));
+        for word in it.args {
+            self.note_variable(&word.text);
+            self.variables.assign(&word.text, is_sure(simple));
+            if let Some((name, _)) = assignment(&word.text).filter(|_| keeps) {
+                self.variables.keep(name);
+            }
+        }
+    }
+
+    /// Remembers a variable that a shell keeps: by its assignment, or its name alone.
+    pub(super) fn note_variable(&mut self, word: &str) {
+        if self.scope.diverted.is_none() {
+            self.scope.diverted = match assignment(word) {
+                Some((name, value)) => diverting(name, Some(value)),
+                None => diverting(word, None),
+            };
+        }
+    }
+}
+
+/// Whether a command runs once and in its shell, for all that its text tells.
+fn is_sure(simple: &Simple) -> bool {
+    !(simple.is_doubtful || simple.follows || simple.is_called || simple.is_repeated)
+}

@@ -1,0 +1,81 @@
+//! A command as it is written with one value for each of its variables.
+
+use std::borrow::Cow;
+
+use crate::wire::shell::parts::{Simple, Word};
+use crate::wire::shell::references::{self, Values};
+
+/// One value for each variable, and how a command is written with them.
+pub(super) struct Choice<'v> {
+    pub values: Vec<(&'v str, &'v str)>,
+    pub takes_words: bool,
+    pub fills_inner: bool,
+}
+
+impl Values for Choice<'_> {
+    fn value(&self, name: &str) -> Option<&str> {
+        let found = self.values.iter().find(|(known, _)| *known == name)?.1;
+        // A value that is not known stands as it is written.
+        (found.strip_prefix('$') != Some(name)).then_some(found)
+    }
+
+    fn takes_words(&self) -> bool {
+        self.takes_words
+    }
+
+    fn fills_inner(&self) -> bool {
+        self.fills_inner
+    }
+}
+
+/// Returns the words of a command.
+pub(super) fn all_words<'s, 'a>(simple: &'s Simple<'a>) -> impl Iterator<Item = &'s Word<'a>> {
+    simple.words.iter().chain(&simple.assignments).chain(&simple.writes).chain(&simple.reads)
+}
+
+/// Returns how many bytes a command counts.
+pub(super) fn size(simple: &Simple) -> usize {
+    all_words(simple).map(|word| word.text.len()).sum::<usize>()
+        + simple.input.iter().map(|text| text.len()).sum::<usize>()
+}
+
+/// Returns a command with the values that are chosen.
+pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
+    let whole = |word: &Word| match references::with_values(word, choice) {
+        Some(text) => Word { text: Cow::Owned(text), end: word.end, ..Word::default() },
+        None => word.to_static(),
+    };
+    let all = |words: &[Word]| words.iter().map(whole).collect();
+    let mut words = Vec::new();
+    for word in &simple.words {
+        let new = whole(word);
+        let is_list = word.text.contains("[@]") || word.text.contains("[*]") || word.text.contains("$@");
+        // What a substitution writes is not known here.
+        let is_known = !new.text.contains("$(") && !new.text.contains('`');
+        if (word.splits || is_list) && new.text != word.text && is_known {
+            let split = new.text.split_whitespace();
+            words.extend(split.map(|text| Word {
+                text: Cow::Owned(text.to_owned()),
+                end: word.end,
+                ..Word::default()
+            }));
+        } else {
+            words.push(new);
+        }
+    }
+    let fill =
+        |text: &Cow<str>| references::filled_inner(text, choice).map_or_else(|| text.clone().into_owned(), |it| it);
+    let input = simple.input.iter().map(|text| Cow::Owned(fill(text))).collect();
+    Simple {
+        assignments: all(&simple.assignments),
+        words,
+        writes: all(&simple.writes),
+        reads: all(&simple.reads),
+        input,
+        is_unread: simple.is_unread,
+        follows: simple.follows,
+        is_doubtful: simple.is_doubtful,
+        is_repeated: simple.is_repeated,
+        is_called: simple.is_called,
+    }
+}

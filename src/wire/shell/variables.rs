@@ -1,0 +1,284 @@
+//! The variables of a shell, as far as a command's text tells their values.
+
+use std::collections::BTreeMap;
+
+use crate::wire::shell::choices::{Choice, all_words, size, with};
+use crate::wire::shell::parts::{Part, Simple, assignment};
+use crate::wire::shell::references::{self, Kind};
+
+/// The most bytes that values may take, and that may be written with them: beyond that the time would grow with both.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// What each value, and each command that is written with values, counts beside its bytes.
+const EACH: usize = 128;
+
+/// The most values of one variable, and the most commands that one becomes with several of them.
+const MOST_VALUES: usize = 1024;
+
+/// The name under which all elements of an array are kept, and that of all parameters.
+const ALL: [&str; 2] = ["[@", "[*"];
+const PARAMETERS: [&str; 2] = ["@", "*"];
+
+/// The values that variables may have.
+#[derive(Debug)]
+pub struct Variables {
+    values: BTreeMap<String, Vec<String>>,
+    /// What loops and `read` have given variables last: the next one gives them others.
+    given: BTreeMap<String, Vec<String>>,
+    /// The variables that keep what they have.
+    readonly: Vec<String>,
+    /// What has changed, for the end of a subshell.
+    changes: Vec<(String, Change)>,
+    /// How many bytes are left.
+    left: usize,
+    /// Whether there was more than is read, and it was not told yet.
+    is_full: bool,
+}
+
+/// How a change is taken back.
+#[derive(Debug)]
+enum Change {
+    /// By what was there before.
+    Replaced(Option<Vec<String>>),
+    /// By taking the last value away.
+    Added,
+}
+
+/// What a command names of variables.
+#[derive(Default)]
+struct Named<'s> {
+    /// Those whose values are known.
+    known: Vec<&'s str>,
+    /// Whether a word stands behind one.
+    has_words: bool,
+    /// Whether one stands in a substitution or a here-document.
+    has_inner: bool,
+}
+
+impl Default for Variables {
+    fn default() -> Variables {
+        let (values, given, readonly) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        Variables { values, given, readonly, changes: Vec::new(), left: MOST_BYTES, is_full: false }
+    }
+}
+
+impl Variables {
+    /// Returns the place to which [`Variables::undo`] goes back.
+    pub fn mark(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Takes back what has changed since a place.
+    pub fn undo(&mut self, mark: usize) {
+        for (name, change) in self.changes.drain(mark.min(self.changes.len())..).rev() {
+            match change {
+                Change::Replaced(Some(before)) => {
+                    self.values.insert(name, before);
+                }
+                Change::Replaced(None) => {
+                    self.values.remove(&name);
+                }
+                Change::Added => {
+                    self.values.get_mut(&name).and_then(Vec::pop);
+                }
+            }
+        }
+    }
+
+    /// Returns the values that a variable may have.
+    pub fn values(&self, name: &str) -> &[String] {
+        self.values.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether there was more than is read. It is said once.
+    pub fn is_newly_full(&mut self) -> bool {
+        std::mem::take(&mut self.is_full)
+    }
+
+    /// Whether so many bytes can be taken; notes where they cannot.
+    fn takes(&mut self, bytes: usize) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left = self.left.saturating_sub(bytes);
+        self.is_full |= self.left == 0;
+        self.left > 0
+    }
+
+    /// Gives a variable a value: the only one, or one of several.
+    pub fn set(&mut self, name: &str, value: &str, is_only: bool) {
+        if !self.takes(value.len() + EACH) {
+            return;
+        }
+        if is_only && !self.readonly.iter().any(|it| it == name) {
+            self.given.remove(name);
+            let before = self.values.insert(name.to_owned(), vec![value.to_owned()]);
+            self.changes.push((name.to_owned(), Change::Replaced(before)));
+            return;
+        }
+        if !self.values.contains_key(name) {
+            // What it has had before is not known.
+            self.changes.push((name.to_owned(), Change::Replaced(None)));
+            self.values.insert(name.to_owned(), vec![format!("${name}")]);
+        }
+        let Some(values) = self.values.get_mut(name) else { return };
+        if values.len() >= MOST_VALUES {
+            (self.left, self.is_full) = (0, true);
+        } else if !values.iter().any(|it| it == value) {
+            values.push(value.to_owned());
+            self.changes.push((name.to_owned(), Change::Added));
+        }
+    }
+
+    /// Takes the value that a word assigns: `x=WORD`, `x+=WORD`, `x=(WORDS)`; it may be one of several.
+    pub fn assign(&mut self, word: &str, is_only: bool) {
+        let Some((name, value)) = assignment(word) else { return };
+        let appends = word[name.len()..].starts_with('+');
+        if let Some(elements) = value.strip_prefix('(') {
+            return self.assign_array(name, elements.strip_suffix(')').unwrap_or(elements), is_only && !appends);
+        }
+        if !appends {
+            return self.set(name, value, is_only);
+        }
+        let before = self.values.get(name).cloned().unwrap_or_default();
+        let bytes: usize = before.iter().map(|it| it.len() + value.len() + EACH).sum();
+        if self.takes(bytes) {
+            let longer: Vec<String> = before.iter().map(|it| format!("{it}{value}")).collect();
+            longer.iter().map(String::as_str).chain([value]).for_each(|it| self.set(name, it, false));
+        }
+    }
+
+    fn assign_array(&mut self, name: &str, elements: &str, is_only: bool) {
+        let mut words = Vec::new();
+        for part in crate::wire::shell::parts(elements) {
+            let Part::Command(simple) = part else { continue };
+            let written = self.written(&simple).unwrap_or_else(|| vec![simple.to_static()]);
+            words.extend(written.into_iter().flat_map(|it| [it.assignments, it.words].concat()));
+        }
+        let words: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        for all in ALL.map(|all| format!("{name}{all}")) {
+            let before = if is_only { None } else { self.values.get(&all).and_then(|it| it.last().cloned()) };
+            let joined = before.into_iter().chain([words.join(" ")]).collect::<Vec<_>>().join(" ");
+            self.set(&all, &joined, is_only);
+        }
+        self.set_each(name, &words, is_only);
+    }
+
+    /// Gives a variable these values.
+    pub fn set_each(&mut self, name: &str, words: &[&str], is_only: bool) {
+        for (at, word) in words.iter().enumerate() {
+            self.set(name, word, is_only && at == 0);
+        }
+    }
+
+    /// Takes the values that a loop or `read` gives a variable, in the place of what the last one gave; none where they are not known.
+    pub fn give(&mut self, name: &str, words: &[&str], is_sure: bool) {
+        let last = self.given.remove(name).unwrap_or_default();
+        let kept = self.values.get(name).into_iter().flatten().filter(|it| !is_sure && !last.contains(it));
+        let kept: Vec<String> = kept.cloned().collect();
+        let unknown = format!("${name}");
+        let words = if words.is_empty() { &[unknown.as_str()] } else { words };
+        let all: Vec<&str> = kept.iter().map(String::as_str).chain(words.iter().copied()).collect();
+        self.set_each(name, &all, true);
+        if self.left > 0 {
+            self.given.insert(name.to_owned(), words.iter().map(|word| (*word).to_owned()).collect());
+        }
+    }
+
+    /// Takes the parameters of a shell: `set -- WORDS`.
+    pub fn set_parameters(&mut self, words: &[&str], is_only: bool) {
+        for (at, word) in words.iter().take(9).enumerate() {
+            self.set(&(at + 1).to_string(), word, is_only);
+        }
+        for all in PARAMETERS {
+            self.set(all, &words.join(" "), is_only);
+        }
+    }
+
+    /// Has a variable keep what it has: a later value is one of several.
+    pub fn keep(&mut self, name: &str) {
+        if self.takes(name.len() + EACH) && self.readonly.len() < MOST_VALUES {
+            self.readonly.push(name.to_owned());
+        }
+    }
+
+    /// Takes the words of a command that gives variables a value: `for x in WORDS`, `set -- WORDS`, assignments alone.
+    pub fn note(&mut self, simple: &Simple, is_sure: bool, is_first: bool) {
+        let words: Vec<&str> = simple.words.iter().map(|word| &*word.text).collect();
+        match &words[..] {
+            [] => simple.assignments.iter().for_each(|word| self.assign(&word.text, is_sure && is_first)),
+            ["for" | "select", name, "in", values @ ..] if is_first => self.give(name, values, is_sure),
+            ["for" | "select", name, "in", values @ ..] => self.set_each(name, values, false),
+            ["set", "--", values @ ..] => self.set_parameters(values, is_sure && is_first),
+            ["unset", names @ ..] => {
+                let names = names.iter().filter(|name| !name.starts_with('-'));
+                names.for_each(|name| self.set(name, "", is_sure && is_first));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns what a command may be with the values of its variables; nothing where it names none that is known.
+    pub fn written(&mut self, simple: &Simple) -> Option<Vec<Simple<'static>>> {
+        if self.left == 0 {
+            return None;
+        }
+        let named = self.named(simple);
+        if named.known.is_empty() && !named.has_words {
+            return None;
+        }
+        let counts: Vec<usize> = named.known.iter().map(|name| self.values.get(*name).map_or(1, Vec::len)).collect();
+        let choices = counts.iter().fold(1_usize, |all, count| all.saturating_mul(*count));
+        let bytes = EACH + size(simple);
+        let longest =
+            |name: &&str| self.values.get(*name).map_or(0, |it| it.iter().map(String::len).max().unwrap_or(0));
+        let places: usize = all_words(simple).map(|word| word.expands_at.len()).sum();
+        let added = places.saturating_mul(named.known.iter().map(longest).max().unwrap_or(0));
+        let forms =
+            choices.saturating_mul(1 + usize::from(named.has_words)).saturating_mul(1 + usize::from(named.has_inner));
+        if choices > MOST_VALUES || !self.takes(forms.saturating_mul(bytes.saturating_add(added))) {
+            (self.left, self.is_full) = (0, self.is_full || self.left > 0);
+            return None;
+        }
+        let mut found = Vec::new();
+        for at in 0..choices {
+            let mut rest = at;
+            let values = named.known.iter().zip(&counts).filter_map(|(name, count)| {
+                let value = self.values.get(*name)?.get(rest % count)?;
+                rest /= count;
+                Some((*name, value.as_str()))
+            });
+            let values: Vec<(&str, &str)> = values.collect();
+            for (takes_words, fills_inner) in [(false, true), (true, true), (false, false)] {
+                let is_meant = (named.has_words || !takes_words) && (named.has_inner || fills_inner);
+                if is_meant {
+                    found.push(with(simple, &Choice { values: values.clone(), takes_words, fills_inner }));
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns what a command names of variables.
+    fn named<'s>(&self, simple: &'s Simple) -> Named<'s> {
+        let mut named = Named::default();
+        let mut note = |name: &'s str, kind: Kind| {
+            named.has_words |= kind == Kind::WithWord;
+            if self.values.contains_key(name) {
+                named.has_inner |= kind == Kind::Inner;
+                if !named.known.contains(&name) {
+                    named.known.push(name);
+                }
+            }
+        };
+        for word in all_words(simple).filter(|word| !word.expands_at.is_empty()) {
+            references::names(&word.text, &word.expands_at, 0, &mut note);
+        }
+        if !self.values.is_empty() {
+            for text in &simple.input {
+                references::names_inside(text, &mut note);
+            }
+        }
+        named
+    }
+}
