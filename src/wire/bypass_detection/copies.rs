@@ -61,9 +61,43 @@ fn operands<'a>(args: &'a [Word], how: Copies) -> Operands<'a> {
     found
 }
 
+/// Returns the archive that `tar` makes or adds to.
+pub(super) fn archive_made<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let is_bundle = |at: usize, word: &str| !word.starts_with("--") && (at == 0 || word.starts_with('-'));
+    let long = ["--create", "--append", "--update", "--delete", "--concatenate"];
+    let makes = |(at, word): (usize, &&str)| {
+        (is_bundle(at, word) && word.contains(['c', 'r', 'u', 'A'])) || long.contains(word)
+    };
+    if !words.iter().enumerate().any(makes) {
+        return None;
+    }
+    words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("--file") {
+        Some("") => words.get(at + 1).copied(),
+        Some(value) => value.strip_prefix('='),
+        None => {
+            let (_, attached) = word.split_once('f').filter(|_| is_bundle(at, word))?;
+            if attached.is_empty() || at == 0 { words.get(at + 1).copied() } else { Some(attached) }
+        }
+    })
+}
+
+/// Whether `rsync` only shows what it would copy.
+fn is_dry_run(words: &[&str]) -> bool {
+    let is_value = |at: usize| at > 0 && VALUED_IN_SYNC.contains(&words[at - 1]);
+    let shows = |word: &str| {
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        let is_bundle = |letters: &str| letters.bytes().all(|byte| byte.is_ascii_alphabetic()) && letters.contains('n');
+        word == "--dry-run" || letters.is_some_and(|letters| !letters.contains(['e', 'f']) && is_bundle(letters))
+    };
+    words.iter().enumerate().any(|(at, word)| !is_value(at) && shows(word))
+}
+
 impl Guard {
     /// Says what a copy overwrites: its destination, or what is in it under the names that it copies.
     pub(super) fn copied(&self, folder: Option<&str>, args: &[Word], how: Copies, look: &Look) -> Option<String> {
+        if how == Copies::Trees && is_dry_run(&args.iter().map(|word| &*word.text).collect::<Vec<_>>()) {
+            return None;
+        }
         let found = operands(args, how);
         let alone = (how == Copies::Links && found.words.len() == 1).then_some(".");
         // One word alone names no destination.

@@ -16,6 +16,8 @@ pub(super) struct Options {
     pub keeps: Option<(char, &'static str)>,
     /// Whether what it is given is fetched.
     pub fetches: bool,
+    /// How many of what it is given first are written.
+    pub operands: usize,
 }
 
 pub(super) const CURL: Options = Options {
@@ -35,6 +37,7 @@ pub(super) const CURL: Options = Options {
     folders: &["--output-dir"],
     keeps: Some(('O', "--remote-name")),
     fetches: true,
+    operands: 0,
 };
 pub(super) const WGET: Options = Options {
     files: &["-O", "--output-document", "-o", "--output-file", "-a", "--append-output"],
@@ -42,15 +45,32 @@ pub(super) const WGET: Options = Options {
     folders: &["-P", "--directory-prefix"],
     keeps: None,
     fetches: true,
+    operands: 0,
 };
 pub(super) const SORT: Options =
-    Options { files: &["-o", "--output"], valued: "koStT", folders: &[], keeps: None, fetches: false };
+    Options { files: &["-o", "--output"], valued: "koStT", folders: &[], keeps: None, fetches: false, operands: 0 };
 
 pub(super) const COMPILER: Options =
-    Options { files: &["-o", "--output"], valued: "oIDLlxT", folders: &[], keeps: None, fetches: false };
+    Options { files: &["-o", "--output"], valued: "oIDLlxT", folders: &[], keeps: None, fetches: false, operands: 0 };
 pub(super) const GPG: Options =
-    Options { files: &["-o", "--output"], valued: "oru", folders: &[], keeps: None, fetches: false };
-pub(super) const OPENSSL: Options = Options { files: &["-o"], valued: "", folders: &[], keeps: None, fetches: false };
+    Options { files: &["-o", "--output"], valued: "oru", folders: &[], keeps: None, fetches: false, operands: 0 };
+pub(super) const OPENSSL: Options = Options { files: &["-out", "-keyout", "-writerand"], valued: "", ..OUTPUT };
+/// Programs with `-o FILE`.
+pub(super) const OUTPUT: Options =
+    Options { files: &["-o", "--output"], valued: "", folders: &[], keeps: None, fetches: false, operands: 0 };
+pub(super) const TIME: Options = Options { valued: "fo", ..OUTPUT };
+pub(super) const TRACE: Options = Options { valued: "eopsPEauS", ..OUTPUT };
+pub(super) const ICONV: Options = Options { valued: "fto", ..OUTPUT };
+pub(super) const LOG_FILE: Options = Options { files: &["--log-file", "--xml-file"], ..OUTPUT };
+pub(super) const OUTFILE: Options = Options { files: &["--outfile"], ..OUTPUT };
+pub(super) const CSPLIT: Options = Options { files: &["-f", "--prefix"], valued: "bfn", ..OUTPUT };
+pub(super) const SCRIPT: Options = Options {
+    files: &["-I", "-O", "-B", "-T", "--log-in", "--log-out", "--log-io", "--log-timing", "--timing"],
+    valued: "cIOBTEomt",
+    folders: &["--command", "--echo", "--logging-format", "--output-limit"],
+    operands: 1,
+    ..OUTPUT
+};
 
 /// Says what a program writes by these options.
 pub(super) fn written(folder: Option<&str>, args: &[Word], of: &Options, look: &Look) -> Option<String> {
@@ -75,6 +95,9 @@ pub(super) fn written(folder: Option<&str>, args: &[Word], of: &Options, look: &
             return Some(found);
         }
     }
+    if let Some(found) = fetched.iter().take(of.operands).find_map(|path| look(folder, path)) {
+        return Some(found);
+    }
     // One that the options name a file for keeps its name, too, for all that is known here.
     let named =
         fetched.iter().filter(|_| of.fetches && keeps).map(|url| base(url.split(['?', '#']).next().unwrap_or(url)));
@@ -83,8 +106,12 @@ pub(super) fn written(folder: Option<&str>, args: &[Word], of: &Options, look: &
 
 /// Returns an option with a value, and its value where that stands in the same word.
 fn option<'a>(word: &'a str, of: &Options) -> Option<(String, Option<&'a str>)> {
+    // A long option may begin with one dash.
+    let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+    if of.files.contains(&name) && (value.is_none() || of.valued.is_empty()) {
+        return Some((name.to_owned(), value));
+    }
     if word.starts_with("--") {
-        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         return (of.files.contains(&name) || of.folders.contains(&name)).then(|| (name.to_owned(), value));
     }
     let letters = word.strip_prefix('-')?;

@@ -51,7 +51,7 @@ const OTHER_TESTS: [&str; 24] = [
 ];
 
 /// Programs that name the files that they find or that they are given.
-const LISTS: [&str; 7] = ["ls", "grep", "egrep", "rg", "fd", "ag", "git"];
+const LISTS: [&str; 8] = ["ls", "grep", "egrep", "rg", "fd", "fdfind", "ag", "git"];
 
 /// One test of a name or a path.
 struct Test<'a> {
@@ -199,6 +199,27 @@ impl Walk<'_> {
         }
         self.listed = found.into_iter().filter(|it| !it.is_unnamed).map(|it| it.path).collect();
         None
+    }
+
+    /// Says what a program does with what it finds, where that is the session's own: `fd . .claude -x rm`.
+    pub(super) fn run_on_listed(&mut self, it: &Invocation, depth: usize) -> Option<String> {
+        let words = || it.args.iter().map(|word| &*word.text);
+        let at = words().position(|word| matches!(word, "-x" | "-X" | "--exec" | "--exec-batch"))?;
+        let mut options = words().take(at).zip(words().skip(1));
+        if options.any(|(option, value)| matches!(option, "-e" | "--extension") && value != "json") {
+            return None;
+        }
+        let pattern = words().take(at).find(|word| !word.starts_with('-')).unwrap_or(".");
+        let pattern = pattern.trim_matches(['^', '$', '*', '.']).replace('\\', "");
+        let run: Vec<&str> = words().skip(at + 1).take_while(|word| *word != ";").collect();
+        let found: Vec<String> = self.listed.iter().filter(|path| base(path).contains(&pattern)).cloned().collect();
+        found.iter().find_map(|path| {
+            let takes = run.iter().any(|word| word.contains("{}"));
+            let given = Some(path.as_str()).filter(|_| !takes);
+            let words = run.iter().map(|word| word.replace("{}", path)).chain(given.map(str::to_owned));
+            let words = words.map(|text| Word { text: text.into(), ..Word::default() }).collect();
+            self.simple(&Simple { words, is_doubtful: true, ..Simple::default() }, depth + 1)
+        })
     }
 
     /// Returns what of the session's own is found.

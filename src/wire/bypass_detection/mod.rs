@@ -277,6 +277,11 @@ impl<'g> Walk<'g> {
                     return Some(refused);
                 }
             }
+            "fd" | "fdfind" if depth < DEEPEST => {
+                if let Some(refused) = self.run_on_listed(it, depth) {
+                    return Some(refused);
+                }
+            }
             name if ENTERING.contains(&name) => self.enter(simple, it),
             name if self.leads.may_be_cd(name) => self.scope.way.is_lost = true,
             name if SETTERS.contains(&name) => {
@@ -322,6 +327,7 @@ pub mod diversions;
 mod downloads;
 mod finds;
 pub mod folders;
+mod git_files;
 mod handed;
 mod lies;
 pub mod node_options;
@@ -334,5 +340,6 @@ mod shell_variables;
 #[cfg(test)]
 mod tests;
 pub mod way;
+mod write_rows;
 pub mod writers;
 mod written_files;

@@ -73,7 +73,7 @@ impl Walk<'_> {
 
     /// Takes the lines that a shell reads into variables: `echo x | while read f`.
     pub(super) fn note_read(&mut self, simple: &Simple) {
-        if !simple.words.first().is_some_and(|word| word.text == "read") {
+        if simple.words.first().is_none_or(|word| word.text != "read") {
             return;
         }
         let read = simple.input.iter().map(|text| &**text).chain(self.said.iter().map(String::as_str)).next();

@@ -1,148 +1,17 @@
 //! Which files a program writes, by its arguments.
 
 use crate::wire::bypass_detection::at_hand::{Guard, Look};
-use crate::wire::bypass_detection::copies::Copies;
+use crate::wire::bypass_detection::copies::{self, Copies};
 use crate::wire::bypass_detection::databases;
-use crate::wire::bypass_detection::downloads::{self, COMPILER, CURL, GPG, OPENSSL, Options, SORT, WGET};
+use crate::wire::bypass_detection::downloads;
+use crate::wire::bypass_detection::write_rows::{ROWS, Writes};
 use crate::wire::shell::Word;
-
-/// Which of its arguments a program writes, moves or takes away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Writes {
-    /// All of them.
-    All,
-    /// All of them, with what is in them.
-    Trees,
-    /// All of them, and what is in them where the mode keeps their owner out.
-    Mode,
-    /// The first.
-    First,
-    /// The second.
-    Second,
-    /// The last, or what is in it under another's name.
-    Copies(Copies),
-    /// All of them with what is in them, and files of their names in the last.
-    Moves,
-    /// All of them where an option tells it to edit in place; the letters may stand before it.
-    InPlace(&'static str),
-    /// The values of options.
-    Options(&'static Options),
-    /// What is in an archive, in the folder that this option names.
-    Unpacked(&'static str),
-    /// All of them, unless an option keeps what is packed.
-    Packs,
-    /// All of them where this word is one.
-    Where(&'static str),
-    /// What follows `of=`.
-    OutputOf,
-    /// What git's subcommand puts back, moves or takes away.
-    Git,
-    /// A database, where the statements do more than read.
-    Database,
-}
-
-const ROWS: [(&str, Writes); 97] = [
-    ("rm", Writes::Trees),
-    ("rmdir", Writes::All),
-    ("unlink", Writes::All),
-    ("shred", Writes::All),
-    ("trash", Writes::Trees),
-    ("truncate", Writes::All),
-    ("touch", Writes::All),
-    ("tee", Writes::All),
-    ("sponge", Writes::All),
-    ("chmod", Writes::Mode),
-    ("chown", Writes::All),
-    ("chgrp", Writes::All),
-    ("chattr", Writes::All),
-    ("setfacl", Writes::All),
-    ("mkfifo", Writes::All),
-    ("mknod", Writes::All),
-    ("mount", Writes::Trees),
-    ("umount", Writes::All),
-    ("flock", Writes::All),
-    ("ed", Writes::All),
-    ("ex", Writes::All),
-    ("patch", Writes::First),
-    ("mv", Writes::Moves),
-    ("cp", Writes::Copies(Copies::Folders)),
-    ("ln", Writes::Copies(Copies::Links)),
-    ("link", Writes::Copies(Copies::Links)),
-    ("install", Writes::Copies(Copies::Files)),
-    ("rsync", Writes::Copies(Copies::Trees)),
-    ("scp", Writes::Copies(Copies::Files)),
-    ("sed", Writes::InPlace("nErszu")),
-    ("gsed", Writes::InPlace("nErszu")),
-    ("perl", Writes::InPlace("pnlaw0")),
-    ("ruby", Writes::InPlace("pnlaw0")),
-    ("awk", Writes::InPlace("")),
-    ("gawk", Writes::InPlace("")),
-    ("yq", Writes::InPlace("rPjy")),
-    ("curl", Writes::Options(&CURL)),
-    ("wget", Writes::Options(&WGET)),
-    ("sort", Writes::Options(&SORT)),
-    ("tar", Writes::Unpacked("-C")),
-    ("bsdtar", Writes::Unpacked("-C")),
-    ("unzip", Writes::Unpacked("-d")),
-    ("exch", Writes::All),
-    ("rename", Writes::All),
-    ("prename", Writes::All),
-    ("strip", Writes::All),
-    ("objcopy", Writes::All),
-    ("patchelf", Writes::All),
-    ("upx", Writes::All),
-    ("install_name_tool", Writes::All),
-    ("codesign", Writes::Where("-s")),
-    ("vi", Writes::All),
-    ("vim", Writes::All),
-    ("nvim", Writes::All),
-    ("nano", Writes::All),
-    ("emacs", Writes::All),
-    ("gzip", Writes::Packs),
-    ("gunzip", Writes::Packs),
-    ("bzip2", Writes::Packs),
-    ("bunzip2", Writes::Packs),
-    ("xz", Writes::Packs),
-    ("unxz", Writes::Packs),
-    ("lzma", Writes::Packs),
-    ("zstd", Writes::Where("--rm")),
-    ("lz4", Writes::Where("--rm")),
-    ("compress", Writes::Packs),
-    ("brotli", Writes::Where("--rm")),
-    ("xxd", Writes::Where("-r")),
-    ("fuser", Writes::Where("-k")),
-    ("cc", Writes::Options(&COMPILER)),
-    ("gcc", Writes::Options(&COMPILER)),
-    ("g++", Writes::Options(&COMPILER)),
-    ("clang", Writes::Options(&COMPILER)),
-    ("ld", Writes::Options(&COMPILER)),
-    ("rustc", Writes::Options(&COMPILER)),
-    ("as", Writes::Options(&COMPILER)),
-    ("gpg", Writes::Options(&GPG)),
-    ("openssl", Writes::Options(&OPENSSL)),
-    ("uniq", Writes::Second),
-    ("dd", Writes::OutputOf),
-    ("git", Writes::Git),
-    ("sqlite3", Writes::Database),
-    ("Remove-Item", Writes::Trees),
-    ("Set-Content", Writes::All),
-    ("Add-Content", Writes::All),
-    ("Clear-Content", Writes::All),
-    ("Out-File", Writes::All),
-    ("New-Item", Writes::All),
-    ("Rename-Item", Writes::Moves),
-    ("Move-Item", Writes::Moves),
-    ("Copy-Item", Writes::Copies(Copies::Files)),
-    ("del", Writes::Trees),
-    ("erase", Writes::All),
-    ("rd", Writes::Trees),
-    ("ren", Writes::Moves),
-    ("move", Writes::Moves),
-    ("copy", Writes::Copies(Copies::Files)),
-];
 
 /// What has a packer keep what it packs, or only look at it.
 const KEEPS: [&str; 8] = ["-c", "--stdout", "--to-stdout", "-k", "--keep", "-t", "--test", "-l"];
+
+/// What has a program only show what it would write.
+const PREVIEWS: [&str; 2] = ["-p", "--preview"];
 
 /// What has `find` take away what it finds.
 const DELETES: &[u8] = b"-delete";
@@ -171,7 +40,21 @@ impl Guard {
         read: &[&str],
         look: &Look,
     ) -> Option<String> {
-        let (_, writes) = ROWS.iter().find(|(name, _)| name.eq_ignore_ascii_case(program))?;
+        let is_named = |row: &&(&str, Writes)| row.0.eq_ignore_ascii_case(program);
+        // The rows of one name follow each other.
+        let mut rows = ROWS.iter().skip_while(|row| !is_named(row)).take_while(is_named);
+        rows.find_map(|(_, writes)| self.written_as(*writes, folder, args, read, look))
+    }
+
+    /// Says what is written of a program's arguments.
+    fn written_as(
+        &self,
+        writes: Writes,
+        folder: Option<&str>,
+        args: &[Word],
+        read: &[&str],
+        look: &Look,
+    ) -> Option<String> {
         let words = || args.iter().map(|word| &*word.text);
         let operands = || words().filter(|word| !word.starts_with('-'));
         let any = |found: Option<&str>| found.and_then(|path| look(folder, path));
@@ -184,20 +67,28 @@ impl Guard {
             Writes::Second => any(operands().nth(1)),
             Writes::Packs if words().any(|word| KEEPS.contains(&word)) => None,
             Writes::Packs => operands().find_map(|path| look(folder, path)),
-            Writes::Where(option) if words().all(|word| word != *option) => None,
-            Writes::Where(_) => operands().find_map(|path| look(folder, path)),
-            Writes::Copies(how) => self.copied(folder, args, *how, look),
-            Writes::Unpacked(option) => self.unpacked(folder, args, option, look),
-            Writes::Moves => {
-                // The destination is the last one, unless an option names it.
-                let named = words().find(|word| word.starts_with("-t") || word.starts_with("--target-directory"));
-                let is_apart = named.is_some_and(|word| matches!(word, "-t" | "--target-directory"));
-                let sources = operands().count() - usize::from(named.is_none() && operands().next().is_some());
-                let mut sources = operands().take(sources).skip(usize::from(is_apart));
-                let own = operands().find_map(|path| look(folder, path));
-                let above = || sources.find_map(|path| self.holds(folder, path));
-                own.or_else(above).or_else(|| self.copied(folder, args, Copies::Files, look))
+            Writes::Where(option) if words().any(|word| is_option(word, option)) => {
+                operands().find_map(|path| look(folder, path))
             }
+            Writes::TreesWhere(option) if words().any(|word| is_option(word, option)) => {
+                operands().find_map(own_or_above)
+            }
+            Writes::FilledWhere(option) if words().any(|word| is_option(word, option)) => {
+                operands().next_back().and_then(|path| look(folder, path).or_else(|| self.filled(folder, path)))
+            }
+            Writes::Where(_) | Writes::TreesWhere(_) | Writes::FilledWhere(_) => None,
+            Writes::From(_) if words().any(|word| PREVIEWS.contains(&word)) => None,
+            Writes::From(place) => operands().skip(place).find_map(|path| look(folder, path)),
+            Writes::Prefix => {
+                let prefix = operands().skip(1).last().filter(|path| !path.ends_with('/'));
+                prefix.and_then(|path| look(folder, &format!("{path}*")))
+            }
+            Writes::Archive => any(copies::archive_made(&words().collect::<Vec<_>>())),
+            Writes::Editor if only_shows(&words().collect::<Vec<_>>()) => None,
+            Writes::Editor => operands().find_map(|path| look(folder, path)),
+            Writes::Copies(how) => self.copied(folder, args, how, look),
+            Writes::Unpacked(option) => self.unpacked(folder, args, option, look),
+            Writes::Moves => self.moved(folder, args, look),
             Writes::InPlace(letters) if edits_in_place(words(), letters) => {
                 operands().find_map(|path| look(folder, path))
             }
@@ -209,39 +100,18 @@ impl Guard {
         }
     }
 
-    /// Says what git puts back, moves or takes away.
-    fn put_back(&self, folder: Option<&str>, args: &[Word], look: &Look) -> Option<String> {
-        let mut words = args.iter().map(|word| &*word.text);
-        let mut folder = folder.map(str::to_owned);
-        let subcommand = loop {
-            match words.next()? {
-                "-C" => folder = self.resolve(folder.as_deref(), words.next()?),
-                "-c" | "--git-dir" | "--work-tree" | "--namespace" => {
-                    words.next();
-                }
-                option if option.starts_with('-') => {}
-                subcommand => break subcommand,
-            }
-        };
-        let rest: Vec<&str> = words.collect();
-        if subcommand == "init" {
-            let root = rest.iter().find(|word| !word.starts_with('-')).copied().unwrap_or(".");
-            return look(folder.as_deref(), &format!("{root}/.git"));
-        }
-        let has = |names: &[&str]| rest.iter().any(|word| names.contains(word));
-        let writes = match subcommand {
-            "checkout" | "checkout-index" | "mv" | "stash" => true,
-            "restore" => !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]),
-            "rm" => !has(&["--cached"]),
-            _ => false,
-        };
-        let paths = rest.iter().filter(|word| writes && !word.starts_with('-'));
-        let folder = folder.as_deref();
-        // A path from the root on is one of the repository's.
-        let plain = |path: &&str| path.strip_prefix(":/").unwrap_or(path).to_owned();
-        let takes = matches!(subcommand, "mv" | "rm");
-        let holds = |path: &str| if takes { self.holds(folder, path) } else { self.filled(folder, path) };
-        paths.map(plain).find_map(|path| look(folder, &path).or_else(|| holds(&path)))
+    /// Says what a move takes away or overwrites.
+    fn moved(&self, folder: Option<&str>, args: &[Word], look: &Look) -> Option<String> {
+        let words = || args.iter().map(|word| &*word.text);
+        let operands = || words().filter(|word| !word.starts_with('-'));
+        // The destination is the last one, unless an option names it.
+        let named = words().find(|word| word.starts_with("-t") || word.starts_with("--target-directory"));
+        let is_apart = named.is_some_and(|word| matches!(word, "-t" | "--target-directory"));
+        let sources = operands().count() - usize::from(named.is_none() && operands().next().is_some());
+        let mut sources = operands().take(sources).skip(usize::from(is_apart));
+        let own = operands().find_map(|path| look(folder, path));
+        let above = || sources.find_map(|path| self.holds(folder, path));
+        own.or_else(above).or_else(|| self.copied(folder, args, Copies::Files, look))
     }
 }
 
@@ -257,6 +127,23 @@ fn keeps_out(mode: &str) -> bool {
         }
         _ => false,
     })
+}
+
+/// Whether a word is an option, alone or among other letters.
+fn is_option(word: &str, option: &str) -> bool {
+    let among = |letters: &str| {
+        let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
+        letters.bytes().all(|byte| byte.is_ascii_alphabetic()) && letter.is_some_and(|letter| letters.contains(letter))
+    };
+    word == option || word.strip_prefix('-').is_some_and(among)
+}
+
+/// Whether an editor only shows its files, and is given no commands of its own.
+fn only_shows(words: &[&str]) -> bool {
+    let shows = |word: &&str| matches!(*word, "-R" | "-M" | "-d" | "-v" | "--view");
+    let commands =
+        |word: &&str| word.starts_with(['+']) || matches!(*word, "-c" | "--cmd" | "-S" | "-s" | "-es" | "-e");
+    words.iter().any(shows) && !words.iter().any(commands)
 }
 
 /// Whether options tell a program to edit its files: `-i`, `-ni`, `-i.bak`, `--in-place`, `-i inplace`.

@@ -63,8 +63,7 @@ pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
             words.push(new);
         }
     }
-    let fill =
-        |text: &Cow<str>| references::filled_inner(text, choice).map_or_else(|| text.clone().into_owned(), |it| it);
+    let fill = |text: &Cow<str>| references::filled_inner(text, choice).unwrap_or_else(|| text.clone().into_owned());
     let input = simple.input.iter().map(|text| Cow::Owned(fill(text))).collect();
     Simple {
         assignments: all(&simple.assignments),

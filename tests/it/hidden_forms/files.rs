@@ -81,6 +81,27 @@ const FORMS: &[(&str, &str)] = &[
     ("git", "git checkout HEAD -- '.claude/*.json'"),
     ("git", "git rm -rfq .claude"),
     ("git", "git mv -f .claude zz"),
+    ("git", "git log --output=.claude/fusebox.json"),
+    ("git", "git diff --output .claude/fusebox.json HEAD"),
+    ("git", "git show --output=.claude/fusebox.json"),
+    ("git", "git archive -o .claude/fusebox.json HEAD"),
+    ("git", "git config -f .claude/fusebox.local.json a.b c"),
+    ("git", "git config --file=.claude/fusebox.local.json a.b c"),
+    ("git", "git stash -q -- .claude/fusebox.json"),
+    // What a program is told to write beside its work.
+    ("openssl", "openssl rand -out .claude/fusebox.json 9"),
+    ("time", "command time -o .claude/fusebox.json true"),
+    ("strace", "strace -o .claude/fusebox.json true"),
+    ("script", "script -qc true .claude/fusebox.json"),
+    ("iconv", "iconv -f utf8 -t utf8 -o .claude/fusebox.json x/fusebox.json; iconv -o .claude/fusebox.json y/other"),
+    // Archives.
+    ("tar", "tar cf .claude/fusebox.json x"),
+    ("tar", "tar -czf .claude/fusebox.json x"),
+    ("tar", "tar -c --file=.claude/fusebox.json x"),
+    ("tar", "tar czf x.tgz --remove-files .claude"),
+    ("zip", "zip -q .claude/fusebox.local.json y/other"),
+    ("zip", "zip -qrm x.zip .claude"),
+    ("cpio", "cd x/.claude && echo fusebox.json | cpio -pu --quiet ../../.claude"),
     // Databases.
     ("sqlite3", "sqlite3 x.db \"attach '$HOME/.local/state/fusebox/state.db' as s; delete from s.t\""),
     (
@@ -106,6 +127,17 @@ const BESIDE_A_CLIENT: &[(&str, &str)] = &[
 
 /// Ordinary commands that are near.
 const ORDINARY: &[&str] = &[
+    "vim -R .claude/fusebox.json; vi -R ~/.claude/fusebox.json; nvim -d .claude/fusebox.json x; nano -v .claude/fusebox.json; view .claude/fusebox.json",
+    "git stash show -p stash@{0} -- .claude/fusebox.json; git stash list -- .claude; git clean -ndx .claude; git clean -fdx -e .claude src",
+    "rsync -n x/.claude/fusebox.json .claude/; rsync -avn x/.claude/ .claude/; rsync -a --dry-run --delete x/ .claude/",
+    "git diff --output=x.patch -- .claude/fusebox.json; git log -- .claude/fusebox.json; git show HEAD:.claude/fusebox.json; git archive -o x.tar HEAD .claude",
+    "git config -f .claude/fusebox.json --get a.b; git config -f .claude/fusebox.json a.b; git config -f x.cfg a.b .claude/fusebox.json",
+    "openssl dgst -sha256 .claude/fusebox.json; openssl enc -in .claude/fusebox.json -out x.enc; time cat .claude/fusebox.json; strace -o x.log cat .claude/fusebox.json",
+    "tar cf x.tar .claude/fusebox.json; tar tf .claude/fusebox.json; tar xf x.tar -C /tmp; tar -czf ../claude.tgz .claude; zip -r x.zip .claude; unzip -l .claude/x.zip",
+    "iconv -f utf8 .claude/fusebox.json -o x; script -c 'cat .claude/fusebox.json' x.log; script -qc ~/.cargo/bin/fusebox x.log; split -l 9 .claude/fusebox.json x.",
+    "split big.txt .claude/part; go build -o x ./...; go test -o x.test ./claude; prettier --check .claude/fusebox.json; prettier --write .claude/agents",
+    "sd a b .claude/notes.md; sd -p max min .claude/fusebox.json; fd . .claude -x wc -l; fd -e md . .claude -x rm; fd tmp .claude -x rm; fd claude -x ls",
+    "rg --files .claude | xargs wc -l; find .claude | xargs ls; npx rimraf dist .claude/worktrees; trash-put claude.log; cpio -t <claude.cpio",
     "rm -rf target/{a,b}; rm -rf .claude/worktrees/{a,b}; rm -rf x/.claude",
     "tee out.{1,2} </dev/null; tee .claude/{notes,plan}.md <x",
     "git checkout HEAD -- src; git checkout -- .; git checkout main; git restore src; git restore --staged .claude",
@@ -202,6 +234,21 @@ fn no_form_hides_what_a_program_would_write() {
         "unzip -o x.zip -d .claude",
         "unzip -o x.zip .claude/fusebox.json",
         "rsync -a --delete y/ ~/.local/",
+        "git clean -fdxq .claude",
+        "split -a 3 x/other .claude/fusebox.",
+        "go build -o ~/.cargo/bin/fusebox ./x",
+        "prettier --write .claude/fusebox.json",
+        "sd max min .claude/fusebox.json",
+        "trash-put .claude/fusebox.json",
+        "npx rimraf .claude",
+        "perf record -o .claude/fusebox.json true",
+        "fd . .claude -x rm",
+        "fd -H 'fusebox' .claude --exec rm -f {}",
+        "fdfind -e json . .claude -X sed -i s/3/99/",
+        "rg --files .claude | xargs rm",
+        "find .claude | xargs rm",
+        "vim -R -c 'w! .claude/fusebox.json' .claude/fusebox.json",
+        "rsync -e -n x/.claude/fusebox.json .claude/",
     ];
     let all = not_there.chain(others.map(str::to_owned));
     let missed: Vec<String> = all.filter(|command| guard.command(command).is_none()).collect();
