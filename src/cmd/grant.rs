@@ -16,9 +16,8 @@ use crate::domain::limit_set::LimitSet;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
-use crate::messages::notices;
+use crate::messages::{advice, notices};
 use crate::platform::environment::Environment;
-use crate::report::suggestion;
 use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox grant`.
@@ -185,9 +184,9 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
         let still = clear_order::used_up(edit.state, &target, edit.now);
         if let Some(still) = still.iter().find(|it| it.finding.source == *more.rule) {
             let used = more.limit.show(still.finding.used);
-            let enough = suggestion::more(more.limit, still.more);
+            let enough = format!("{}=+{}", more.rule, advice::typed(more.limit, still.more));
             said.push(format!(
-                "it is not enough: {used} is used, and the next step would be stopped again; `{enough}` more is enough"
+                "it is not enough: {used} is used, and the next step would be stopped again; `{enough}` is enough"
             ));
         } else if ordered {
             said.push(edit.goes_on(&target));

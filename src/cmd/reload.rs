@@ -88,8 +88,8 @@ fn problems(env: &Environment, store: &Store, sessions: &[Session]) -> Result<BT
 }
 
 /// What is said of a session whose hooks are registered no more.
-const LET_GO: &str = "it is let go: no hook of Fusebox is registered for it any more; once its client has read that, in a second or \
-                      two, nothing counts or limits it";
+const LET_GO: &str = "it is let go: no hook of Fusebox is registered for it any more; its client reads that within seconds, and from \
+                      then on nothing counts or limits it";
 
 fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<String> {
     let before = session.clone();

@@ -79,6 +79,11 @@ impl Fits {
         }
     }
 
+    /// Returns the word for a session that fits.
+    fn word(self) -> &'static str {
+        if self == Fits::Held { "held" } else { "open" }
+    }
+
     /// Returns how a sentence calls it.
     fn words(self) -> &'static str {
         match self {
@@ -125,7 +130,7 @@ fn only(store: &Store, fits: Fits, here: &str) -> Result<Found> {
     sessions.retain(|session| if fits == Fits::Held { session.order.is_some() } else { is_open(session.status) });
     match &sessions[..] {
         [session] => Ok(Found {
-            because: Some(format!("session {} is the only one that is open", short(&session.id))),
+            because: Some(format!("session {} is the only one that is {}", short(&session.id), fits.word())),
             target: Target::Session(session.id.clone()),
         }),
         _ if fits == Fits::Held => {

@@ -166,14 +166,14 @@ impl<'a> ResolvedLayers<'a> {
         self.said_of(limit, cap_layer).action.or(limit.action).unwrap_or(DEFAULT_ACTION)
     }
 
-    /// Returns what the keys of the block say of a limit beside its cap. The built-in backstops only warn, but a cap that
-    /// somebody set does not.
+    /// Returns what the keys of the block say of a limit beside its cap. The action of a built-in block of
+    /// an agent type holds for built-in caps alone.
     fn said_of(&self, limit: &'static Limit, cap_layer: Layer) -> LimitSettings {
         let mut said = LimitSettings::default();
         for candidate in &self.candidates {
             let Setting { subject, value, .. } = candidate.setting;
             let Apply::Limit(apply) = keys::row(subject).apply else { continue };
-            let may = !is_backstop(candidate) || cap_layer == Layer::BuiltIn;
+            let may = !is_built_in_for_agents(candidate) || cap_layer == Layer::BuiltIn;
             if may && subject.limit.is_none_or(|it| it == limit) && self.may_move(limit, candidate) {
                 apply(&mut said, limit, value);
             }
@@ -338,7 +338,7 @@ fn applying<'a>(documents: &[&'a Document], who: Who<'_>, locks: &Locks) -> Vec<
     candidates.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Whether it is of a built-in block for agent types: what that does is said of its own caps alone.
-fn is_backstop(candidate: &Candidate<'_>) -> bool {
+/// Whether it is from a built-in block of an agent type: its action holds for built-in caps alone.
+fn is_built_in_for_agents(candidate: &Candidate<'_>) -> bool {
     candidate.document.layer == Layer::BuiltIn && matches!(candidate.setting.place, SettingPlace::Agents(_))
 }

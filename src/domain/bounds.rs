@@ -53,6 +53,8 @@ pub const CRONS: usize = 1_000;
 /// Shell commands in the background that end with their run. While so many run, no further shell command is admitted. One that an
 /// admitted command leaves in the background is ended at once.
 pub const COMMANDS: usize = 200;
+/// An event waits for the state less long, in milliseconds: where two moments lie further apart, a clock was set.
+pub const LONGEST_WAIT_MS: u64 = 20 * 60 * 1_000;
 /// Notifications of tasks that are read in one prompt: more than commands can run. Each is looked up while others wait for the state.
 pub const TASKS_TOLD: usize = 256;
 /// Agents that were requested and have not begun. While there are so many, no further one is admitted.

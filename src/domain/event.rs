@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::bounds;
 use crate::domain::serde_default::is_default;
 use crate::domain::shown_call::ShownCall;
 
@@ -37,10 +38,10 @@ impl Moment {
         Moment { wall_ms, mono_ms: self.mono_ms.saturating_sub(passed), ..self }
     }
 
-    /// Returns the later of two moments; `self` where the clocks do not agree on it, as after one of them was set.
+    /// Returns the later of two moments; `self` where the clocks do not agree on it, or are too far apart, as after they were set.
     pub fn or_later(self, other: Moment) -> Moment {
         let is_before = self.boot == other.boot && self.mono_ms < other.mono_ms && self.wall_ms < other.wall_ms;
-        if is_before { other } else { self }
+        if is_before && other.mono_ms - self.mono_ms < bounds::LONGEST_WAIT_MS { other } else { self }
     }
 
     /// Returns the milliseconds from `earlier` to `self`, sleep included, across boots by the wall clock.

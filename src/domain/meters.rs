@@ -148,6 +148,8 @@ pub struct Meters {
     pub unknown: (Spend, Spend),
     /// What the call at hand would have the client ask that no transcript shows.
     pub unlogged: Spend,
+    /// What hooks will ask where the call at hand runs, with those of its batch that were let run before it.
+    pub hooks_ahead: Spend,
     /// What the limit that is looked at has counted for itself.
     pub own: u64,
     /// Working time in milliseconds.

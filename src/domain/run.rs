@@ -114,6 +114,9 @@ pub struct Run {
     /// Responses whose batch has ended and whose usage is not on disk yet; -1 where the one at work is on disk already.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unpaid: i32,
+    /// How many hooks that ask the model the calls bring that were let run in the batch at work.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hooks_of_batch: u64,
     /// How many tokens the last responses wrote as far as their calls say, the latest first; nothing where all are on disk.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unpaid_output: Vec<u64>,

@@ -11,6 +11,9 @@ pub struct UnloggedRequests {
     pub calls: Vec<(String, Spend)>,
     /// What the event's hooks ask.
     pub hooks: Spend,
-    /// What hooks will ask where the call runs that asks to: those at its end, and those that it brings.
+    /// What hooks will ask where the call runs that asks to: those at its end and its batch's, those that it brings, and those of the
+    /// calls beside it.
     pub hooks_ahead: Spend,
+    /// How many hooks that is of the call alone.
+    pub hooks_of_call: u64,
 }

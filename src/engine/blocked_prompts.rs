@@ -2,7 +2,7 @@
 
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Event, EventKind};
-use crate::domain::policy::Action;
+use crate::domain::policy::{Action, Scope};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
@@ -15,16 +15,22 @@ pub fn is_noted(verdict: &Verdict, finding: &Finding) -> bool {
 
 /// Writes down that a prompt was not sent, with the limit or order that decided.
 pub fn note(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
-    let EventKind::Prompt { notifications, .. } = &event.kind else { return };
-    // A command that is watched may have a line for an agent that is held each second.
-    let is_held = matches!(verdict.refusal, Some(Refusal::Ordered { .. })) && verdict.decision >= Decision::Deny;
-    let is_held = is_held && !verdict.observed && !notifications.iter().any(|notification| notification.is_line);
+    let EventKind::Prompt { notifications, by_machine, .. } = &event.kind else { return };
+    // Machines may prompt an agent that is held each minute.
+    let is_persons = !by_machine && notifications.is_empty();
+    let is_ordered = matches!(verdict.refusal, Some(Refusal::Ordered { .. })) && verdict.decision >= Decision::Deny;
+    let is_held = is_ordered && is_persons && !verdict.observed;
     let decides = |finding: &&Finding| is_held || is_noted(verdict, finding);
     let Some(finding) = verdict.deciding().filter(decides) else { return };
     log_records::write(state, id, RecordKind::AgentWarning, finding);
     let of_order = finding.facts().is_none().then_some(finding.action);
     if let (Some(action), Some(record)) = (of_order, state.log_records.last_mut()) {
         let did = if action == Action::Pause { "paused" } else { "stopped" };
-        record.error = format!("A prompt was blocked: its session is {did}");
+        let what = match finding.scope {
+            Scope::Run => "its agent",
+            Scope::Outer => "the session above",
+            _ => "its session",
+        };
+        record.error = format!("A prompt was blocked: {what} is {did}");
     }
 }

@@ -106,6 +106,7 @@ pub fn note_response_over(state: &mut SessionState, id: &str) {
 pub fn note_batch_over(state: &mut SessionState, id: &str, calls: &[Call]) {
     let output = calls.iter().map(|call| call.input_bytes).sum::<u64>() / BYTES_A_TOKEN;
     if let Some(run) = state.run_mut(id) {
+        run.hooks_of_batch = 0;
         if run.unpaid <= 0 {
             run.unpaid_output.clear();
         }

@@ -21,9 +21,9 @@ use crate::engine::session_state::SessionState;
 /// The most requests that a client's total is taken for at once: more than one of its commands asks without showing it.
 const MOST_AT_ONCE: u64 = 10;
 
-/// Returns what the call that asks to run would make the client ask, itself and by hooks.
+/// Returns what the call that asks to run would make the client ask.
 pub fn ahead(state: &SessionState, call: &Call) -> Spend {
-    of_call(state, &call.id) + state.unlogged_requests.hooks_ahead
+    of_call(state, &call.id)
 }
 
 fn of_call(state: &SessionState, call: &str) -> Spend {
@@ -38,6 +38,10 @@ pub fn charge_call(state: &mut SessionState, run: &str, call: &str) {
     if spend.requests > 0 {
         let (model, at_ms) = (state.unlogged_requests.model.clone(), state.session.last.wall_ms);
         state.call_mut(run, call).unlogged = Some(Asked { model, at_ms, spend });
+    }
+    let (hooks, sees_batches) = (state.unlogged_requests.hooks_of_call, state.session.sees_batches);
+    if let Some(run) = state.run_mut(run).filter(|run| hooks > 0 && !run.is_blind(sees_batches)) {
+        run.hooks_of_batch = run.hooks_of_batch.saturating_add(hooks);
     }
 }
 

@@ -114,13 +114,17 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
             }
         }
         // A run whose loop has ended has no report left to give.
-        (phase, EventKind::Prompt { notifications, .. }) if phase == Phase::Halted || usage.onset == Onset::GoesOn => {
+        (phase, EventKind::Prompt { notifications, by_machine, .. })
+            if phase == Phase::Halted || usage.onset == Onset::GoesOn =>
+        {
             let finding = &order.finding;
             let costs = finding.spent_by_requests() || finding.action == Action::Pause;
             // Each line of a command that is watched would begin a response.
             let goes_on = notifications.iter().all(|notification| notification.is_line);
             if goes_on || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
-                return Verdict { findings: vec![at_this_prompt(finding, usage)], ..because(Decision::Deny, 0) };
+                let blocked = because(Decision::Deny, 0);
+                let is_persons = !by_machine && notifications.is_empty();
+                return if is_persons { at_this_prompt(blocked, usage) } else { blocked };
             }
             match evaluate_limits(usage, event) {
                 // Its answer in words is a request, too.
@@ -145,13 +149,17 @@ fn of_now(finding: &Finding, usage: &Usage) -> Finding {
     Finding { spent: finding.spent.max(used), ..finding.clone() }
 }
 
-/// Returns the finding of an order that holds a prompt back: with the figures of the prompt's moment, not of the stop's.
-fn at_this_prompt(finding: &Finding, usage: &Usage) -> Finding {
-    let finding = of_now(finding, usage);
-    match usage.scopes.iter().find(|used| used.is_of(&finding)) {
-        Some(scope) => at_hand(&finding, scope),
-        None => finding,
-    }
+/// Tells of an order that blocks a person's prompt with the figures of the prompt's moment, not of the stop's.
+fn at_this_prompt(blocked: Verdict, usage: &Usage) -> Verdict {
+    let of_now = |finding: Finding| {
+        let scope = usage.scopes.iter().find(|used| used.is_of(&finding));
+        let rule = scope.and_then(|used| Some((used, used.limits.source(&finding.source)?)));
+        match rule.filter(|_| finding.spent_by_requests()) {
+            Some((used, rule)) => at_hand(&Finding { cap: rule.cap, ..finding }, used),
+            None => finding,
+        }
+    };
+    Verdict { findings: blocked.findings.into_iter().map(of_now).collect(), ..blocked }
 }
 
 /// Whether the next request fits into every budget that requests use up: what reports leaves no room for more than it.

@@ -196,12 +196,17 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)
 }
 
-/// Returns what the next request, the report after it and the requests in flight would add.
+/// Returns what the next request, the report after it, the requests in flight and hooks would add.
 fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
+    requests_of(part, rules, meters, stage).map(|ahead| ahead.saturating_add(part(&meters.hooks_ahead)))
+}
+
+fn requests_of(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
     let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
     match stage {
-        Stage::Spawn => Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged))),
-        Stage::Request | Stage::Prompt | Stage::Wake => Some(part(&meters.reserved).saturating_add(next)),
+        Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
+            Some(part(&meters.reserved).saturating_add(next))
+        }
         Stage::Call | Stage::Arrival if meters.blind_to_batches => {
             Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged)))
         }

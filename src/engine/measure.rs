@@ -163,7 +163,8 @@ impl<'a> Actor<'a> {
             reserved: under_way + self.ahead(next, &run.limits),
             under_way,
             unwritten: next * self.unwritten(),
-            unlogged: self.unlogged(of),
+            unlogged: self.unlogged(of).0,
+            hooks_ahead: self.unlogged(of).1,
             ..self.same
         }
     }
@@ -186,7 +187,8 @@ impl<'a> Actor<'a> {
             unwritten: self.next(&session.limits, of) * self.unwritten(),
             subagents_at_work: at_work,
             subagents: session.subagents.saturating_sub(earlier.subagents) + starts,
-            unlogged: self.unlogged(of),
+            unlogged: self.unlogged(of).0,
+            hooks_ahead: self.unlogged(of).1,
             unknown: self.unknown(&session.reservations, of),
             ..self.same
         }
@@ -202,7 +204,8 @@ impl<'a> Actor<'a> {
         Meters {
             periods: budget.spent(of),
             plan: budget.plan.used_at(self.occasion.at.wall_ms),
-            unlogged: self.unlogged(of),
+            unlogged: self.unlogged(of).0,
+            hooks_ahead: self.unlogged(of).1,
             unknown: self.unknown(&budget.reservations, of),
             next,
             reserved: under_way + self.ahead(next, &budget.limits) + least(budget),
@@ -269,7 +272,7 @@ impl<'a> Actor<'a> {
     fn late(self) -> u64 {
         let late = match self.occasion.step {
             Step::ResponseOver => self.run.unpaid,
-            Step::Call(_) if self.unlogged(None).requests > 0 => self.run.unpaid + 1,
+            Step::Call(_) if self.unlogged(None).0.requests > 0 => self.run.unpaid + 1,
             _ => 0,
         };
         u64::try_from(late).unwrap_or(0)
@@ -284,12 +287,14 @@ impl<'a> Actor<'a> {
         }
     }
 
-    /// What the call at hand would have the client ask.
-    fn unlogged(self, of: Option<&Models>) -> Spend {
-        let counts = of.is_none_or(|of| of.include(&self.state.unlogged_requests.model));
+    /// What the call at hand would have the client ask, and hooks after it.
+    fn unlogged(self, of: Option<&Models>) -> (Spend, Spend) {
+        let asked = &self.state.unlogged_requests;
         match self.occasion.step {
-            Step::Call(call) if counts => charge_unlogged::ahead(self.state, call),
-            _ => Spend::default(),
+            Step::Call(call) if of.is_none_or(|of| of.include(&asked.model)) => {
+                (charge_unlogged::ahead(self.state, call), asked.hooks_ahead)
+            }
+            _ => Default::default(),
         }
     }
 

@@ -59,7 +59,10 @@ fn note_hooks(env: &Environment, state: &mut SessionState, name: &str, input: &I
     let transcript = Some(Path::new(&*input.transcript_path));
     let Some((found, print)) = new_hooks(&client, &state.session, (name, transcript)) else { return };
     let session = &mut state.session;
-    session.skills.push(print);
+    // Behind a full list a skill's hooks count at each of its calls: rather too often than never.
+    if session.skills.len() < bounds::NOTIFIED {
+        session.skills.push(print);
+    }
     found.into_iter().for_each(|hook| hooks::count(&mut session.model_hooks, hook));
 }
 
@@ -71,6 +74,6 @@ fn new_hooks(
 ) -> Option<(Vec<ModelHook>, u64)> {
     let (found, text) = model_hooks::of_skill(client, name, transcript)?;
     let print = stable_hash::of(text.as_bytes());
-    let is_new = !found.is_empty() && !session.skills.contains(&print) && session.skills.len() < bounds::NOTIFIED;
+    let is_new = !found.is_empty() && !session.skills.contains(&print);
     is_new.then_some((found, print))
 }

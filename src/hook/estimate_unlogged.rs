@@ -26,7 +26,7 @@ const HOOK: UnloggedRequest = UnloggedRequest { prompt: 4_000, completion: 300, 
 pub fn is_any(session: &Session, event: &Event) -> bool {
     calls(event).iter().any(|call| tools::unlogged_request(&call.tool).is_some())
         || hooks(session, event).next().is_some()
-        || hooks_ahead(session, event) > 0
+        || hooks_ahead(session, event) != (0, 0)
 }
 
 /// Prices the requests of an event that no transcript shows.
@@ -56,9 +56,15 @@ pub fn estimate_requests<'t>(
     let count = hooks(&state.session, event).fold(unnamed, |sum: u64, hook| sum.saturating_add(hook.count));
     let hook = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
     let own = if own { spend_of_own(state, table, at_ms) } else { Spend::default() };
-    let hooks_ahead = spend(HOOK) * hooks_ahead(&state.session, event);
-    state.unlogged_requests =
-        UnloggedRequests { hooks: spend(hook) * count + own, hooks_ahead, calls: of_calls, model };
+    let (hooks_of_call, of_batch) = hooks_ahead(&state.session, event);
+    let id = acting(state, event);
+    if let (EventKind::ToolEnded(..), Some(run)) = (&event.kind, id.as_ref().and_then(|id| state.run_mut(id))) {
+        run.hooks_of_batch = run.hooks_of_batch.saturating_sub(count);
+    }
+    let beside = id.and_then(|id| state.run(&id)).map_or(0, |run| run.hooks_of_batch);
+    let hooks_ahead = spend(HOOK) * hooks_of_call.saturating_add(of_batch).saturating_add(beside);
+    let hooks = spend(hook) * count + own;
+    state.unlogged_requests = UnloggedRequests { hooks, hooks_ahead, hooks_of_call, calls: of_calls, model };
 }
 
 /// Whether an agent is met for the first time that the client has made for itself, such as one that answers a side question. The one
@@ -107,15 +113,23 @@ fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a
     })
 }
 
-/// Returns how many hooks ask the model where the call runs that asks to: at its end, at that of its batch, and those that it brings.
-fn hooks_ahead(session: &Session, event: &Event) -> u64 {
-    let EventKind::ToolRequested(call) = &event.kind else { return 0 };
-    let ends = |hook: &&ModelHook| {
-        let runs_at = |name: EventName| hook.runs_at(name.row().name, &event.agent);
-        runs_at(EventName::PostToolUse) && hook.is_for(&call.tool) || runs_at(EventName::PostToolBatch)
+/// Returns how many hooks ask the model where the call runs that asks to: at its end with those that it brings, and at its batch's end.
+fn hooks_ahead(session: &Session, event: &Event) -> (u64, u64) {
+    let EventKind::ToolRequested(call) = &event.kind else { return (0, 0) };
+    let at = |name: EventName, is_for: &dyn Fn(&ModelHook) -> bool| {
+        let runs = |hook: &&ModelHook| hook.runs_at(name.row().name, &event.agent) && is_for(hook);
+        session.model_hooks.iter().filter(runs).fold(0, |sum: u64, hook| sum.saturating_add(hook.count))
     };
-    let at_end = session.model_hooks.iter().filter(ends);
-    at_end.fold(call.brings_hooks, |sum, hook| sum.saturating_add(hook.count))
+    let at_end = at(EventName::PostToolUse, &|hook| hook.is_for(&call.tool));
+    (at_end.saturating_add(call.brings_hooks), at(EventName::PostToolBatch, &|_| true))
+}
+
+/// Returns the id of the run that acts, where it is known.
+fn acting(state: &SessionState, event: &Event) -> Option<String> {
+    match &event.agent {
+        Agent::Main => state.session.main.clone(),
+        Agent::Sub { id, .. } => Some(id.clone()),
+    }
 }
 
 /// Returns how long the conversation is, in tokens, that a hook at the end of work is sent; nothing at other events.

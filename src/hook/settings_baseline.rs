@@ -69,6 +69,14 @@ pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session
     Ok(waited)
 }
 
+/// Takes hooks for the session's that are there again after a person had let it go without any.
+pub fn take_back_hooks(env: &Environment, session: &mut Session) {
+    let now = registered(env, session);
+    if !now.events.is_empty() {
+        set(session, &now);
+    }
+}
+
 /// Sets the session's handlers that ask the model: those of the settings, of the client's plugins and agents, and of the skills that
 /// were called. Returns the plugins.
 pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) -> Vec<Enabled> {
@@ -112,7 +120,7 @@ fn set(session: &mut Session, now: &Registered) {
         values: prints(false),
         hooks: prints(true),
         off: now.disabled.is_some(),
-        let_go: false,
+        let_go: session.diverted.let_go && now.events.is_empty(),
         prices: now.has_prices,
         plugins: now.plugins.clone(),
         asked: session.diverted.asked,

@@ -27,6 +27,9 @@ pub fn watch_settings(
     let folder = state.session.folder.clone();
     // A limit that ends the loop may be the last that a person hears of the session.
     let ends = answer.goes_on == Some(false);
+    if state.session.diverted.let_go {
+        settings_baseline::take_back_hooks(env, &mut state.session);
+    }
     match event.kind {
         EventKind::ConfigChanged => {
             // Before they are judged: what changes while they are is seen, too.

@@ -26,6 +26,11 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Whether it was answered, and nothing was granted.
+    pub fn is_no(self) -> bool {
+        matches!(self, Answer::Declined | Answer::TooSoon)
+    }
+
     /// Returns the words for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -78,7 +83,7 @@ pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
             dialogs.push(Dialog { limit, scope, at, answer, needs, number });
         } else if let Some(asked) = dialogs.iter_mut().rfind(|asked| asked.limit == limit && asked.scope == scope) {
             // What a person gives later with a command is no answer; a Yes that is taken back is none either.
-            let is_new = asked.answer == Answer::Open || answer == Answer::Declined;
+            let is_new = asked.answer == Answer::Open || answer.is_no();
             asked.answer = if is_new { answer } else { asked.answer };
         }
     }

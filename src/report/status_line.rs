@@ -5,6 +5,7 @@ use crate::domain::limit::{Span, Unit};
 use crate::domain::plan_window::{PlanSpan, PlanWindows};
 use crate::domain::policy::{Billing, Mode, Scope};
 use crate::domain::session::{Run, Status};
+use crate::domain::verdict::Finding;
 use crate::report::bars::percent;
 use crate::report::kept_back;
 use crate::report::reading::{self, Budget, LimitReading};
@@ -54,7 +55,8 @@ impl Part {
     }
 }
 
-/// Writes the line. Where not all parts fit, what is nearly used up comes before what is not, and shorter ones before none.
+/// Writes the line. Where not all parts fit, those stay that say that the session does not simply go on, then those that are nearly used
+/// up; behind one that does not fit a shorter one may.
 pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
     let mut parts = vec![spent(source, terminal)];
     parts.extend(standing(source));
@@ -121,7 +123,9 @@ fn standing(source: StatusLineSource) -> Option<Part> {
 /// Whether the last prompt was blocked, and nothing has made room since.
 fn is_blocked(source: StatusLineSource) -> bool {
     let limits = reading::of_session(source.rows, source.now);
-    kept_back::still(&source.rows.session, &limits, source.now).next().is_some()
+    let is_raised =
+        |it: &Finding| source.budgets.iter().any(|budget| kept_back::is_raised(it, budget.scope, &budget.reading));
+    kept_back::still(&source.rows.session, &limits, source.now).any(|it| !is_raised(it))
 }
 
 /// What sessions share: the user's budgets of money, and others that are nearly used up.

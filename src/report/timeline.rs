@@ -6,7 +6,6 @@ use crate::domain::policy::Scope;
 use crate::domain::run::kind_of;
 use crate::domain::session::Status;
 use crate::report::bars::bars;
-use crate::report::dialogs::Answer;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, sum};
@@ -88,7 +87,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
     }
     let is_of_trip = told.trips.iter().any(|tripped| Some(tripped.number) == trip);
-    let declined = told.dialogs.iter().rfind(|asked| asked.answer == Answer::Declined).filter(|_| !is_of_trip);
+    let declined = told.dialogs.iter().rfind(|asked| asked.answer.is_no()).filter(|_| !is_of_trip);
     if let Some(asked) = declined {
         text.push_str(&heading(&format!("Dialog #{}", asked.number), terminal));
         text.push_str(

@@ -1,7 +1,7 @@
 //! A line of the screen's tree: a session or a run, with its limits and what it does now.
 
 use crate::domain::policy::Billing;
-use crate::domain::session::{MAIN, Order, Status};
+use crate::domain::session::{Order, Status};
 use crate::messages::advice::typed;
 use crate::report::bars::percent;
 use crate::report::doing::Doing;
@@ -110,10 +110,6 @@ impl Item {
 
     /// Makes the line of a run.
     pub fn of_run(run: &RunReport, session: &SessionReport, depth: usize, doing: Doing, billing: Billing) -> Item {
-        // The limits of its session are the main agent's, too.
-        let own = proposal(&run.limits, run.order.as_ref());
-        let of_session = || proposal(&session.limits, session.order.as_ref());
-        let proposal = if own.is_empty() && run.agent_type == MAIN { of_session() } else { own };
         Item {
             id: ItemId { session: session.session_id.clone(), run: Some(run.run_id.clone()) },
             depth,
@@ -126,7 +122,7 @@ impl Item {
             doing: plain(&doing.words),
             waits: doing.waits,
             gauges: gauges(&run.limits, billing),
-            proposal,
+            proposal: proposal(&run.limits, run.order.as_ref()),
         }
     }
 }

@@ -36,7 +36,7 @@ pub fn bare_of_label(limit: &Limit, value: u64) -> String {
     }
 }
 
-/// From this per cent on nobody wonders how few requests are too many.
+/// From this per cent on the number of requests is left out.
 const NEARLY_ALL: u64 = 90;
 
 /// Returns ` + 7.22 for 2 requests to come`, or ` + 0.31 to come`; nothing where the figures themselves show that all is used.

@@ -171,7 +171,9 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     let (reading, next) = match advice::lifts(finding, held, holder(session, run, finding)) {
         NextStep::Passes { .. } => (without_wait(finding), NextStep::Passes { when: finding.frees.to_string() }),
         // The command says whose budget it is.
-        next @ NextStep::Grant { .. } if finding.passes() || has_long_key(finding) => (reading(finding, ""), next),
+        next @ NextStep::Grant { .. } if finding.passes() || run.is_main() && has_long_key(finding) => {
+            (reading(finding, ""), next)
+        }
         next if finding.passes() => (reading(finding, ""), next),
         next => (by_layer(finding), next),
     };
@@ -305,9 +307,9 @@ fn phrase_of_block(finding: &Finding) -> &'static str {
         (Scope::Outer, _) if finding.facts().is_none() => "the session above is stopped:",
         (Scope::Outer, _) if has_room => "session above is full:",
         (Scope::Outer, _) => "the session above is used up:",
-        (Scope::Project, _) if has_room => "project has no room:",
+        (Scope::Project, _) if has_room => "project budget has no room:",
         (Scope::Project, _) => "repository budget used up:",
-        (Scope::User, _) if has_room => "user has no room:",
+        (Scope::User, _) if has_room => "user budget has no room:",
         (Scope::User, _) => "user budget used up:",
         (Scope::Team, _) => "prompts wait for the team's budget:",
     }

@@ -71,3 +71,58 @@ fn a_call_at_whose_end_more_hooks_ask_than_there_is_room_for_is_refused() {
         }
     }
 }
+
+/// The calls of one batch are asked about before any of them ends: each has room only beside those that were let run.
+#[test]
+fn the_calls_of_a_batch_share_the_room_for_their_hooks() {
+    for (hooks, batch, run) in [(1, 20, 11), (3, 20, 3), (1, 5, 5)] {
+        let policy = json!({"session": {"max_requests": CAP, "grace_turns": 0, "timeout_action": "terminate"}});
+        let story = Story::with(&policy, |world| {
+            let hooks: Vec<Value> =
+                (0..hooks).map(|it| json!({"type": "prompt", "prompt": format!("is {it} well?")})).collect();
+            let settings = json!({"hooks": {"PostToolUse": [{"matcher": "*", "hooks": hooks}]}});
+            world.write("project/.claude/settings.json", settings.to_string());
+        });
+        story.write(&["m0"]);
+        let is_let_run = |number: &u64| {
+            let call = json!({"tool_name": "Read", "tool_input": {"file_path": number.to_string()}, "tool_use_id": format!("t{number}")});
+            !story.event("PreToolUse", &call).contains("\"deny\"")
+        };
+        let let_run = (0..batch).filter(is_let_run).count();
+        assert!(let_run == run, "{hooks} hooks at each of {batch} calls: {let_run} were let run");
+    }
+}
+
+/// A call has room as long as its hooks have: nothing is taken for the next request before the batch ends.
+#[test]
+fn a_call_with_one_hook_runs_with_one_request_left() {
+    let policy = json!({"session": {"max_requests": CAP, "grace_turns": 0, "timeout_action": "terminate"}});
+    let story = Story::with(&policy, |world| {
+        let settings = json!({"hooks": {"PostToolUse": [{"hooks": [{"type": "prompt", "prompt": "well?"}]}]}});
+        world.write("project/.claude/settings.json", settings.to_string());
+    });
+    story.batch("b0");
+    let ids: Vec<String> = (0..CAP - 1).map(|number| format!("m{number}")).collect();
+    story.write(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+    let call = json!({"tool_name": "Read", "tool_input": {"file_path": "a"}, "tool_use_id": "t0"});
+    assert!(!story.event("PreToolUse", &call).contains("\"deny\""));
+}
+
+/// However many skills were called before, the hooks of the next are counted.
+#[test]
+fn a_skill_behind_many_others_brings_its_hooks_too() {
+    let policy = json!({"session": {"max_requests": 100, "grace_turns": 0, "timeout_action": "terminate"}});
+    let story = Story::with(&policy, |world| {
+        for number in 0..70 {
+            let text = frontmatter(&format!("sk{number}"), "Notification", 1).replace("'*'", &format!("Never{number}"));
+            world.write(&format!("project/.claude/skills/sk{number}/SKILL.md"), text);
+        }
+        world.write("project/.claude/skills/last/SKILL.md", frontmatter("last", "PostToolUse", 200));
+    });
+    story.write(&["m0"]);
+    let call = |name: &str| json!({"tool_name": "Skill", "tool_input": {"skill": name}, "tool_use_id": name, "tool_response": "x"});
+    for number in 0..70 {
+        story.event("PostToolUse", &call(&format!("sk{number}")));
+    }
+    assert!(story.event("PreToolUse", &call("last")).contains("\"deny\""));
+}

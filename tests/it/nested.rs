@@ -213,7 +213,7 @@ fn what_a_nested_client_spends_is_the_first_sessions_too() {
     assert_eq!((made, spent.requests), (2, 2));
     assert_eq!(spent, load(&world, "s2").0.counters.spent);
     let later = event(&world, processes.pids[0], "s1", "UserPromptSubmit", &json!({"prompt": "x", "prompt_id": "p2"}));
-    assert!(later.contains("budget has no room"), "{later}");
+    assert!(later.contains("this session has no room"), "{later}");
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn a_grant_to_a_run_that_its_sessions_limit_holds_goes_to_the_session() {
     let world = with_paused_session();
     assert_snapshot!(world.run(&["grant", "d1", "max_cost_usd=+0.5"]), @r"
     max_cost_usd of session 5e55: 25.00 USD -> 25.50 USD (24.00 USD used)
-    it is not enough: 24.00 USD is used, and the next step would be stopped again; `max_cost_usd=+12.50` more is enough
+    it is not enough: 24.00 USD is used, and the next step would be stopped again; `max_cost_usd=+12.50` is enough
     [exit 0]
     ");
     assert_snapshot!(standing(&world, "5e55"), @r"

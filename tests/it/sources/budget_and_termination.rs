@@ -50,7 +50,10 @@ fn turn_limit_reached() {
 fn token_budget_exhausted() {
     let told = main_at_work(&budget(json!({"max_tokens": 20_000})), &vec![json!({"out": 6000}); 6]);
     // A fourth request of 6,000 would pass the budget: it is not made.
-    says(&told, &["tokens 18000/20000 (max_tokens", "failed (token_budget_exhausted); 3 tool calls, 3 requests"]);
+    says(
+        &told,
+        &["tokens 18000/20000 + 6000 to come (max_tokens", "failed (token_budget_exhausted); 3 tool calls, 3 requests"],
+    );
 }
 
 #[test]
