@@ -23,7 +23,9 @@ const NAMED: [&str; 8] = [
     "true > other.json && claude -p go --settings=./other.json",
 ];
 /// Ways to start a client in a folder, `DIR`.
-const ENTERED: [&str; 18] = [
+const ENTERED: [&str; 20] = [
+    "d=DIR; cd $d && claude -p go",
+    "for d in DIR; do (cd $d; claude -p go); done",
     "env -C DIR claude -p go",
     "env --chdir=DIR A=1 sh -c 'claude -p go'",
     "sudo -D DIR claude -p go",
@@ -45,8 +47,8 @@ const ENTERED: [&str; 18] = [
 ];
 /// Ways to start a client in a folder that the text does not tell.
 const UNTOLD: [&str; 10] = [
-    "d=DIR; cd $d && claude -p go",
-    "for d in DIR; do (cd $d; claude -p go); done",
+    "cd $D && claude -p go",
+    "for d in $(ls); do (cd $d; claude -p go); done",
     "cd \"$(ls -d */)\" && claude -p go",
     "cd - && claude -p go",
     "find DIR -name x -execdir claude -p go \\;",

@@ -26,8 +26,15 @@ impl Walk<'_> {
                 }
             }
         }
-        if self.variables.is_newly_full() && self.guard.mentions(self.whole) {
-            return Some(TOO_MANY.to_owned());
+        // What was said before is handed to each of them, and what each says goes on: that could double with each command.
+        let is_several = written.as_ref().filter(|written| written.len() > 1);
+        let handed = is_several.map_or(0, |written| self.said.iter().map(String::len).sum::<usize>() * written.len());
+        let written = written.filter(|_| self.variables.takes(handed));
+        if self.variables.is_newly_full() {
+            self.said.clear();
+            if self.guard.mentions(self.whole) {
+                return Some(TOO_MANY.to_owned());
+            }
         }
         match written {
             None => self.plain(simple, depth),
@@ -51,8 +58,12 @@ impl Walk<'_> {
                 return refused;
             }
             let mut texts = std::mem::take(&mut self.said).into_iter();
-            first_texts.extend(texts.next());
-            other_texts.extend(texts);
+            first_texts.extend(texts.next().filter(|text| !first_texts.contains(text)));
+            for text in texts {
+                if !other_texts.contains(&text) {
+                    other_texts.push(text);
+                }
+            }
             let mut after = std::mem::replace(&mut self.scope, scope.clone());
             diverted = diverted.or(after.diverted.take());
             if one.words.first().is_some_and(|word| ENTERING.contains(&&*word.text)) {

@@ -96,7 +96,7 @@ impl Variables {
     }
 
     /// Whether so many bytes can be taken; notes where they cannot.
-    fn takes(&mut self, bytes: usize) -> bool {
+    pub fn takes(&mut self, bytes: usize) -> bool {
         if self.left == 0 {
             return false;
         }

@@ -122,7 +122,7 @@ fn attempts_are_refused_however_they_are_wrapped() {
 }
 
 /// Pieces of which an agent can make a long command: each begins something, or is looked up, again and again.
-const REPEATED: [&str; 52] = [
+const REPEATED: [&str; 56] = [
     "$(",
     "`",
     "(",
@@ -170,6 +170,10 @@ const REPEATED: [&str; 52] = [
     "true && x=$x;",
     "cat ${x:-claude};",
     "${x:-",
+    "echo ${x:-a}|cat ${y:-b}|",
+    "{ echo ${x:-a};cat ${y:-b}; }|",
+    "echo ${x:-a}${y:-b}|tee ${z:-c}|",
+    "x=a;x+=b;true || x=c;cat $x $x|",
     "$(dirname ",
     "a+=(a b);cat ${a[@]};",
     "for x in a b; do rm $x fusebox/a; done;",
