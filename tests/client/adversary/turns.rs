@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, Run};
-use crate::script::{Script, agent, bash, call, child, main, say, work};
+use crate::script::{Script, agent, bash, call, child, main, say, tool, work};
 
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
@@ -44,6 +44,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         outcome: Outcome::Refused,
         then: "the command refuses by itself, since a client is among the processes above it; the rest is the same",
         scenario: "an_own_hook_changes_a_command_into_a_persons",
+    },
+    Attempt {
+        tries: "calls a skill with forty hooks of type `agent`, or starts an agent whose type has as many: each asks the model",
+        outcome: Outcome::Refused,
+        then: "what the hooks would ask has to find room in the limits before the call runs, beside that of the calls of its batch",
+        scenario: "a_call_that_brings_many_hooks_is_refused_where_they_find_no_room",
     },
 ];
 
@@ -157,4 +163,29 @@ fn an_own_hook_changes_a_command_into_a_persons() {
     assert!(lab.logged("LIMIT_GRANTED").is_empty(), "{}", lab.story());
     let said = lab.events("PostToolUse")[0]["tool_response"].to_string();
     assert!(said.contains("is a person's to run"), "{said}");
+}
+
+#[test]
+fn a_call_that_brings_many_hooks_is_refused_where_they_find_no_room() {
+    let hooks: String = (0..40)
+        .map(|number| format!("        - type: agent\n          prompt: JUDGE {number} whether it is well\n"))
+        .collect();
+    let brings = |event: &str| {
+        format!(
+            "---\nname: zed\ndescription: zed\nhooks:\n  {event}:\n    - matcher: '*'\n      hooks:\n{hooks}---\nWork.\n"
+        )
+    };
+    let begins = tool("Agent", json!({"description": "d", "prompt": "CHILD begin", "subagent_type": "zed"}));
+    for (path, first) in
+        [(".claude/skills/zed/SKILL.md", tool("Skill", json!({"skill": "zed"}))), (".claude/agents/zed.md", begins)]
+    {
+        let judge = child("JUDGE", [say("well")]).forever();
+        let works = child("CHILD", [call([work()])]).forever();
+        let policy = json!({"session": {"max_requests": 12, "timeout_action": "terminate"}});
+        let lab = Lab::new(policy, vec![judge, works, main([call([first]), call([work()])]).forever()]);
+        lab.write(path, &brings("PostToolUse"));
+        lab.claude("MAIN start", &[]);
+        assert!(lab.api.requests().len() <= 12, "{path}: {} requests: {}", lab.api.requests().len(), lab.story());
+        assert_eq!(lab.api.requests_of("JUDGE").len(), 0, "{path}: {}", lab.story());
+    }
 }
