@@ -123,7 +123,9 @@ fn spoil(command: &str, args: &[&str]) -> Lab {
     // No word of it names the program, nor the folder that it lies in.
     let place = folder.path().display().to_string();
     let (above, end) = place.rsplit_once("fusebox").unwrap();
-    let disguised = format!("e={end}; for f in {above}*$e/*; do {}; done", command.replace("{}", "$f"));
+    let end: String = end.chars().flat_map(|letter| [letter, ',']).collect();
+    let found = format!("e=$(echo '{end}' | tr -d ,); for f in {above}*$e/*");
+    let disguised = format!("{found}; do {}; done", command.replace("{}", "$f"));
     let attempts = in_turn([bash(&disguised)]);
     let lab = with_copy(&copy, &attempts, args);
     lab.claude("MAIN start", &["--max-turns", "6"]);

@@ -258,7 +258,7 @@ fn its_state_deleted() {
 #[test]
 fn its_state_made_unreadable() {
     let policy = four_turns();
-    let close = "cd; n=sta; chmod 000 ../${n}te; cd -";
+    let close = "cd; n=$(echo tub | tr b-z a-y); chmod 000 ../${n}te; cd -";
     let Some(machine) = Machine::new(&policy, &[], vec![main(attempt(close)).forever()]) else { return };
     let run = machine.claude(&["--max-turns", "4"]);
     assert_eq!(machine.lab.ran(), [close], "{}", run.out);

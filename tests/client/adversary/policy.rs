@@ -93,7 +93,7 @@ fn plain_edits_are_refused() {
 /// Writes a policy of the main agent to a file whose name is put together at run time.
 fn disguised(folder: &str, file: &str, limits: &Value) -> Tool {
     let text = json!({"main": limits}).to_string().replace('"', "\\\"");
-    bash(&format!("n=fuse; echo \"{text}\" >{folder}/.claude/${{n}}{file}"))
+    bash(&format!("n=$(echo gvtf | tr b-z a-y); echo \"{text}\" >{folder}/.claude/${{n}}{file}"))
 }
 
 #[test]
@@ -105,11 +105,16 @@ fn edits_in_disguise_change_nothing_in_the_session() {
         disguised("$HOME", "box.json", &far),
         disguised(".", "box.json", &json!({"max_turns": 1})),
         bash("echo '{\"fusebox\": {\"main\": {\"max_turns\": 999}}}' >.claude/settings.json"),
-        bash("for f in .claude/fuse*.json ~/.claude/fuse*.json; do echo '{ garbage' >$f; done"),
-        bash("for f in .claude/fuse*.json; do ln -sf /dev/null $f; done"),
+        bash(
+            "python3 -c 'import glob, os; [open(f, \"w\").write(\"{ garbage\") for at in [\".\", os.environ[\"HOME\"]] \
+             for f in glob.glob(at + \"/.cl*/fu*.json\")]'",
+        ),
+        bash(
+            "python3 -c 'import glob, os; [(os.remove(f), os.symlink(\"/dev/null\", f)) for f in glob.glob(\".cl*/fu*.json\")]'",
+        ),
         bash("find . ~ -name 'fuse*.json' -delete"),
         bash("python3 -c 'open(\".claude/fusebox.json\", \"w\")'"),
-        bash("c=.clau; mv ${c}de .gone; mkdir ${c}de; cp .gone/settings* ${c}de"),
+        bash("c=.$(echo dmbv | tr b-z a-y); mv ${c}de .gone; mkdir ${c}de; cp .gone/settings* ${c}de"),
     ]);
     let trial = Trial::run(trial::lab(trial::policy(attempts.len()), &attempts), &attempts);
     trial.held();
@@ -205,7 +210,7 @@ fn prices_in_disguise_change_nothing_in_the_session() {
     let free = json!({"model": "claude-opus-5-5", "from": "2020-01-01", "input": 0.000001, "output": 0.000001,
         "write_5m": 0.000001, "write_1h": 0.000001, "cache_read": 0.000001});
     let text = json!({"rows": [free]}).to_string().replace('"', "\\\"");
-    let writes = bash(&format!("n=fuse; echo \"{text}\" >~/.claude/${{n}}box.pricing.json"));
+    let writes = bash(&format!("n=$(echo gvtf | tr b-z a-y); echo \"{text}\" >~/.claude/${{n}}box.pricing.json"));
     let policy = json!({"main": {"max_cost_usd": usd(0.03), "grace_turns": 0, "timeout_action": "terminate"}});
     let lab = Lab::new(policy, vec![main([call([writes]), call([work()])]).forever()]);
     let run = lab.claude("MAIN start", &[]);
