@@ -127,7 +127,9 @@ fn a_persons_reload_takes_a_change_that_waits() {
 #[test]
 fn a_client_whose_hooks_a_person_took_away_works_on() {
     let turns = ["first", "second", "third", "fourth", "fifth"];
-    let lab = Lab::new(json!({}), vec![main(turns.iter().flat_map(|word| [call([work()]), say(word)]))]);
+    // It would be ended by what it asks once it must have read the edit.
+    let toil = || bash("python3 -c 'import time; time.sleep(1.5)'");
+    let lab = Lab::new(json!({}), vec![main(turns.iter().flat_map(|word| [call([toil()]), say(word)]))]);
     let terminal = Terminal::open(&lab, &[]);
     terminal.types("start");
     terminal.meets("Stop", 1);
@@ -135,6 +137,8 @@ fn a_client_whose_hooks_a_person_took_away_works_on() {
     terminal.meets("ConfigChange", 1);
     assert!(lab.must(&["reload"]).contains("it is let go"));
     terminal.meets("ConfigChange", 2);
+    // An edit while the client may be reading was taken for a way to get rid of them.
+    lab.write(".claude/settings.local.json", "{ }");
     for word in &turns[1..] {
         terminal.types("go on");
         terminal.sees(word);
