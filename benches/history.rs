@@ -23,7 +23,7 @@ use fusebox::domain::session::Session;
 use fusebox::hook::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::upkeep::prune::{PruneOrder, prune};
+use fusebox::upkeep::prune::{PruneJob, prune};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 use scene::{Event, MARK, Scene, feed, static_binary};
@@ -71,7 +71,7 @@ impl State {
     fn prune(&self, before_ms: i64) -> Pruning {
         let begin = Instant::now();
         let (mut since, mut longest, mut steps) = (begin, Duration::ZERO, 0);
-        prune(&Environment::real(), &self.0, PruneOrder { before_ms, zone: &Zone::utc() }, || {
+        prune(&Environment::real(), &self.0, PruneJob { before_ms, zone: &Zone::utc() }, || {
             longest = longest.max(since.elapsed());
             steps += 1;
             since = Instant::now();

@@ -2,7 +2,7 @@
 
 use crate::cmd::target::Target;
 use crate::domain::event::Moment;
-use crate::domain::limit::{Limit, Meter, NextStep, Stage};
+use crate::domain::limit::{ComingStep, Limit, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Meters;
 use crate::domain::policy::{Action, Layer, Scope};
@@ -75,7 +75,7 @@ pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
     let above = measure::usage(state, main, occasion);
     let above = above.iter().filter(|used| !matches!(used.scope, Scope::Run | Scope::Session));
     let found = above.flat_map(|used| {
-        let around = RuleContext { used, stage: Stage::Prompt, occasion, told: &[], model };
+        let around = RuleContext { scope: used, stage: Stage::Prompt, occasion, told: &[], model };
         used.limits.limits.iter().filter_map(move |rule| evaluate::evaluate_rule(rule, around)).collect::<Vec<_>>()
     });
     found.filter(|finding| finding.is_trip() && finding.action != Action::Warn).collect()
@@ -150,7 +150,7 @@ fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
             part(&meters.reserved).saturating_add(part(&meters.next).saturating_mul(requests))
         }
         Meter::Step { adds, .. } => {
-            let steps = [Stage::Call, Stage::Request].map(NextStep::at);
+            let steps = [Stage::Call, Stage::Request].map(ComingStep::at);
             steps.into_iter().filter_map(adds).max().unwrap_or(0)
         }
         Meter::Window | Meter::Silence => 0,

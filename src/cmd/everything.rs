@@ -156,7 +156,7 @@ fn doing(runs: &[Run]) -> String {
 }
 
 /// Returns the sessions and runs that were paused or stopped, but for those that follow another of them.
-pub fn held(env: &Environment) -> Result<Vec<Candidate>> {
+pub fn halted(env: &Environment) -> Result<Vec<Candidate>> {
     query::note_untold(env)?;
     let store = Store::open(env)?;
     let mut candidates = Vec::new();

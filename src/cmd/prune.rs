@@ -18,7 +18,7 @@ use crate::store::trust;
 use crate::store::{self, Store};
 use crate::ui::formats::Timestamp;
 use crate::ui::json;
-use crate::upkeep::prune::{self, PAUSE, PruneOrder, Removed};
+use crate::upkeep::prune::{self, PAUSE, PruneJob, Removed};
 
 /// Arguments of `fusebox prune`.
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         processes::retreat();
         let before_ms = prune::pinned_ms(&Store::open(env)?)?;
         if let Some(before_ms) = before_ms {
-            prune::prune(env, &folder, PruneOrder { before_ms, zone }, rest)?;
+            prune::prune(env, &folder, PruneJob { before_ms, zone }, rest)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -81,7 +81,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let before_ms = prune::before_ms(env.now().wall_ms, days);
     let removed = match args.dry_run {
         true => expected(env, &folder, before_ms)?,
-        false => prune::prune(env, &folder, PruneOrder { before_ms, zone }, || {})?,
+        false => prune::prune(env, &folder, PruneJob { before_ms, zone }, || {})?,
     };
     let state_bytes = Store::open(env)?.size()?;
     let report = PruneReport { version: 1, dry_run: args.dry_run, before: Timestamp(before_ms), removed, state_bytes };

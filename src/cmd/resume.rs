@@ -51,10 +51,10 @@ pub struct Args {
 /// Lets a run or session go on.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     require_human::require(env, "resume")?;
-    let held = if args.lever.named().is_none() { everything::held(env)? } else { Vec::new() };
+    let held = if args.lever.named().is_none() { everything::halted(env)? } else { Vec::new() };
     match args.lever.named() {
         Some(named) => {
-            session_edit::edit_session(env, named, Fits::Held, |edit| resume(edit, (&args.grant, args.no_grant)))
+            session_edit::edit_session(env, named, Fits::Halted, |edit| resume(edit, (&args.grant, args.no_grant)))
         }
         // What a limit has ended is no pause: the last of them alone is meant.
         None if held.is_empty() => resume_last(env, args),
@@ -81,7 +81,7 @@ const NOT_TAKEN: &str = "; what a limit has stopped stays stopped until it is na
 /// asked, it takes only what waits in the session at hand.
 fn resume_last(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
-    let found = target::find(env, &store, &TargetArgs::default(), Fits::Held)?;
+    let found = target::find(env, &store, &TargetArgs::default(), Fits::Halted)?;
     if !env.is_attended() || args.lever.yes() {
         waits_at_hand(env, &store, &found.target)?;
     } else {

@@ -67,7 +67,7 @@ pub enum Fits {
     /// What is at work.
     AtWork,
     /// What is paused or stopped.
-    Held,
+    Halted,
 }
 
 impl Fits {
@@ -75,13 +75,13 @@ impl Fits {
         match self {
             Fits::Open => is_open(run.status),
             Fits::AtWork => run.status == Status::Running,
-            Fits::Held => run.order.is_some(),
+            Fits::Halted => run.order.is_some(),
         }
     }
 
     /// Returns the word for a session that fits.
     fn word(self) -> &'static str {
-        if self == Fits::Held { "held" } else { "open" }
+        if self == Fits::Halted { "held" } else { "open" }
     }
 
     /// Returns how a sentence calls it.
@@ -89,7 +89,7 @@ impl Fits {
         match self {
             Fits::Open => "at work, paused or stopped",
             Fits::AtWork => "at work",
-            Fits::Held => "paused or stopped",
+            Fits::Halted => "paused or stopped",
         }
     }
 }
@@ -127,13 +127,13 @@ fn only(store: &Store, fits: Fits, here: &str) -> Result<Found> {
         return Ok(found);
     }
     let mut sessions = store.open_sessions()?;
-    sessions.retain(|session| if fits == Fits::Held { session.order.is_some() } else { is_open(session.status) });
+    sessions.retain(|session| if fits == Fits::Halted { session.order.is_some() } else { is_open(session.status) });
     match &sessions[..] {
         [session] => Ok(Found {
             because: Some(format!("session {} is the only one that is {}", short(&session.id), fits.word())),
             target: Target::Session(session.id.clone()),
         }),
-        _ if fits == Fits::Held => {
+        _ if fits == Fits::Halted => {
             let held = candidates(store, fits)?;
             let none = || {
                 Error::failed("nothing is held: nothing is paused, and no stop stands")
@@ -287,7 +287,7 @@ fn at_work(store: &Store) -> Result<Vec<String>> {
 /// is over.
 fn candidates(store: &Store, fits: Fits) -> Result<Vec<String>> {
     let mut sessions = store.open_sessions()?;
-    sessions.retain(|session| if fits == Fits::Held { session.order.is_some() } else { is_open(session.status) });
+    sessions.retain(|session| if fits == Fits::Halted { session.order.is_some() } else { is_open(session.status) });
     sessions.reverse();
     let mut runs = store.runs_at_work(LATELY_DAYS)?;
     runs.retain(|run| fits.run(run) && (run.status == Status::Running || run.order.is_some() || !run.is_main()));

@@ -133,17 +133,17 @@ pub enum Observed<'a> {
 
 /// What happens next where a limit is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct NextStep<'a> {
+pub struct ComingStep<'a> {
     /// Where that stands in the agent's work.
     pub stage: Stage,
     /// The call that asks to run, where one does.
     pub call: Option<&'a Call>,
 }
 
-impl NextStep<'_> {
+impl ComingStep<'_> {
     /// Returns a step that no certain call makes.
-    pub fn at(stage: Stage) -> NextStep<'static> {
-        NextStep { stage, call: None }
+    pub fn at(stage: Stage) -> ComingStep<'static> {
+        ComingStep { stage, call: None }
     }
 }
 
@@ -167,7 +167,7 @@ pub enum Meter {
         used: fn(&Meters) -> u64,
         /// What the next step would add: the limit trips where that passes the cap, and an early warning counts it. Nothing where
         /// the limit is not decided there.
-        adds: fn(NextStep) -> Option<u64>,
+        adds: fn(ComingStep) -> Option<u64>,
     },
 }
 

@@ -34,16 +34,16 @@ pub struct Reservation {
 }
 
 /// Holds an estimate in place of the holder's last one. Those of too many holders are one sum, of no holder's.
-pub fn hold(reservations: &mut Vec<Reservation>, held: Reservation, lives_ms: u64) {
-    reservations.retain(|other| other.holder != held.holder && held.at.wall_since(other.at) < lives_ms);
+pub fn hold(reservations: &mut Vec<Reservation>, reservation: Reservation, lives_ms: u64) {
+    reservations.retain(|other| other.holder != reservation.holder && reservation.at.wall_since(other.at) < lives_ms);
     if reservations.len() < RESERVATIONS {
-        reservations.push(held);
+        reservations.push(reservation);
         return;
     }
     let at = reservations.iter().position(|other| other.holder.is_empty());
     let others = at.map(|at| reservations.remove(at)).unwrap_or_default();
-    let (spend, first) = (others.spend + held.spend, others.first + held.first);
-    reservations.push(Reservation { holder: String::new(), spend, first, ..held });
+    let (spend, first) = (others.spend + reservation.spend, others.first + reservation.first);
+    reservations.push(Reservation { holder: String::new(), spend, first, ..reservation });
 }
 
 impl Reservation {
@@ -62,9 +62,9 @@ mod tests {
     #[test]
     fn what_is_charged_late_leaves_the_request_in_flight_reserved() {
         let next = Spend { requests: 1, tokens: 100, ..Spend::default() };
-        let mut held = Reservation { holder: "a1".to_owned(), spend: next * 2, ..Reservation::default() };
-        assert!(held.settle(), "the late one is charged, the next one is in flight");
-        assert_eq!(held.spend, next);
-        assert!(!held.settle(), "that one is charged, too");
+        let mut reservation = Reservation { holder: "a1".to_owned(), spend: next * 2, ..Reservation::default() };
+        assert!(reservation.settle(), "the late one is charged, the next one is in flight");
+        assert_eq!(reservation.spend, next);
+        assert!(!reservation.settle(), "that one is charged, too");
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::event::Moment;
-use crate::domain::limit::{NextStep, Stage};
+use crate::domain::limit::{ComingStep, Stage};
 use crate::domain::serde_default::is_default;
 
 /// A spawn that was admitted and whose agent is not known yet.
@@ -33,7 +33,7 @@ pub struct Spawn {
     pub at: Moment,
 }
 
-impl NextStep<'_> {
+impl ComingStep<'_> {
     /// Returns how many agents the step is sure to start: a workflow at least one, and more than its call tells.
     pub fn starts(&self) -> Option<u64> {
         match self.stage {

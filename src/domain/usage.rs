@@ -147,6 +147,6 @@ pub struct Usage<'a> {
     pub incomplete: Vec<Finding>,
     /// Bytes of the session's transcripts that are not taken in yet, so that nobody knows what they spend.
     pub unread: u64,
-    /// Why nothing may go on while settings wait for a person, as the sentence to say.
-    pub held: Option<&'a str>,
+    /// Why the prompt or call is refused where no limit is the reason, as the sentence to say.
+    pub refusal_reason: Option<&'a str>,
 }

@@ -22,8 +22,8 @@ pub struct Finding {
     /// What is used, in the base unit. Of an order what was used when it was given: everybody is told the same of one trip.
     pub used: u64,
     /// What is used by now, where more has been spent since the order was given; else 0.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub spent: u64,
+    #[serde(rename = "spent", default, skip_serializing_if = "is_default")]
+    pub used_by_now: u64,
     /// The cap, in the base unit.
     pub cap: u64,
     /// What the limit does.
@@ -80,7 +80,7 @@ impl Finding {
             source,
             scope,
             used: 0,
-            spent: 0,
+            used_by_now: 0,
             cap: 0,
             action,
             layer,
@@ -182,7 +182,7 @@ impl Finding {
 
     /// Returns what is used by now: agents are told how they stand, people at what a limit has acted.
     pub fn by_now(&self) -> u64 {
-        self.used.max(self.spent)
+        self.used.max(self.used_by_now)
     }
 
     /// Returns how much has been spent beyond the cap.
@@ -313,8 +313,8 @@ pub enum Refusal {
     Prolonged,
     /// The prompt alone is kept back; nothing is ended.
     Blocked,
-    /// Settings wait for a person.
-    Held {
+    /// No limit is the reason: settings wait for a person, or too much is under way.
+    NotByLimit {
         /// The sentence that says it.
         why: String,
     },

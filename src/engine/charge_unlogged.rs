@@ -73,33 +73,34 @@ pub fn charge_hooks(state: &mut SessionState, run: &str) {
 
 /// Charges a request at what was held for it, and returns that: its client has ended before the answer, or the answer takes too
 /// long.
-pub fn charge_lost(state: &mut SessionState, run: &str, held: &Reservation) -> Spend {
+pub fn charge_lost(state: &mut SessionState, run: &str, reservation: &Reservation) -> Spend {
     let name = format!("lost:{}", state.session.number_estimate());
     // Of a first request nothing was known when it was asked.
-    let is_unknown = (held.spend.tokens, held.spend.cost) == (0, Amount::ZERO);
-    let spend = if is_unknown { estimate::first(state) } else { held.spend };
-    charge(state, run, &name, (held.model.clone(), spend));
+    let is_unknown = (reservation.spend.tokens, reservation.spend.cost) == (0, Amount::ZERO);
+    let spend = if is_unknown { estimate::first(state) } else { reservation.spend };
+    charge(state, run, &name, (reservation.model.clone(), spend));
     spend
 }
 
 /// Charges what a session's clients that are gone have asked and nobody has seen answered.
 pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) -> bool) {
-    let is_lost = |held: &&Reservation| held.session == state.session.id && is_gone(held);
+    let is_lost = |reservation: &&Reservation| reservation.session == state.session.id && is_gone(reservation);
     let lost: Vec<Reservation> = state.session.reservations.iter().filter(is_lost).cloned().collect();
-    for held in lost {
-        state.release(&held.holder);
+    for reservation in lost {
+        state.release(&reservation.holder);
         // A run whose end was seen has nothing in flight: what is still held for it was answered under another name.
-        let own = state.run(&held.holder).map(|run| (run.id.clone(), run.status == Status::Completed && !run.working));
+        let own =
+            state.run(&reservation.holder).map(|run| (run.id.clone(), run.status == Status::Completed && !run.working));
         let own = own.or_else(|| Some((state.session.main.clone()?, false)));
         let Some((run, false)) = own else { continue };
-        charge_lost(state, &run, &held);
+        charge_lost(state, &run, &reservation);
     }
 }
 
 /// Charges what a client has asked that ends without an answer, but for a request that has failed.
 pub fn charge_unanswered(state: &mut SessionState) {
     let failed = state.session.main.clone().filter(|_| state.last_request_failed);
-    charge_all_lost(state, |held| failed.as_ref() != Some(&held.holder));
+    charge_all_lost(state, |reservation| failed.as_ref() != Some(&reservation.holder));
 }
 
 /// Has the total of a client that an agent started begin at zero: nobody else's spend is in it.

@@ -31,7 +31,7 @@ fn prefix(session: &str) -> String {
 /// Whether a session has a compaction under way.
 pub fn is_any_under_way(session: &Session) -> bool {
     let begins = prefix(&session.id);
-    session.reservations.iter().any(|held| held.holder.starts_with(&begins))
+    session.reservations.iter().any(|reservation| reservation.holder.starts_with(&begins))
 }
 
 /// Lets go of what a compaction of a run has held: its summary is charged.
@@ -41,8 +41,8 @@ pub fn charged(state: &mut SessionState, run: &str) {
         Some(run) if !run.is_main() => format!("{begins}{}", run.id),
         _ => format!("{begins}{MAIN}"),
     };
-    let held = state.session.reservations.iter().find(|held| held.holder.starts_with(&own));
-    if let Some(holder) = held.map(|held| held.holder.clone()) {
+    let reservation = state.session.reservations.iter().find(|reservation| reservation.holder.starts_with(&own));
+    if let Some(holder) = reservation.map(|reservation| reservation.holder.clone()) {
         state.release(&holder);
     }
 }
@@ -51,17 +51,18 @@ pub fn charged(state: &mut SessionState, run: &str) {
 /// tells whether they were made.
 pub fn expired(state: &mut SessionState, now: Moment) -> Vec<(String, Reservation)> {
     let over = overdue(&state.session, now);
-    over.iter().for_each(|(_, held)| state.release(&held.holder));
+    over.iter().for_each(|(_, reservation)| state.release(&reservation.holder));
     over
 }
 
 /// Returns what compactions of a session hold whose time is over, each with the run that is compacted.
 pub fn overdue(session: &Session, now: Moment) -> Vec<(String, Reservation)> {
     let begins = prefix(&session.id);
-    let of_run = |held: &Reservation| {
-        let own = held.holder.strip_prefix(&begins).filter(|_| now.wall_since(held.at) >= RESERVE_LIVES_MS)?;
+    let of_run = |reservation: &Reservation| {
+        let own =
+            reservation.holder.strip_prefix(&begins).filter(|_| now.wall_since(reservation.at) >= RESERVE_LIVES_MS)?;
         let run = if own.starts_with(MAIN) { session.main.clone()? } else { own.to_owned() };
-        Some((run, held.clone()))
+        Some((run, reservation.clone()))
     };
     session.reservations.iter().filter_map(of_run).collect()
 }
@@ -82,10 +83,10 @@ pub fn over(state: &mut SessionState, run: &str, event: &Event) -> Option<Reserv
         return None;
     }
     let holder = holder(&state.session, event);
-    let held = state.session.reservations.iter().find(|held| held.holder == holder).cloned();
+    let reservation = state.session.reservations.iter().find(|reservation| reservation.holder == holder).cloned();
     state.release(&holder);
     let ends = event.kind == EventKind::SessionEnded && has_conversation(&state.session);
-    held.filter(|_| ends && !charge_missing::is_summary_due(state, run))
+    reservation.filter(|_| ends && !charge_missing::is_summary_due(state, run))
 }
 
 /// Whether there is a conversation to compact: without one the client asks nothing.

@@ -37,7 +37,7 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
         }
         _ => refuse_unread(evaluate_limits(usage, event), usage, event),
     };
-    let verdict = refuse_held(verdict, usage, event);
+    let verdict = refuse_not_by_limit(verdict, usage, event);
     match mode {
         Mode::Enforce => verdict,
         Mode::Observe => {
@@ -47,9 +47,9 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
 }
 
 /// Refuses calls and prompts that would go on with settings that wait for a person; what is refused for more stays so.
-fn refuse_held(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
-    match usage.held.filter(|_| goes_on(&event.kind) && verdict.decision < Decision::Deny) {
-        Some(why) => Verdict::refusing(Decision::Deny, Vec::new(), Refusal::Held { why: why.to_owned() }),
+fn refuse_not_by_limit(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
+    match usage.refusal_reason.filter(|_| goes_on(&event.kind) && verdict.decision < Decision::Deny) {
+        Some(why) => Verdict::refusing(Decision::Deny, Vec::new(), Refusal::NotByLimit { why: why.to_owned() }),
         None => verdict,
     }
 }
@@ -146,7 +146,7 @@ fn of_now(finding: &Finding, usage: &Usage) -> Finding {
         rules.map(|rule| rule.limit.used(used.meters_of(rule)))
     });
     let used = used.take(usize::from(finding.spent_by_requests())).next().unwrap_or(0);
-    Finding { spent: finding.spent.max(used), ..finding.clone() }
+    Finding { used_by_now: finding.used_by_now.max(used), ..finding.clone() }
 }
 
 /// Tells of an order that blocks a person's prompt with the figures of the prompt's moment, not of the stop's.
@@ -174,7 +174,7 @@ fn fits(usage: &Usage, event: &Event) -> bool {
             Meter::Window | Meter::Silence | Meter::Step { .. } => true,
         }) && used.limits.rates.iter().all(|rate| {
             let at = RuleContext {
-                used,
+                scope: used,
                 stage: Stage::Request,
                 occasion: Occasion::of(event),
                 told: &[],
@@ -192,7 +192,7 @@ pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Findin
 
 /// Finds the limit of a scope that leaves no room for a request of a model, at a stage of the work.
 pub fn no_room(scope: &ScopeUsage, event: &Event, (stage, model): (Stage, &str)) -> Option<Finding> {
-    let around = RuleContext { used: scope, stage, occasion: Occasion::of(event), told: scope.warned, model };
+    let around = RuleContext { scope, stage, occasion: Occasion::of(event), told: scope.warned, model };
     let found = scope.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
     let trips = found.filter(|finding| finding.is_trip() && finding.action != Action::Warn);
     trips.max_by_key(|finding| (finding.action, Reverse(place(finding))))

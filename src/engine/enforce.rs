@@ -62,7 +62,7 @@ pub fn progress(state: &mut SessionState, id: &str, event: &Event, verdict: &Ver
     let Some(order) = state.run_mut(id).and_then(|run| run.order.as_mut()) else { return };
     if let (Some(Refusal::Ordered { .. }), Some(finding)) = (&verdict.refusal, verdict.deciding()) {
         // More may have been spent since it was given.
-        order.finding.spent = finding.spent;
+        order.finding.used_by_now = finding.used_by_now;
     }
     match (&event.kind, order.phase, verdict.decision) {
         (EventKind::Prompt { .. }, ..) => {}

@@ -5,7 +5,7 @@ use crate::domain::duration;
 use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::frees::Frees;
-use crate::domain::limit::{Ends, Meter, NextStep, Stage};
+use crate::domain::limit::{ComingStep, Ends, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, OnLimit, Scope};
@@ -18,8 +18,8 @@ const LAST_WARNING: u8 = 95;
 /// What a rule is looked at with.
 #[derive(Clone, Copy)]
 pub struct RuleContext<'a> {
-    /// Its scope.
-    pub used: &'a ScopeUsage<'a>,
+    /// The scope that it counts over, with what that has used.
+    pub scope: &'a ScopeUsage<'a>,
     /// Where the event stands in the agent's work.
     pub stage: Stage,
     /// What happens.
@@ -32,7 +32,7 @@ pub struct RuleContext<'a> {
 
 /// Looks at one rule: a trip, an early warning that was not given yet, or nothing.
 pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
-    let RuleContext { used: scope, stage, .. } = at;
+    let RuleContext { scope, stage, .. } = at;
     let (rules, meters) = (scope.limits, scope.meters_of(rule));
     let used = rule.limit.used(meters);
     let name = rule.name();
@@ -49,7 +49,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     };
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
-        Meter::Step { adds, .. } => adds(NextStep { stage, call: at.occasion.call() }),
+        Meter::Step { adds, .. } => adds(ComingStep { stage, call: at.occasion.call() }),
         Meter::Window | Meter::Silence => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
@@ -136,7 +136,7 @@ fn unwritten(rule: &LimitRule, meters: &Meters) -> u64 {
 /// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
 /// they and it may spend does not fit into a cap.
 pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
-    let (rules, meters) = (at.used.limits, at.used.meters_of(rule));
+    let (rules, meters) = (at.scope.limits, at.scope.meters_of(rule));
     let Meter::Spend { part, .. } = &rule.limit.meter else { return false };
     let (others, own) = meters.unknown;
     if at.stage != Stage::Spawn || others.requests == 0 || rule.action == Action::Warn {
@@ -171,8 +171,8 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         return None;
     }
     // A response that is over and not on disk yet was a request all the same.
-    let more = if rate.counts_requests() { at.used.meters.late } else { 0 };
-    let reading = at.used.windows.read_ahead(rate, model, at.occasion.at, more);
+    let more = if rate.counts_requests() { at.scope.meters.late } else { 0 };
+    let reading = at.scope.windows.read_ahead(rate, model, at.occasion.at, more);
     if reading.frees_in_ms == 0 {
         return None;
     }
@@ -187,10 +187,10 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         cap: rate.max,
         subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
         frees: Frees::In(duration::ahead(reading.frees_in_ms)),
-        above: at.used.above.to_owned(),
+        above: at.scope.above.to_owned(),
         frees_in_ms: reading.frees_in_ms,
         wait_ms: if rate.on_limit == OnLimit::Wait { reading.frees_in_ms } else { 0 },
-        ..Finding::bare(source, at.used.scope, rate.action, rate.layer)
+        ..Finding::bare(source, at.scope.scope, rate.action, rate.layer)
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)

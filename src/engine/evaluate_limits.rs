@@ -20,7 +20,7 @@ pub fn evaluate_limits(usage: &Usage, event: &Event) -> Verdict {
     let mut verdict = answer(usage, (event, stage), findings);
     let mut looks = looks(usage, (event, stage));
     if verdict.decision < Decision::Ask
-        && looks.any(|at| at.used.limits.limits.iter().any(|rule| evaluate::waits(rule, at)))
+        && looks.any(|at| at.scope.limits.limits.iter().any(|rule| evaluate::waits(rule, at)))
     {
         return Verdict::refusing(Decision::Deny, Vec::new(), Refusal::Waits);
     }
@@ -46,7 +46,7 @@ fn looks<'a>(usage: &'a Usage, (event, stage): (&'a Event, Stage)) -> impl Itera
     judged.map(move |used| {
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
         let stage = if is_call(stage) && used.scope == Scope::Run { Stage::Call } else { stage };
-        RuleContext { used, stage, occasion: Occasion::of(event), told, model: usage.model }
+        RuleContext { scope: used, stage, occasion: Occasion::of(event), told, model: usage.model }
     })
 }
 
@@ -54,7 +54,7 @@ fn looks<'a>(usage: &'a Usage, (event, stage): (&'a Event, Stage)) -> impl Itera
 pub fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> {
     let mut findings = Vec::new();
     for around in looks(usage, (event, stage)) {
-        let used = around.used;
+        let used = around.scope;
         let asked = used.pending_trips.iter().filter(|trip| is_call(stage) && !trip.declined);
         findings.extend(asked.map(|trip| evaluate::at_hand(trip, used)));
         let of_rules = used.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));

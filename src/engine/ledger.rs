@@ -44,8 +44,8 @@ pub fn hand_spend_on(state: &mut SessionState, charged: &[Charge], to: &str) {
 
 impl SessionState {
     /// Holds an estimate of a request in flight, in every scope that it is charged to.
-    pub fn reserve(&mut self, held: &Reservation) {
-        self.wider_scopes_mut().for_each(|mut scope| scope.reserve(held));
+    pub fn reserve(&mut self, reservation: &Reservation) {
+        self.wider_scopes_mut().for_each(|mut scope| scope.reserve(reservation));
     }
 
     /// Hands what a call had reserved over to the agent that it started.

@@ -76,13 +76,15 @@ pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) 
 /// Returns what an agent that is sent a message has used of its own limits, its request in flight included.
 pub fn addressee<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> ScopeUsage<'a> {
     let mut usage = Actor::new(state, run, occasion).run_usage();
-    let in_flight = state.session.reservations.iter().find(|held| held.holder == run.id);
-    let Some(held) = in_flight.filter(|held| occasion.at.wall_since(held.at) < RESERVE_LIVES_MS) else { return usage };
-    usage.meters.reserved += held.spend;
-    usage.meters.under_way += held.spend;
-    let counts = |rule: &LimitRule| rule.of.as_ref().is_none_or(|of| of.include(&held.model));
+    let in_flight = state.session.reservations.iter().find(|reservation| reservation.holder == run.id);
+    let Some(reservation) = in_flight.filter(|it| occasion.at.wall_since(it.at) < RESERVE_LIVES_MS) else {
+        return usage;
+    };
+    usage.meters.reserved += reservation.spend;
+    usage.meters.under_way += reservation.spend;
+    let counts = |rule: &LimitRule| rule.of.as_ref().is_none_or(|of| of.include(&reservation.model));
     for (_, meters) in usage.by_rule.iter_mut().filter(|(rule, _)| counts(rule)) {
-        meters.reserved += held.spend;
+        meters.reserved += reservation.spend;
     }
     usage
 }
@@ -306,9 +308,9 @@ impl<'a> Actor<'a> {
             _ => None,
         };
         let is_own = move |holder: &String| *holder == self.run.id || own.as_ref() == Some(holder);
-        let others = reservations.iter().filter(move |held| !is_own(&held.holder));
-        let live = others.filter(move |held| self.occasion.at.wall_since(held.at) < RESERVE_LIVES_MS);
-        live.filter(move |held| of.is_none_or(|of| of.include(&held.model)))
+        let others = reservations.iter().filter(move |reservation| !is_own(&reservation.holder));
+        let live = others.filter(move |reservation| self.occasion.at.wall_since(reservation.at) < RESERVE_LIVES_MS);
+        live.filter(move |reservation| of.is_none_or(|of| of.include(&reservation.model)))
     }
 
     /// Sums what first requests of which nothing is known may spend beyond what is held for them: of others, and of the agent
@@ -316,23 +318,22 @@ impl<'a> Actor<'a> {
     fn unknown(self, reservations: &[Reservation], of: Option<&Models>) -> (Spend, Spend) {
         let counts = of.is_none_or(|of| of.include(self.model_asked()));
         let own = if counts { self.state.unknown_first } else { Spend::default() };
-        let others = self.others(reservations, of).filter(|held| held.first.requests > 0);
-        let beyond = |held: &Reservation| Spend { requests: 1, ..held.first.beyond(held.spend) };
+        let others = self.others(reservations, of).filter(|reservation| reservation.first.requests > 0);
+        let beyond = |reservation: &Reservation| Spend { requests: 1, ..reservation.first.beyond(reservation.spend) };
         (others.map(beyond).fold(Spend::default(), std::ops::Add::add), own)
     }
 
     /// Sums what other requests in flight are expected to spend, and those of the run's own that are not on disk yet.
     fn under_way(self, reservations: &[Reservation], rules: &LimitSet, of: Option<&Models>) -> Spend {
-        self.held(reservations, rules, of) + self.next(rules, of) * self.late()
+        self.reserved(reservations, rules, of) + self.next(rules, of) * self.late()
     }
 
     /// Sums what other requests in flight are expected to spend.
-    fn held(self, reservations: &[Reservation], rules: &LimitSet, of: Option<&Models>) -> Spend {
-        let counted = self.others(reservations, of);
+    fn reserved(self, reservations: &[Reservation], rules: &LimitSet, of: Option<&Models>) -> Spend {
         // Of a first request nothing was known when it was sent: by now it is taken for one like the run's own.
-        let first = |held: &Reservation| held.spend.tokens == 0 && held.spend.cost == Amount::ZERO;
-        let spend = |held: &Reservation| if first(held) { self.next(rules, of) } else { held.spend };
-        counted.map(spend).fold(Spend::default(), std::ops::Add::add)
+        let first = |it: &Reservation| it.spend.tokens == 0 && it.spend.cost == Amount::ZERO;
+        let spend = |it: &Reservation| if first(it) { self.next(rules, of) } else { it.spend };
+        self.others(reservations, of).map(spend).fold(Spend::default(), std::ops::Add::add)
     }
 }
 

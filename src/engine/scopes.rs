@@ -144,13 +144,13 @@ impl<'a> ScopeMut<'a> {
     }
 
     /// Holds an estimate of a request in flight.
-    pub fn reserve(&mut self, held: &Reservation) {
+    pub fn reserve(&mut self, reservation: &Reservation) {
         match self {
             ScopeMut::Run(_) => {}
             ScopeMut::Session(session) | ScopeMut::Outer(session) => {
-                reservation::hold(&mut session.reservations, held.clone(), RESERVE_LIVES_MS);
+                reservation::hold(&mut session.reservations, reservation.clone(), RESERVE_LIVES_MS);
             }
-            ScopeMut::Budget(budget) => budget.reserve(held.clone(), RESERVE_LIVES_MS),
+            ScopeMut::Budget(budget) => budget.reserve(reservation.clone(), RESERVE_LIVES_MS),
         }
     }
 
@@ -159,8 +159,8 @@ impl<'a> ScopeMut<'a> {
         match self {
             ScopeMut::Run(_) => {}
             ScopeMut::Session(session) | ScopeMut::Outer(session) => {
-                for held in session.reservations.iter_mut().filter(|held| held.holder == call) {
-                    agent.clone_into(&mut held.holder);
+                for reservation in session.reservations.iter_mut().filter(|reservation| reservation.holder == call) {
+                    agent.clone_into(&mut reservation.holder);
                 }
             }
             ScopeMut::Budget(budget) => budget.hand_over(call, agent),
@@ -172,7 +172,7 @@ impl<'a> ScopeMut<'a> {
         match self {
             ScopeMut::Run(_) => {}
             ScopeMut::Session(session) | ScopeMut::Outer(session) => {
-                session.reservations.retain(|held| held.holder != holder);
+                session.reservations.retain(|reservation| reservation.holder != holder);
             }
             ScopeMut::Budget(budget) => budget.release(holder),
         }
@@ -183,7 +183,7 @@ impl<'a> ScopeMut<'a> {
         match self {
             ScopeMut::Run(_) => {}
             ScopeMut::Session(session) | ScopeMut::Outer(session) => {
-                session.reservations.retain_mut(|held| held.holder != holder || held.settle());
+                session.reservations.retain_mut(|reservation| reservation.holder != holder || reservation.settle());
             }
             ScopeMut::Budget(budget) => budget.settle(holder),
         }

@@ -68,7 +68,7 @@ pub struct SessionState {
     pub remains: Vec<Charge>,
     /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
     /// that is under way. The sentence to say.
-    pub held: Option<String>,
+    pub refusal_reason: Option<String>,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
     /// Runs that turned out to be none, to be taken out of the database.

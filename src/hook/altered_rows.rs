@@ -141,7 +141,7 @@ fn take_over_nested(new: &mut Session, below: &Session) {
 }
 
 /// Says why a prompt or call is refused: the row of a session above is changed or gone, and only that session's own events recount it.
-pub fn held(store: &Store, state: &SessionState, event: &Event) -> Result<Option<String>> {
+pub fn refusal_reason(store: &Store, state: &SessionState, event: &Event) -> Result<Option<String>> {
     let asks = matches!(event.kind, EventKind::ToolRequested(_) | EventKind::Prompt { .. } | EventKind::Compacting);
     let Some(id) = lost_above(state).filter(|_| asks) else { return Ok(None) };
     // It was at work when this one began: what is older may have been pruned.

@@ -27,7 +27,13 @@ const MORE: &str = "this call was not run. There are more skills and commands he
 const OURS: &str = "Fusebox: ";
 
 /// Says why a call is refused for what the client would run for it; nothing where none of that is refused.
-pub fn held(env: &Environment, session: &Session, input: &Input, call: &Call, guard: &Guard) -> Option<String> {
+pub fn refusal_reason(
+    env: &Environment,
+    session: &Session,
+    input: &Input,
+    call: &Call,
+    guard: &Guard,
+) -> Option<String> {
     match &call.intent {
         Intent::Spawn { agent_type, .. } => served(env, session, agent_type, guard),
         _ => of_skill(env, session, input, call, guard),

@@ -43,9 +43,9 @@ pub fn catch_up_with_lost(
     event: &Event,
 ) -> Result<Option<Box<Session>>> {
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
-    let is_own = |held: &Reservation| held.client == session.client && !starts;
-    let lost = session.reservations.iter().filter(|held| !is_own(held) && orphans::is_lost(held));
-    let lost: BTreeSet<String> = lost.map(|held| held.session.clone()).collect();
+    let is_own = |reservation: &Reservation| reservation.client == session.client && !starts;
+    let lost = session.reservations.iter().filter(|reservation| !is_own(reservation) && orphans::is_lost(reservation));
+    let lost: BTreeSet<String> = lost.map(|reservation| reservation.session.clone()).collect();
     if lost.is_empty() {
         return Ok(Some(session));
     }
@@ -56,9 +56,10 @@ pub fn catch_up_with_lost(
 /// Does so with the other sessions whose requests hold room in what this one shares: those above it, and budgets.
 pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
     let above = state.above.iter().flat_map(|above| &above.reservations);
-    let held = above.chain(state.shared_budgets.iter().flat_map(|budget| &budget.reservations));
-    let lost = held.filter(|held| held.session != state.session.id && orphans::is_lost(held));
-    let lost: BTreeSet<String> = lost.map(|held| held.session.clone()).collect();
+    let reservations = above.chain(state.shared_budgets.iter().flat_map(|budget| &budget.reservations));
+    let lost =
+        reservations.filter(|reservation| reservation.session != state.session.id && orphans::is_lost(reservation));
+    let lost: BTreeSet<String> = lost.map(|reservation| reservation.session.clone()).collect();
     if lost.is_empty() {
         return Ok(());
     }
@@ -117,7 +118,8 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     }
     if found.iter().any(|(_, new)| new.charge.earlier) {
         // What was asked before Fusebox was away was answered meanwhile.
-        let own: Vec<String> = state.session.reservations.iter().map(|held| held.holder.clone()).collect();
+        let own: Vec<String> =
+            state.session.reservations.iter().map(|reservation| reservation.holder.clone()).collect();
         own.iter().for_each(|holder| state.release(holder));
     }
     for (run, new) in &found {

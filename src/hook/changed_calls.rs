@@ -42,7 +42,7 @@ pub fn compare_call(state: &mut SessionState, event: &Event, input: &Input) {
 }
 
 /// Says why a command or a write is refused in a session whose calls are changed.
-pub fn held(session: &Session, event: &Event) -> Option<String> {
+pub fn refusal_reason(session: &Session, event: &Event) -> Option<String> {
     let EventKind::ToolRequested(call) = &event.kind else { return None };
     let is_changed = session.swapped && tools::is_guarded(&call.tool);
     is_changed.then(|| {

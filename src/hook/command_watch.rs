@@ -35,7 +35,7 @@ const SELDOM: Duration = Duration::from_secs(15);
 
 /// What is watched, and by which limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WatchOrder {
+pub struct WatchJob {
     session: String,
     run: String,
     call: String,
@@ -54,14 +54,14 @@ pub struct WatchOrder {
     log: String,
 }
 
-/// Makes the order to watch a call of a run whose time was cut; nothing for a call that was not cut, or runs no command.
-pub fn order(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Verdict, &Answer)) -> Option<WatchOrder> {
+/// Makes the job to watch a call of a run whose time was cut; nothing for a call that was not cut, or runs no command.
+pub fn job(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Verdict, &Answer)) -> Option<WatchJob> {
     let ((event, input), (verdict, answer)) = (what, said);
     let (cut_ms, finding) = verdict.clamp_ms.zip(verdict.clamped_by.clone())?;
     let EventKind::ToolRequested(call) = &event.kind else { return None };
     let given = tools::command(input.tool_input)?;
     let changed = tools::command(answer.changed_input()).filter(|changed| *changed != given);
-    Some(WatchOrder {
+    Some(WatchJob {
         session: event.session.clone(),
         run: run.to_owned(),
         call: call.id.clone(),
@@ -76,10 +76,10 @@ pub fn order(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Ve
 }
 
 /// Watches until the command is over, or ends it.
-pub fn keep(env: &Environment, folder: &Path, order: &WatchOrder) {
-    let mut watch = Watch { env, folder, order, slept_ms: order.began.slept_ms };
+pub fn keep(env: &Environment, folder: &Path, job: &WatchJob) {
+    let mut watch = Watch { env, folder, job, slept_ms: job.began.slept_ms };
     let mut pause = SOON;
-    let client = order.client;
+    let client = job.client;
     // Most calls have ended by then.
     processes::wait_for_end(&[client.pid], pause);
     while processes::is_at_work(client.pid, client.start, client.ns)
@@ -115,19 +115,19 @@ enum WatchResult {
 struct Watch<'a> {
     env: &'a Environment,
     folder: &'a Path,
-    order: &'a WatchOrder,
+    job: &'a WatchJob,
     /// How long the machine had slept when no shell was there yet.
     slept_ms: u64,
 }
 
 impl Watch<'_> {
     fn check_shells(&mut self) -> WatchResult {
-        let shells = background_tasks::shells(self.order.client, &self.order.commands, self.order.began);
+        let shells = background_tasks::shells(self.job.client, &self.job.commands, self.job.began);
         let now = self.env.now();
         if shells.is_empty() {
             self.slept_ms = now.slept_ms;
         }
-        let due_ms = self.order.cut_ms.saturating_add(LATER_MS);
+        let due_ms = self.job.cut_ms.saturating_add(LATER_MS);
         let left_ms = |shell: &Shell| due_ms.saturating_sub(self.worked_ms(shell, now));
         if let Some(shell) = shells.first().filter(|shell| left_ms(shell) > 0) {
             return WatchResult::Until { shell: *shell, left: Duration::from_millis(left_ms(shell)) };
@@ -137,13 +137,13 @@ impl Watch<'_> {
         let is_other = |shell: &Shell| others.iter().any(|task| background_tasks::writes_to(shell.pid, task));
         let mut due = shells.into_iter().filter(|shell| left_ms(shell) == 0 && !is_other(shell));
         let Some(shell) = due.next() else { return WatchResult::Unseen };
-        if !background_tasks::end_shell(self.order.client, shell, &self.order.commands) {
+        if !background_tasks::end_shell(self.job.client, shell, &self.job.commands) {
             return WatchResult::Unseen;
         }
         let record = self.record(&run, self.worked_ms(&shell, now));
         // The database has it, or the log alone.
         let _the_log_has_it = self.keep_record(&record);
-        log_file::append(log_file::LogPlace { of_session: &self.order.log, state: self.folder }, &[record]);
+        log_file::append(log_file::LogPlace { of_session: &self.job.log, state: self.folder }, &[record]);
         WatchResult::Over
     }
 
@@ -155,7 +155,7 @@ impl Watch<'_> {
 
     /// Looks the call up in the state; nothing where it has ended, or is not known any more.
     fn known(&self, has_shell: bool) -> Result<Option<Known>> {
-        let WatchOrder { session, run, call, .. } = self.order;
+        let WatchJob { session, run, call, .. } = self.job;
         if file_info::is_gone(self.folder) {
             return Ok(None);
         }
@@ -164,7 +164,7 @@ impl Watch<'_> {
         // A row that another program has changed says nothing of an end.
         let at_work =
             store.call(session, call)?.is_some_and(|call| call.is_altered || call.ended == Ended::No && !call.is_over);
-        if self.order.runs_on && has_shell {
+        if self.job.runs_on && has_shell {
             return Ok(Some(Known { run, others: Vec::new() }));
         }
         let runs = if at_work { store.runs_of(session)? } else { Vec::new() };
@@ -173,7 +173,7 @@ impl Watch<'_> {
     }
 
     fn keep_record(&self, record: &Record) -> Result<()> {
-        let store = Store::open_for(self.folder, Some(&self.order.session))?;
+        let store = Store::open_for(self.folder, Some(&self.job.session))?;
         store.begin()?;
         store.save_record(record, self.env.now())?;
         store.commit()?;
@@ -182,7 +182,7 @@ impl Watch<'_> {
     }
 
     fn record(&self, run: &Run, worked_ms: u64) -> Record {
-        let WatchOrder { finding, session, commands, .. } = self.order;
+        let WatchJob { finding, session, commands, .. } = self.job;
         let number = |value| finding.facts().map(|limit| limit.configured(value));
         let (limit, command) = (&finding.source, commands.first().map_or("", String::as_str));
         Record {

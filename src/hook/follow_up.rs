@@ -1,7 +1,7 @@
 //! What is left to do once the answer is given.
 
 use crate::engine::session_state::SessionState;
-use crate::hook::background_order::{self, BackgroundOrder};
+use crate::hook::background_job::{self, BackgroundJob};
 use crate::hook::save::Saved;
 use crate::hook::{background_tasks, prune_due, team_sync};
 use crate::platform::environment::Environment;
@@ -17,7 +17,7 @@ pub enum FollowUp {
     /// The event was taken by another process: the database is let go.
     Leave(Store),
     /// The event was taken into the state, and another process may have something to do.
-    Finish(Box<Saved>, Option<BackgroundOrder>),
+    Finish(Box<Saved>, Option<BackgroundJob>),
 }
 
 /// Lets the state go; then has another process begin what takes longer, writes the log, ends shell commands that outlive their run, and has the
@@ -30,7 +30,7 @@ pub fn finish(env: &Environment, follow_up: FollowUp) {
     let is_unlocked = store.is_unlocked();
     store.leave();
     if let Some(order) = order {
-        background_order::begin(env, &folder, &order);
+        background_job::begin(env, &folder, &order);
     }
     let mut records = state.log_records.clone();
     records.extend(is_unlocked.then(|| notice(&state, LOCKED)));

@@ -33,10 +33,10 @@ use crate::transcript::{ending, layout};
 pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result<Ingested> {
     let Loaded { store, state, judged } = loaded;
     let (input, event) = (call.input, &call.event);
-    let held = nested_clients::held(env, store, state, input, event, &call.guard)?;
-    let held = held.or_else(|| changed_calls::held(&state.session, event));
-    let held = held.map_or_else(|| altered_rows::held(store, state, event), |held| Ok(Some(held)))?;
-    state.held = held.or_else(|| overload::held(state, event));
+    let reason = nested_clients::refusal_reason(env, store, state, input, event, &call.guard)?;
+    let reason = reason.or_else(|| changed_calls::refusal_reason(&state.session, event));
+    let reason = reason.map_or_else(|| altered_rows::refusal_reason(store, state, event), |reason| Ok(Some(reason)))?;
+    state.refusal_reason = reason.or_else(|| overload::refusal_reason(state, event));
     state.last_request_failed = has_failed(state, event);
     unheard_messages::note_messages(state, (input, event), &call.guard);
     called_skills::called(env, state, event, input);
@@ -49,9 +49,10 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
 /// Whether a client that ends was told, in place of its last answer, that the request had failed.
 fn has_failed(state: &SessionState, event: &Event) -> bool {
     let session = &state.session;
-    let is_mains = |held: &&Reservation| session.main.as_ref() == Some(&held.holder);
-    let held = session.reservations.iter().find(is_mains).filter(|_| event.kind == EventKind::SessionEnded);
-    held.is_some_and(|held| ending::is_of_a_failure(Path::new(&session.position.path), held.at.wall_ms))
+    let is_mains = |reservation: &&Reservation| session.main.as_ref() == Some(&reservation.holder);
+    let reservation = session.reservations.iter().find(is_mains).filter(|_| event.kind == EventKind::SessionEnded);
+    reservation
+        .is_some_and(|reservation| ending::is_of_a_failure(Path::new(&session.position.path), reservation.at.wall_ms))
 }
 
 /// Bytes from which on a prompt is longer than what else the first request of a client sends.

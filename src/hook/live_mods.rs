@@ -23,7 +23,7 @@ const HELD: &str = "was not run. The skill `plugin-authoring` has the client loa
                     overrule every hook. A person can call it.";
 
 /// Says why a call or a prompt is refused for calling that skill. A prompt is a person's where no agent has started its client.
-pub fn held(session: &Session, input: &Input, event: &Event) -> Option<String> {
+pub fn refusal_reason(session: &Session, input: &Input, event: &Event) -> Option<String> {
     let name = match &event.kind {
         EventKind::ToolRequested(call) => tools::skill(&call.tool, input.tool_input)?,
         EventKind::Prompt { by_machine, .. } if *by_machine || session.outer.is_some() => {

@@ -5,7 +5,7 @@ pub mod altered_facts;
 pub mod altered_rows;
 pub mod answered_dialogs;
 pub mod apply;
-pub mod background_order;
+pub mod background_job;
 pub mod background_tasks;
 pub mod backlog;
 pub mod brought_commands;

@@ -32,7 +32,7 @@ pub fn compare(store: &Store, session: &mut Session, now: &Registered) -> Result
 }
 
 /// Says why the prompt or call at hand is refused for settings that wait; nothing where none do.
-pub fn held(
+pub fn refusal_reason(
     env: &Environment,
     store: &Store,
     state: &mut SessionState,
@@ -45,8 +45,8 @@ pub fn held(
         EventKind::Prompt { .. } | EventKind::Compacting => None,
         _ => return Ok(None),
     };
-    let held = held_for(store, state)?.or_else(|| live_mods::held(&state.session, input, event));
-    let brought = || call.and_then(|call| brought_commands::held(env, &state.session, input, call, guard));
+    let held = held_for(store, state)?.or_else(|| live_mods::refusal_reason(&state.session, input, event));
+    let brought = || call.and_then(|call| brought_commands::refusal_reason(env, &state.session, input, call, guard));
     let held = held.or_else(brought);
     let starts = call.filter(|_| held.is_none()).map(|call| tools::client_starts(&call.tool, input.tool_input, guard));
     let Some(starts) = starts.filter(|starts| !starts.is_empty()) else { return Ok(held) };

@@ -19,7 +19,8 @@ use crate::ui::formats::counted;
 /// Whether something is left to be noted of clients that are gone: work that counts as under way, or requests that nobody has
 /// seen answered.
 pub fn is_orphaned(session: &Session, now: Moment) -> bool {
-    is_left(session, now) || session.reservations.iter().any(|held| held.session == session.id && is_lost(held))
+    is_left(session, now)
+        || session.reservations.iter().any(|reservation| reservation.session == session.id && is_lost(reservation))
 }
 
 /// Whether a session counts as at work although its client is gone: another boot has begun, or its process is no more.
@@ -32,8 +33,8 @@ fn is_left(session: &Session, now: Moment) -> bool {
 }
 
 /// Whether a request was made by a client that is gone.
-pub fn is_lost(held: &Reservation) -> bool {
-    held.client.is_some_and(|client| processes::is_gone(client.pid, client.start, client.ns))
+pub fn is_lost(reservation: &Reservation) -> bool {
+    reservation.client.is_some_and(|client| processes::is_gone(client.pid, client.start, client.ns))
 }
 
 /// Marks what was at work in a session whose client is gone, and writes that down once.

@@ -8,7 +8,7 @@ use crate::hook::background_tasks;
 use crate::wire::tools;
 
 /// Says why a call is refused for that; nothing where there is room.
-pub fn held(state: &mut SessionState, event: &Event) -> Option<String> {
+pub fn refusal_reason(state: &mut SessionState, event: &Event) -> Option<String> {
     let EventKind::ToolRequested(call) = &event.kind else { return None };
     match call.intent {
         Intent::Spawn { .. } | Intent::Message { .. } => of_agents(state, event),

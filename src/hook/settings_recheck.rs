@@ -41,7 +41,7 @@ const MISSING: usize = 2;
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RecheckOrder {
+pub struct RecheckJob {
     session: String,
     client: Process,
     /// How often the client had asked about changes, this one included.
@@ -62,10 +62,10 @@ pub fn versions(env: &Environment, session: &Session) -> Vec<(PathBuf, Option<Fi
     paths.into_iter().map(|path| (path.clone(), file_info::version(&path))).collect()
 }
 
-/// Makes the order to look again; nothing where no client is known.
-pub fn order(state: &SessionState, judged: Vec<(PathBuf, Option<FileVersion>)>) -> Option<RecheckOrder> {
+/// Makes the job to look again; nothing where no client is known.
+pub fn job(state: &SessionState, judged: Vec<(PathBuf, Option<FileVersion>)>) -> Option<RecheckJob> {
     let session = &state.session;
-    Some(RecheckOrder {
+    Some(RecheckJob {
         session: session.id.clone(),
         client: session.client?,
         asked: session.diverted.asked,
@@ -77,9 +77,9 @@ pub fn order(state: &SessionState, judged: Vec<(PathBuf, Option<FileVersion>)>) 
 }
 
 /// Watches until the client has read its settings as they were judged, or hooks are heard again, or the client is ended.
-pub fn keep(env: &Environment, folder: &Path, order: &RecheckOrder) {
-    let Some(changed_ms) = change(env, order) else { return };
-    let recheck = Recheck { env, folder, order, since_ms: changed_ms + READS_WITHIN_MS as i64 };
+pub fn keep(env: &Environment, folder: &Path, job: &RecheckJob) {
+    let Some(changed_ms) = change(env, job) else { return };
+    let recheck = Recheck { env, folder, job, since_ms: changed_ms + READS_WITHIN_MS as i64 };
     let mut touches = 0;
     loop {
         if touches < TOUCHES {
@@ -104,12 +104,12 @@ enum Sign {
 }
 
 /// Waits until the client must have read its settings; returns when they were seen changed, in milliseconds since 1970.
-fn change(env: &Environment, order: &RecheckOrder) -> Option<i64> {
+fn change(env: &Environment, job: &RecheckJob) -> Option<i64> {
     let until_ms = env.now().mono_ms + READS_WITHIN_MS;
     while env.now().mono_ms < until_ms {
-        let is_edited = order.judged.iter().any(|(path, version)| file_info::version(path) != *version);
+        let is_edited = job.judged.iter().any(|(path, version)| file_info::version(path) != *version);
         // A client that moves takes its transcript along, and reads other files than those that were judged.
-        if is_edited || order.is_written && !file_info::exists(&order.transcript) {
+        if is_edited || job.is_written && !file_info::exists(&job.transcript) {
             return Some(env.now().wall_ms);
         }
         processes::rest(OFTEN);
@@ -120,7 +120,7 @@ fn change(env: &Environment, order: &RecheckOrder) -> Option<i64> {
 struct Recheck<'a> {
     env: &'a Environment,
     folder: &'a Path,
-    order: &'a RecheckOrder,
+    job: &'a RecheckJob,
     /// From when on a hook shows that the client has ours, and responses without one that it has not.
     since_ms: i64,
 }
@@ -128,7 +128,7 @@ struct Recheck<'a> {
 impl Recheck<'_> {
     /// Waits for a sign of the client's, for so many milliseconds.
     fn watch_for(&self, patience_ms: u64) -> Option<Sign> {
-        let Process { pid, start, ns } = self.order.client;
+        let Process { pid, start, ns } = self.job.client;
         let until_ms = self.env.now().mono_ms + patience_ms;
         let mut missing = 0;
         loop {
@@ -151,13 +151,13 @@ impl Recheck<'_> {
 
     /// Whether the client has asked about a later change, or has told of anything since it has read its settings.
     fn is_heard(&self) -> bool {
-        let is_later = |it: &Session| it.diverted.asked != self.order.asked || it.last.wall_ms > self.since_ms;
+        let is_later = |it: &Session| it.diverted.asked != self.job.asked || it.last.wall_ms > self.since_ms;
         self.session().is_ok_and(|session| session.is_none_or(|session| is_later(&session)))
     }
 
     fn session(&self) -> Result<Option<Box<Session>>> {
-        let store = Store::open_for(self.folder, Some(&self.order.session))?;
-        let session = store.session(&self.order.session);
+        let store = Store::open_for(self.folder, Some(&self.job.session))?;
+        let session = store.session(&self.job.session);
         store.leave();
         session
     }
@@ -172,14 +172,14 @@ impl Recheck<'_> {
 
     /// Whether the transcript, which the client adds to, was taken away: responses are then seen nowhere.
     fn is_transcript_gone(&self) -> bool {
-        self.order.is_written && !file_info::exists(&self.transcript())
+        self.job.is_written && !file_info::exists(&self.transcript())
     }
 
     /// Returns where the transcript is by now: a client that moves takes it along, and tells it at its next event.
     fn transcript(&self) -> PathBuf {
-        let there = Some(self.order.transcript.clone()).filter(|path| file_info::exists(path));
+        let there = Some(self.job.transcript.clone()).filter(|path| file_info::exists(path));
         let moved = || Some(PathBuf::from(self.session().ok()??.position.path));
-        there.or_else(moved).unwrap_or_else(|| self.order.transcript.clone())
+        there.or_else(moved).unwrap_or_else(|| self.job.transcript.clone())
     }
 
     /// Ends the client, and says so where it is read later. A session that is only watched goes on.
@@ -189,7 +189,7 @@ impl Recheck<'_> {
         if session.diverted.let_go {
             return;
         }
-        let Process { pid, start, ns } = self.order.client;
+        let Process { pid, start, ns } = self.job.client;
         let is_ended = session.mode != Mode::Observe && processes::ask_to_end(pid, start, ns);
         let next = || NextStep::Status { id: short(&session.id).to_owned() };
         let what =
@@ -203,14 +203,14 @@ impl Recheck<'_> {
         };
         // The database has it, or the log alone.
         let _the_log_has_it = self.keep_notice(&what, &record);
-        log_file::append(log_file::LogPlace { of_session: &self.order.log, state: self.folder }, &[record]);
+        log_file::append(log_file::LogPlace { of_session: &self.job.log, state: self.folder }, &[record]);
     }
 
     fn keep_notice(&self, what: &str, record: &Record) -> Result<()> {
-        let store = Store::open_for(self.folder, Some(&self.order.session))?;
+        let store = Store::open_for(self.folder, Some(&self.job.session))?;
         store.begin()?;
         store.save_record(record, self.env.now())?;
-        if let Some(mut session) = store.session(&self.order.session)? {
+        if let Some(mut session) = store.session(&self.job.session)? {
             session.notify_user(what);
             store.save_session(&session)?;
         }

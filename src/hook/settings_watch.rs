@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
-use crate::hook::settings_recheck::{self, RecheckOrder};
+use crate::hook::settings_recheck::{self, RecheckJob};
 use crate::hook::{pin_policy, settings_baseline};
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
@@ -23,7 +23,7 @@ pub fn watch_settings(
     state: &mut SessionState,
     event: &Event,
     answer: &mut Answer,
-) -> Option<RecheckOrder> {
+) -> Option<RecheckJob> {
     let folder = state.session.folder.clone();
     // A limit that ends the loop may be the last that a person hears of the session.
     let ends = answer.goes_on == Some(false);
@@ -41,7 +41,7 @@ pub fn watch_settings(
                 settings_baseline::take_timeout(&mut state.session, &now);
                 // Whom a person has let go has no hooks that it could lose.
                 let is_held = !state.session.diverted.let_go;
-                return is_held.then(|| settings_recheck::order(state, versions)).flatten();
+                return is_held.then(|| settings_recheck::job(state, versions)).flatten();
             };
             answer.decision = Some("block");
             answer.reason = Some(hold(state, &harm));

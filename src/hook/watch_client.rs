@@ -2,7 +2,7 @@
 //! that change calls, and a client that asks the model without any hook.
 
 use crate::hook::apply::Applied;
-use crate::hook::background_order::BackgroundOrder;
+use crate::hook::background_job::BackgroundJob;
 use crate::hook::load::Loaded;
 use crate::hook::parse::HookCall;
 use crate::hook::{called_skills, changed_calls, command_watch, live_mods, settings_watch, unwatched_clients};
@@ -17,15 +17,15 @@ pub fn watch(
     call: &HookCall,
     applied: &Applied,
     answer: &mut Answer,
-) -> Option<BackgroundOrder> {
+) -> Option<BackgroundJob> {
     let Loaded { store, state, .. } = loaded;
     let (input, event, run) = (call.input, &call.event, applied.run.as_str());
-    let command = command_watch::order(state, run, (event, input), (&applied.verdict, answer));
+    let command = command_watch::job(state, run, (event, input), (&applied.verdict, answer));
     changed_calls::note(state, run, (event, input), answer, &call.guard);
     let settings = settings_watch::watch_settings(env, state, event, answer);
     unwatched_clients::tell(store, state, event, answer);
     called_skills::typed(env, state, event, input);
     live_mods::end_client(env, state, event, answer);
-    let command = command.map(|order| BackgroundOrder::Command(Box::new(order)));
-    command.or(settings.map(BackgroundOrder::Settings))
+    let command = command.map(|order| BackgroundJob::Command(Box::new(order)));
+    command.or(settings.map(BackgroundJob::Settings))
 }

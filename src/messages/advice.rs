@@ -37,9 +37,9 @@ pub fn grant(finding: &Finding, id: &str) -> NextStep {
     NextStep::Grant { id: whose.to_owned(), limit: finding.source.to_string(), more: typed(limit, increase), spent }
 }
 
-/// Who is held.
+/// Who is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum Stopped {
     /// A run of the main agent: the next prompt has one of its own.
     MainRun,
     /// A subagent.
@@ -49,15 +49,15 @@ pub enum Held {
 }
 
 /// Returns what a person does next about work that a finding holds or has ended. `id` is what a command calls its holder.
-pub fn lifts(finding: &Finding, held: Held, id: &str) -> NextStep {
+pub fn lifts(finding: &Finding, stopped: Stopped, id: &str) -> NextStep {
     let is_budget = matches!(finding.scope, Scope::Project | Scope::User) && !finding.is_window();
     match (finding.facts(), finding.action) {
-        _ if finding.declined && held != Held::MainRun => resume(id),
+        _ if finding.declined && stopped != Stopped::MainRun => resume(id),
         // A resume alone would be paused again at once.
         (Some(_), _) if is_budget && finding.increase > 0 => grant(finding, id),
         (_, Action::Pause) => resume(id),
-        _ if held == Held::MainRun && finding.scope == Scope::Run => NextStep::NextPrompt,
-        _ if held == Held::MainRun && finding.passes() => NextStep::Passes { when: since_then(&finding.frees) },
+        _ if stopped == Stopped::MainRun && finding.scope == Scope::Run => NextStep::NextPrompt,
+        _ if stopped == Stopped::MainRun && finding.passes() => NextStep::Passes { when: since_then(&finding.frees) },
         _ if finding.passes() => resume(id),
         (Some(limit), _) if limit.unit != Unit::Switch => grant(finding, id),
         _ => resume(id),

@@ -2,7 +2,7 @@
 
 use crate::domain::event::Moment;
 use crate::domain::finding_source::pattern_in;
-use crate::domain::limit::{Ends, Form, Limit, Meter, NextStep, Stage, Unit};
+use crate::domain::limit::{ComingStep, Ends, Form, Limit, Meter, Stage, Unit};
 use crate::domain::policy::{Billing, LAYERS, Scope};
 use crate::domain::run::kind_of;
 use crate::domain::session::{Run, Session, Status};
@@ -183,7 +183,7 @@ fn need(peer: &Run, run: &Run, name: &str, now: Moment) -> Option<u64> {
             let ahead = part(&estimate::next(peer, &run.limits)).saturating_mul(u64::from(run.limits.grace_turns));
             used.value.saturating_add(ahead)
         }
-        Meter::Step { adds, .. } => used.value.saturating_add(adds(NextStep::at(Stage::Request)).unwrap_or(0)),
+        Meter::Step { adds, .. } => used.value.saturating_add(adds(ComingStep::at(Stage::Request)).unwrap_or(0)),
         Meter::Window | Meter::Silence => used.value,
     })
 }

@@ -4,7 +4,7 @@ use crate::domain::limit::{Limit, Unit};
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{MAIN, Order, Status};
 use crate::domain::verdict::Finding;
-use crate::messages::advice::{self, Held, typed};
+use crate::messages::advice::{self, Stopped, typed};
 use crate::messages::next_step::NextStep;
 use crate::report::dialogs::{Answer, Dialog};
 use crate::report::kept_back::KeptBack;
@@ -18,9 +18,9 @@ use crate::wire::user_lines::{by_layer, by_layer_and_now};
 /// Returns what a person does next about the order of a run or session.
 pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> NextStep {
     let held = match run {
-        None => Held::Session,
-        Some(run) if run.agent_type == MAIN => Held::MainRun,
-        Some(_) => Held::Subagent,
+        None => Stopped::Session,
+        Some(run) if run.agent_type == MAIN => Stopped::MainRun,
+        Some(_) => Stopped::Subagent,
     };
     advice::lifts(&order.finding, held, id)
 }
@@ -159,11 +159,11 @@ pub fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
 pub fn finding_of_now(finding: &Finding, scope: Scope, limits: &[LimitReading]) -> Finding {
     // What sessions share has a line of its own that tells how it stands now.
     if matches!(finding.scope, Scope::Project | Scope::User | Scope::Team) {
-        return Finding { spent: 0, ..finding.clone() };
+        return Finding { used_by_now: 0, ..finding.clone() };
     }
     let same = |reading: &&LimitReading| finding.source == *reading.limit && finding.scope == scope;
     let now = limits.iter().find(same).filter(|_| finding.spent_by_requests()).map_or(0, |reading| reading.used.value);
-    Finding { spent: finding.spent.max(now), ..finding.clone() }
+    Finding { used_by_now: finding.used_by_now.max(now), ..finding.clone() }
 }
 
 /// Whether an order was given to the run itself, and not to its session or to the run above it.
@@ -193,7 +193,7 @@ pub fn own_step(order: &Order, limits: &[LimitReading], id: &str) -> Option<Next
     let increase = sufficient(reading.increase, needs.checked_sub(reading.cap.value).filter(|lacks| *lacks > 0)?);
     let (used, cap) = (reading.used.value, reading.cap.value);
     let increase = if reading.increase == 0 { 0 } else { increase };
-    let own = Finding { scope: Scope::Session, used, cap, increase, step: 0, spent: 0, ..order.finding.clone() };
+    let own = Finding { scope: Scope::Session, used, cap, increase, step: 0, used_by_now: 0, ..order.finding.clone() };
     Some(advice::grant(&own, id))
 }
 

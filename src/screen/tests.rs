@@ -11,7 +11,7 @@ use crate::domain::session::Status;
 use crate::screen::draw::draw;
 use crate::screen::item::{Gauge, Item, ItemId};
 use crate::screen::spent::Spent;
-use crate::screen::update::{Action, Order, ScreenState, Stage};
+use crate::screen::update::{Action, Lever, ScreenState, Stage};
 use crate::screen::view::View;
 use crate::ui::key::Key;
 use crate::ui::style::Colour;
@@ -228,7 +228,7 @@ fn an_order_is_given_once_it_is_confirmed() {
     let (view, mut state) = (view(), chosen("developer a1b2c3d4"));
     let id = state.chosen.clone().unwrap();
     for (key, order) in
-        [('p', Order::Pause(id.clone())), ('s', Order::Stop(id.clone())), ('r', Order::Resume(id.clone()))]
+        [('p', Lever::Pause(id.clone())), ('s', Lever::Stop(id.clone())), ('r', Lever::Resume(id.clone()))]
     {
         for (answer, action) in [('y', Action::Give(order)), ('n', Action::Draw)] {
             assert_eq!(state.update(&view, Key::Letter(key)), Action::Draw);
@@ -244,7 +244,7 @@ fn an_order_is_given_once_it_is_confirmed() {
         "{:?}",
         state.stage
     );
-    assert_eq!(state.update(&view, Key::Letter('y')), Action::Give(Order::Grant(id, "max_turns=+15".to_owned())));
+    assert_eq!(state.update(&view, Key::Letter('y')), Action::Give(Lever::Grant(id, "max_turns=+15".to_owned())));
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn a_long_line_at_the_bottom_goes_on_in_the_next() {
     ");
     let stage = Stage::Confirm(
         "Stop session 5f0c1d2e shop and the 2 below it?".to_owned(),
-        Order::Stop(ItemId { session: "s1".to_owned(), run: None }),
+        Lever::Stop(ItemId { session: "s1".to_owned(), run: None }),
     );
     let asks = ScreenState { stage, ..ScreenState::default() };
     assert_snapshot!(drawn((40, 10), &asks).lines().skip(8).collect::<Vec<_>>().join("\n"), @r"

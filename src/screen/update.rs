@@ -7,14 +7,14 @@ use crate::ui::key::Key;
 
 /// How many lines a page moves.
 const PAGE: usize = 10;
-/// How long what an order came to is shown at most, in milliseconds.
+/// How long what a lever came to is shown at most, in milliseconds.
 const SAID_MS: u64 = 30_000;
 /// The longest grant that can be typed.
 const LONGEST: usize = 80;
 
-/// An order that a person gives on the screen; each is the command of its name.
+/// A lever that a person pulls on the screen; each is the command of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum Lever {
     /// `fusebox pause`.
     Pause(ItemId),
     /// `fusebox stop`.
@@ -27,11 +27,11 @@ pub enum Order {
     Explain(ItemId),
 }
 
-impl Order {
+impl Lever {
     /// Returns the line that it is about.
     pub fn about(&self) -> &ItemId {
         match self {
-            Order::Pause(id) | Order::Stop(id) | Order::Resume(id) | Order::Grant(id, _) | Order::Explain(id) => id,
+            Lever::Pause(id) | Lever::Stop(id) | Lever::Resume(id) | Lever::Grant(id, _) | Lever::Explain(id) => id,
         }
     }
 }
@@ -42,8 +42,8 @@ pub enum Stage {
     /// It shows the tree.
     #[default]
     Tree,
-    /// It asks for a yes or no before an order.
-    Confirm(String, Order),
+    /// It asks for a yes or no before a lever.
+    Confirm(String, Lever),
     /// It asks what is granted.
     Amount(ItemId, String),
     /// It shows a text, from a line on.
@@ -57,7 +57,7 @@ pub struct ScreenState {
     pub chosen: Option<ItemId>,
     /// What it is at.
     pub stage: Stage,
-    /// What the last order came to.
+    /// What the last lever came to.
     pub said: String,
     /// What that speaks of, where it is a line of the tree.
     pub about: Option<ItemId>,
@@ -70,8 +70,8 @@ pub struct ScreenState {
 pub enum Action {
     /// The screen is drawn anew.
     Draw,
-    /// An order is given.
-    Give(Order),
+    /// A lever is pulled.
+    Give(Lever),
     /// The screen stands still, as Ctrl-Z asks.
     Suspend,
     /// The screen ends.
@@ -96,7 +96,7 @@ const HELP: [&str; 13] = [
 ];
 
 impl ScreenState {
-    /// Says what an order about a line came to.
+    /// Says what a lever about a line came to.
     pub fn say(&mut self, words: String, about: Option<ItemId>) {
         (self.said, self.about, self.shown) = (words, about, None);
     }
@@ -129,7 +129,7 @@ impl ScreenState {
         }
         match std::mem::take(&mut self.stage) {
             Stage::Tree => self.in_tree(view, key),
-            Stage::Confirm(_, order) if matches!(key, Key::Letter('y' | 'Y')) => Action::Give(order),
+            Stage::Confirm(_, lever) if matches!(key, Key::Letter('y' | 'Y')) => Action::Give(lever),
             Stage::Confirm(..) => {
                 self.say("nothing was changed".to_owned(), None);
                 Action::Draw
@@ -174,7 +174,7 @@ impl ScreenState {
         Action::Draw
     }
 
-    /// Asks before an order about the line at `at`; what only looks is not asked about.
+    /// Asks before a lever about the line at `at`; what only looks is not asked about.
     fn ask(&mut self, view: &View, at: usize, letter: char) -> Action {
         let Some(item) = view.items.get(at) else { return Action::Draw };
         self.chosen = Some(item.id.clone());
@@ -187,11 +187,11 @@ impl ScreenState {
         let id = item.id.clone();
         self.say(String::new(), None);
         self.stage = match letter {
-            'p' => Stage::Confirm(format!("Pause {what}{with}?"), Order::Pause(id)),
-            's' => Stage::Confirm(format!("Stop {what}{with}?"), Order::Stop(id)),
-            'r' => Stage::Confirm(format!("Let {what} go on?"), Order::Resume(id)),
+            'p' => Stage::Confirm(format!("Pause {what}{with}?"), Lever::Pause(id)),
+            's' => Stage::Confirm(format!("Stop {what}{with}?"), Lever::Stop(id)),
+            'r' => Stage::Confirm(format!("Let {what} go on?"), Lever::Resume(id)),
             'g' => Stage::Amount(id, item.proposal.clone()),
-            'e' => return Action::Give(Order::Explain(id)),
+            'e' => return Action::Give(Lever::Explain(id)),
             _ => Stage::Tree,
         };
         Action::Draw
@@ -202,7 +202,7 @@ impl ScreenState {
             Key::Enter if !text.trim().is_empty() => {
                 let name = view.items.iter().find(|item| item.id == id).map_or("it", |item| item.name.as_str());
                 let what = format!("Give {name} {}?", text.trim());
-                self.stage = Stage::Confirm(what, Order::Grant(id, text));
+                self.stage = Stage::Confirm(what, Lever::Grant(id, text));
                 return Action::Draw;
             }
             Key::Enter | Key::Escape => {

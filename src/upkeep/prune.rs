@@ -29,7 +29,7 @@ pub const PAUSE: Duration = Duration::from_millis(10);
 
 /// What to prune.
 #[derive(Clone, Copy, Debug)]
-pub struct PruneOrder<'a> {
+pub struct PruneJob<'a> {
     /// Sessions without an event since then, in milliseconds since 1970.
     pub before_ms: i64,
     /// Where days begin.
@@ -100,13 +100,13 @@ fn is_slim(session: &Session) -> bool {
 }
 
 /// Prunes the state; `rest` is called after each step, while nothing is locked.
-pub fn prune(env: &Environment, folder: &Path, order: PruneOrder<'_>, mut rest: impl FnMut()) -> Result<Removed> {
-    let mut pruner = Pruner { env, folder, order, rest: &mut rest, removed: Removed::default() };
+pub fn prune(env: &Environment, folder: &Path, job: PruneJob<'_>, mut rest: impl FnMut()) -> Result<Removed> {
+    let mut pruner = Pruner { env, folder, job, rest: &mut rest, removed: Removed::default() };
     pruner.in_one_step(None, |store| {
-        let closed = closed_ms(store)?.max(order.before_ms);
+        let closed = closed_ms(store)?.max(job.before_ms);
         store.set_metadata(CLOSED, &closed.to_string())
     })?;
-    for (session, extent) in survey(folder, order.before_ms, &mut pruner.rest)? {
+    for (session, extent) in survey(folder, job.before_ms, &mut pruner.rest)? {
         pruner.session(&session, extent)?;
     }
     pruner.records()?;
@@ -121,7 +121,7 @@ pub fn prune(env: &Environment, folder: &Path, order: PruneOrder<'_>, mut rest: 
 struct Pruner<'a> {
     env: &'a Environment,
     folder: &'a Path,
-    order: PruneOrder<'a>,
+    job: PruneJob<'a>,
     rest: &'a mut dyn FnMut(),
     removed: Removed,
 }
@@ -146,7 +146,7 @@ impl Pruner<'_> {
             self.read_to_the_end(id)?;
         }
         loop {
-            let PruneOrder { before_ms, zone } = self.order;
+            let PruneJob { before_ms, zone } = self.job;
             let step = self.in_one_step(Some(id), |store| {
                 let old = store.session(id)?.filter(|session| session.last.wall_ms < before_ms);
                 old.map(|mut session| store.prune_session(&mut session, extent, |at_ms| zone.day(at_ms).to_string()))
@@ -176,7 +176,7 @@ impl Pruner<'_> {
     }
 
     fn records(&mut self) -> Result<()> {
-        let before_ms = self.order.before_ms;
+        let before_ms = self.job.before_ms;
         loop {
             let removed = self.in_one_step(None, |store| store.delete_old_records(before_ms, STEP))?;
             self.removed.records += removed;
@@ -188,7 +188,7 @@ impl Pruner<'_> {
 
     /// Forgets clients that are gone, with sessions that are gone or old.
     fn clients(&mut self) -> Result<()> {
-        let before_ms = self.order.before_ms;
+        let before_ms = self.job.before_ms;
         let mut next = Some(String::new());
         while let Some(after) = next {
             next = self.in_one_step(None, |store| {

@@ -11,7 +11,7 @@ use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{MAIN, Run};
 use crate::domain::usage::ScopeUsage;
 use crate::domain::verdict::Finding;
-use crate::messages::advice::{self, Held};
+use crate::messages::advice::{self, Stopped};
 use crate::messages::next_step::NextStep;
 pub use crate::messages::short;
 use crate::messages::to_agents;
@@ -140,7 +140,7 @@ pub fn refusal(run: &Run, finding: &Finding, grace: u32) -> String {
 
 /// Returns the command that lets paused work go on.
 fn lifts(finding: &Finding, is_main: bool, id: &str) -> String {
-    let held = if is_main { Held::MainRun } else { Held::Subagent };
+    let held = if is_main { Stopped::MainRun } else { Stopped::Subagent };
     let next = advice::lifts(finding, held, id);
     if matches!(next, NextStep::Resume { .. }) { format!("fusebox resume {id}") } else { next.entry() }
 }

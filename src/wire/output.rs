@@ -321,7 +321,7 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
         Some(Refusal::Prolonged) => finding.map(|finding| user_lines::ended_for_good(run, finding)).unwrap_or_default(),
         Some(Refusal::Call) => finding.map(|finding| messages::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Unread { bytes }) => to_people::unread(bytes.div_ceil(1_000_000)),
-        Some(Refusal::Held { why }) => format!("Fusebox: {why}"),
+        Some(Refusal::NotByLimit { why }) => format!("Fusebox: {why}"),
         Some(Refusal::Missing { what }) => messages::missing(what),
         Some(Refusal::Addressee { run, ended }) => {
             finding.map(|finding| messages::addressee(run, finding, *ended)).unwrap_or_default()

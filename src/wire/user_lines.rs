@@ -9,7 +9,7 @@ use crate::domain::notification::ParentNotification;
 use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::session::{Run, Session};
 use crate::domain::verdict::Finding;
-use crate::messages::advice::{self, Held};
+use crate::messages::advice::{self, Stopped};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 use crate::ui::formats::counted;
@@ -25,8 +25,8 @@ pub fn by_layer(finding: &Finding) -> String {
 pub fn by_layer_and_now(finding: &Finding) -> String {
     let now = finding
         .facts()
-        .filter(|_| finding.spent > finding.used)
-        .map(|limit| [finding.spent, finding.used].map(|it| limit.show(it)));
+        .filter(|_| finding.used_by_now > finding.used)
+        .map(|limit| [finding.used_by_now, finding.used].map(|it| limit.show(it)));
     match now {
         Some([now, then]) if now != then => format!("{}; {now} now", by_layer(finding)),
         _ => by_layer(finding),
@@ -131,7 +131,7 @@ pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)
     let above = news.stopped_with.as_ref();
     let with = above.map(|above| format!(", with the agent above it ({})", short(above))).unwrap_or_default();
     let (did, next) = match news.paused {
-        true => ("paused", advice::lifts(&news.finding, Held::Subagent, &news.run)),
+        true => ("paused", advice::lifts(&news.finding, Stopped::Subagent, &news.run)),
         false => ("stopped", NextStep::Explain { id: id.to_owned() }),
     };
     // The command says whose budget it is.
@@ -167,7 +167,7 @@ fn calls(run: &Run) -> String {
 pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     let did = if finding.action == Action::Pause { "paused" } else { "stopped" };
     let order = run.order.as_ref().or(session.order.as_ref());
-    let held = if finding.ends_session() { Held::Session } else { Held::MainRun };
+    let held = if finding.ends_session() { Stopped::Session } else { Stopped::MainRun };
     let (reading, next) = match advice::lifts(finding, held, holder(session, run, finding)) {
         NextStep::Passes { .. } => (without_wait(finding), NextStep::Passes { when: finding.frees.to_string() }),
         // The command says whose budget it is.

@@ -2,7 +2,7 @@
 //! processes, beside look-alikes. A call that has ended leaves nothing to end.
 
 use fusebox::domain::event::Moment;
-use fusebox::hook::command_watch::{self, WatchOrder};
+use fusebox::hook::command_watch::{self, WatchJob};
 use fusebox::platform::environment::Environment;
 use fusebox::platform::file_info;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ impl Bench {
     }
 
     /// Returns the order that a hook gives for a call of now.
-    fn order(&self, call: &str, (began, runs_on): (Moment, bool)) -> WatchOrder {
+    fn order(&self, call: &str, (began, runs_on): (Moment, bool)) -> WatchJob {
         let finding = json!({"limit": "max_duration_ms", "scope": "run", "used": 0, "cap": LEFT_MS, "action": "terminate",
             "layer": "user", "percent": 100});
         let order = json!({"session": "s1", "run": "p1", "call": call, "client": self.client.process(), "log": "",
@@ -73,7 +73,7 @@ impl Bench {
         serde_json::from_value(order).unwrap()
     }
 
-    fn watch(&self, order: &WatchOrder) {
+    fn watch(&self, order: &WatchJob) {
         command_watch::keep(&Environment::real(), &self.world.path("state"), order);
     }
 

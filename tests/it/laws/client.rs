@@ -11,7 +11,7 @@ use fusebox::domain::event::{
 };
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::ingested::Link;
-use fusebox::domain::limit::{Limit, Meter, NextStep, Stage};
+use fusebox::domain::limit::{ComingStep, Limit, Meter, Stage};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::plan_window::{PlanWindow, PlanWindows};
@@ -109,7 +109,7 @@ impl Policy {
         let adds = |limit: &Limit, tool: &str| match limit.meter {
             Meter::Step { adds, .. } => {
                 let call = Call { tool: tool.to_owned(), ..Call::default() };
-                adds(NextStep { stage: Stage::Call, call: Some(&call) })
+                adds(ComingStep { stage: Stage::Call, call: Some(&call) })
             }
             Meter::Spend { .. } | Meter::Window | Meter::Silence => None,
         };

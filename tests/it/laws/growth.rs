@@ -240,7 +240,7 @@ impl History {
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: true, kind };
         let session = self.store.session("s").unwrap().unwrap();
         let mut state = load::load_state(&self.store, session, &event).unwrap();
-        state.held = overload::held(&mut state, &event);
+        state.refusal_reason = overload::refusal_reason(&mut state, &event);
         let mut ingested =
             ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, ("", &[])).unwrap();
         let run = state.session.main.clone().unwrap_or_default();
@@ -330,7 +330,7 @@ fn no_command_in_the_background_is_forgotten() {
         };
         let session = history.store.session("s").unwrap().unwrap();
         let mut state = load::load_state(&history.store, session, &event).unwrap();
-        let held = overload::held(&mut state, &event).unwrap_or_default();
+        let held = overload::refusal_reason(&mut state, &event).unwrap_or_default();
         assert!(held.contains("200 shell commands in the background"), "{deed:?}: {held}");
         assert!(!held.contains('\n'));
         // One that was let through before is ended at once.
@@ -351,7 +351,7 @@ fn no_command_in_the_background_is_forgotten() {
         // Once one has ended there is room.
         state.run_mut("p1").unwrap().background.pop();
         assert_eq!(
-            overload::held(
+            overload::refusal_reason(
                 &mut state,
                 &Event { kind: EventKind::ToolRequested(call("n", "Bash", Intent::Timed { timeout_ms: 1 })), ..ended }
             ),

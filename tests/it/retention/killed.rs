@@ -8,7 +8,7 @@ use fusebox::calendar::Zone;
 use fusebox::domain::meters::Spend;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::upkeep::prune::{PruneOrder, prune};
+use fusebox::upkeep::prune::{PruneJob, prune};
 
 use crate::retention::{Past, ago, billed, many, write};
 use crate::state::save;
@@ -50,7 +50,7 @@ fn a_pruning_that_ends_after_any_step_leaves_a_sound_state_and_the_next_goes_on(
     let world = with_old_sessions();
     let whole = billed(&world);
     let zone = &Zone::utc();
-    let order = PruneOrder { before_ms: ago(90), zone };
+    let order = PruneJob { before_ms: ago(90), zone };
     let (mut steps, mut before) = (1, left(&world, whole));
     while before > 0 {
         let mut allowed = steps;

@@ -3,7 +3,7 @@
 use fusebox::calendar::Zone;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::upkeep::prune::{PruneOrder, prune};
+use fusebox::upkeep::prune::{PruneJob, prune};
 
 use crate::retention::{Past, Response, ago, billed, write_one};
 use crate::state::save;
@@ -33,7 +33,7 @@ fn a_year_takes_no_more_room_than_ninety_days() {
                 write_one(&world, store, &format!("s{left:03}-{session}"), &past);
             }
         });
-        let order = PruneOrder { before_ms: ago(left + 90), zone: &Zone::utc() };
+        let order = PruneJob { before_ms: ago(left + 90), zone: &Zone::utc() };
         if left % 5 == 0 {
             prune(&Environment::real(), &world.path("state"), order, || {}).unwrap();
         }
