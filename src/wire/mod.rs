@@ -16,6 +16,7 @@ pub mod polling;
 mod prompt_hash;
 pub mod read_event;
 pub mod sanitize_output;
+pub mod served_tools;
 pub mod shell;
 pub mod shown_call;
 pub mod skill_commands;

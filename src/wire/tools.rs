@@ -13,6 +13,7 @@ use crate::wire::bypass_detection::{ClientStart, Guard, names_the_model};
 use crate::wire::edits;
 use crate::wire::polling;
 use crate::wire::prompt_hash::prompt_hash;
+use crate::wire::served_tools;
 
 /// What a tool does, as far as limits care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,13 +76,9 @@ const ASKING: [(&str, UnloggedRequest); 2] = [
     ("WebFetch", UnloggedRequest { prompt: 12_500, completion: 500, searches: 0 }),
 ];
 
-/// How the names of servers' tools begin; server and tool follow, with the same two lines between them.
-const SERVED: &str = "mcp__";
-
 /// Returns what a tool asks the model that no transcript shows. A client that serves its tools (`claude mcp serve`) asks as much.
 pub fn unlogged_request(tool: &str) -> Option<UnloggedRequest> {
-    let served = tool.strip_prefix(SERVED).and_then(|rest| rest.rsplit_once("__"));
-    let tool = served.map_or(tool, |(_, name)| name);
+    let tool = served_tools::name(tool).unwrap_or(tool);
     ASKING.iter().find(|(name, _)| *name == tool).map(|(_, asks)| *asks)
 }
 
@@ -144,7 +141,9 @@ const DEFAULT_AGENT: &str = "general-purpose";
 
 /// Reads what a call is about. Input that does not fit its tool is plain: the client will reject it.
 pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
-    let Some((_, does)) = TOOLS.iter().find(|(name, _)| *name == tool) else { return Intent::Plain };
+    let Some((_, does)) = TOOLS.iter().find(|(name, _)| *name == tool) else {
+        return served_tools::tampering(tool, input, guard).map_or(Intent::Plain, |what| Intent::Tampering { what });
+    };
     let Some(fields) = input.and_then(|raw| serde_json::from_str::<Fields>(raw.get()).ok()) else {
         return Intent::Plain;
     };

@@ -2,6 +2,7 @@
 //! edits of files that are not this session's. What is an attempt is refused, however it is wrapped.
 
 mod attempts;
+mod served;
 
 use std::collections::BTreeSet;
 

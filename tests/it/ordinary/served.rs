@@ -1,0 +1,86 @@
+//! Tools of MCP servers: what writes a file of limits or gives a person's command is refused under any name that says so; what reads,
+//! and what writes other files, passes.
+
+use serde_json::{Value, json};
+
+use crate::ordinary::refused;
+
+/// Files that an agent may not write.
+const OURS: [&str; 4] = [
+    ".claude/fusebox.json",
+    "/home/you/src/fusebox/.claude/fusebox.local.json",
+    "~/.claude/fusebox.json",
+    "~/.claude/fusebox.pricing.json",
+];
+
+/// Files that are anybody's.
+const OTHERS: [&str; 4] =
+    ["src/main.rs", "docs/.claude/fusebox.json", "/home/you/src/other/.claude/fusebox.json", "fusebox.json"];
+
+/// Calls that write the file at a path.
+fn writes(path: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("mcp__filesystem__write_file", json!({"path": path, "content": "{}"})),
+        ("mcp__filesystem__edit_file", json!({"path": path, "edits": [{"oldText": "a", "newText": "b"}]})),
+        ("mcp__filesystem__move_file", json!({"source": path, "destination": "/tmp/x"})),
+        ("mcp__filesystem__move_file", json!({"source": "/tmp/x", "destination": path})),
+        ("mcp__fs__deleteFile", json!({"filePath": path})),
+        ("mcp__plugin_files_fs__files-remove", json!({"paths": ["a", path]})),
+        ("mcp__ide__applyPatch", json!({"changes": [{"file": {"uri": format!("file://{path}")}, "text": "x"}]})),
+        ("mcp__serena__replace_content", json!({"relative_path": path, "needle": "3", "repl": "99"})),
+        ("mcp__fs__create_symlink", json!({"target": "/dev/null", "path": path})),
+    ]
+}
+
+/// Calls that only read it.
+fn reads(path: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("mcp__filesystem__read_file", json!({"path": path})),
+        ("mcp__filesystem__get_file_info", json!({"path": path})),
+        ("mcp__filesystem__search_files", json!({"path": ".", "pattern": path})),
+        ("mcp__memory__create_entities", json!({"entities": [{"name": "limits", "observations": [path]}]})),
+        ("mcp__slack__send_message", json!({"channel": "x", "text": path})),
+    ]
+}
+
+#[test]
+fn what_writes_a_file_of_limits_is_refused() {
+    for (tool, input) in OURS.into_iter().flat_map(writes) {
+        assert!(refused(tool, &input).is_some(), "{tool} {input}");
+    }
+}
+
+#[test]
+fn what_writes_others_and_what_reads_passes() {
+    for (tool, input) in OTHERS.into_iter().flat_map(writes).chain(OURS.into_iter().flat_map(reads)) {
+        assert_eq!(refused(tool, &input), None, "{tool} {input}");
+    }
+}
+
+#[test]
+fn a_file_of_a_repository_elsewhere_is_written() {
+    let input =
+        json!({"owner": "you", "repo": "fusebox", "path": ".claude/fusebox.json", "content": "{}", "branch": "main"});
+    assert_eq!(refused("mcp__github__create_or_update_file", &input), None);
+}
+
+#[test]
+fn a_command_is_read_as_in_a_shell() {
+    let refused_commands = [
+        json!({"command": "fusebox grant max_turns=+9"}),
+        json!({"command": "fusebox", "args": ["resume", "5f0c1d2e"]}),
+        json!({"command": "sh", "args": ["-c", "rm -f .claude/fusebox.json"]}),
+        json!({"script": "cd .claude && echo '{}' >fusebox.json"}),
+    ];
+    let run = ["mcp__shell__run_command", "mcp__desktop-commander__start_process", "mcp__term__executeShell"];
+    for tool in run {
+        for input in &refused_commands {
+            assert!(refused(tool, input).is_some(), "{tool} {input}");
+        }
+        for input in [json!({"command": "fusebox status"}), json!({"command": "cat", "args": [".claude/fusebox.json"]})]
+        {
+            assert_eq!(refused(tool, &input), None, "{tool} {input}");
+        }
+    }
+    assert_eq!(refused("mcp__notes__find", &refused_commands[0]), None, "a tool that runs nothing");
+}
