@@ -135,7 +135,19 @@ fn kept(env: &Environment, state: &Path) -> String {
         .map(|path| format!("left, and in force wherever hooks are registered: {}\n", env.short_path(&path)));
     let counted =
         file_info::exists(state).then(|| format!("left, what was counted and the log: {}\n", env.short_path(state)));
-    own.into_iter().chain(counted).collect()
+    own.into_iter().chain(counted).chain(service(env)).collect()
+}
+
+/// Names the watch that goes on as a service.
+#[cfg(feature = "watch")]
+fn service(env: &Environment) -> Option<String> {
+    let file = env.short_path(&crate::cmd::watch::service::installed(env)?);
+    Some(format!("left, at work: the watch, a service by {file}; `fusebox watch --uninstall` takes it away\n"))
+}
+
+#[cfg(not(feature = "watch"))]
+fn service(_: &Environment) -> Option<String> {
+    None
 }
 
 /// Returns the file of the person's limits for all repositories, where there is one.

@@ -1,7 +1,7 @@
 //! `fusebox watch`: looks after agents between their events, tells a person, and ends clients that no hook can stop.
 
 mod hold;
-mod service;
+pub mod service;
 mod signs;
 #[cfg(feature = "team")]
 mod team;

@@ -264,10 +264,14 @@ fn the_service_runs_this_program_and_goes_again() {
     assert!(unit.contains("ExecStart=\"[FUSEBOX]\" watch\n"), "{unit}");
     assert!(unit.contains("Environment=\"FUSEBOX_HOME=[ROOT]/state\"\n"), "{unit}");
     assert!(world.read("managed").unwrap().contains("--user enable --now fusebox-watch.service"));
+    let is_named =
+        |world: &TestWorld| world.run(&["uninstall"]).ok().contains("`fusebox watch --uninstall` takes it away");
+    assert!(is_named(&world));
     let removed = world.run(&["watch", "--uninstall"]).ok();
     assert!(removed.contains("the service is gone"), "{removed}");
     assert_eq!(world.read("home/.config/systemd/user/fusebox-watch.service"), None);
     assert!(world.read("managed").unwrap().contains("--user disable --now fusebox-watch.service"));
+    assert!(!is_named(&world));
     let again = world.run(&["watch", "--uninstall"]).ok();
     assert!(again.contains("no service is installed"), "{again}");
 }

@@ -58,6 +58,11 @@ pub fn install(env: &Environment) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the file of the service, where one is installed.
+pub fn installed(env: &Environment) -> Option<PathBuf> {
+    of_system(env).ok().map(|service| service.file).filter(|file| file_info::exists(file))
+}
+
 /// Takes the service away.
 pub fn uninstall(env: &Environment) -> Result<ExitCode> {
     require_human::require(env, "watch --uninstall")?;
