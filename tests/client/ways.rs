@@ -110,6 +110,37 @@ fn an_autonomous_loops_prompts_use_the_runs_requests() {
     scheduled("<<autonomous-loop>>");
 }
 
+/// Why a person's levers are commands of a terminal, and none is typed as a prompt: what an agent has the client's schedule send
+/// arrives as what a person types, and a hook that grants cannot wait for the transcript, which alone tells them apart.
+#[test]
+fn a_command_of_a_schedule_arrives_as_one_that_is_typed() {
+    if lacks(Feature::BackgroundAgents) {
+        return;
+    }
+    let cron: Tool = tool("CronCreate", json!({"cron": "* * * * *", "prompt": "/raise 9", "recurring": false}));
+    let load = tool("ToolSearch", json!({"query": "select:CronCreate", "max_results": 5}));
+    let lab = Lab::new(json!({}), vec![main([call([load]), call([cron]), say("main waits")]).forever()]);
+    lab.write(".claude/commands/raise.md", "---\ndescription: more\n---\nMAIN is to have $ARGUMENTS more.\n");
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("MAIN start");
+    terminal.meets("Stop", 1);
+    terminal.types("/raise 9");
+    let prompts = || {
+        let commands = lab.events("UserPromptSubmit").into_iter().filter(|event| event["prompt"] == "/raise 9");
+        commands.collect::<Vec<Value>>()
+    };
+    lab.until_in(A_MINUTE, "the schedule's prompt", || prompts().len() >= 2);
+    let told: Vec<Value> = prompts()
+        .into_iter()
+        .map(|mut event| {
+            // Each prompt has an id of its own, made at random.
+            event.as_object_mut().unwrap().remove("prompt_id");
+            event
+        })
+        .collect();
+    assert_eq!(told[0], told[1]);
+}
+
 #[test]
 fn an_agents_notifications_use_its_own_requests() {
     let slow = background_bash("sleep 2; echo slow");
