@@ -2,7 +2,8 @@
 
 use crate::cmd::target::Target;
 use crate::domain::event::Moment;
-use crate::domain::limit::{ComingStep, Limit, Meter, Stage};
+use crate::domain::limit::Limit;
+use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Meters;
 use crate::domain::policy::{Action, Layer, Scope};

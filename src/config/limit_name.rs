@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::config::value_type::{ValueType, times};
 use crate::domain::duration;
-use crate::domain::limit::{Counts, Form, Limit, Unit};
+use crate::domain::limit::{Counts, Form, Limit};
 use crate::domain::policy::Scope;
+use crate::domain::unit::Unit;
 use crate::limits::REGISTRY;
 
 /// A limit under one of its names: `timeout` is `max_wall_ms` in seconds.

@@ -10,9 +10,9 @@ use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::{Problem, nearest};
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting};
-use crate::domain::limit::Unit;
 use crate::domain::pattern;
 use crate::domain::policy::Layer;
+use crate::domain::unit::Unit;
 use crate::limits::REGISTRY;
 
 /// Patterns of keys.

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use crate::config::limit_name::{LimitName, names, windows};
 use crate::config::setting_value::{Increase, SettingValue};
 use crate::config::value_type::ValueType;
-use crate::domain::limit::{Form, Limit, Unit};
+use crate::domain::limit::{Form, Limit};
 use crate::domain::policy::Scope;
+use crate::domain::unit::Unit;
 
 /// What a key takes for each limit.
 #[derive(Clone, Copy, Debug)]

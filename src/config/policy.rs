@@ -21,10 +21,10 @@ use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
 #[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
-use crate::domain::limit::Unit;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit, OwnPrices};
 use crate::domain::team::TeamTerms;
+use crate::domain::unit::Unit;
 use crate::engine::limit_source::LimitSource;
 
 /// The built-in defaults.

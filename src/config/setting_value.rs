@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::config::rate_windows::{self, WindowSetting};
-use crate::domain::limit::{Limit, Unit};
+use crate::domain::limit::Limit;
 use crate::domain::policy::Action;
+use crate::domain::unit::Unit;
 
 /// What one increase adds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::config::limit_name::LimitName;
 use crate::domain::duration;
-use crate::domain::limit::{Limit, Unit};
+use crate::domain::limit::Limit;
+use crate::domain::unit::Unit;
 
 /// Numbers of milliseconds below this were meant as seconds, but for whole thousands.
 const SHORTEST_MS: u64 = 10_000;

@@ -5,30 +5,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::domain::amount::{Amount, PICO};
-use crate::domain::duration;
-use crate::domain::event::{Call, CallOutcome};
-use crate::domain::meters::{Meters, Spend};
+use crate::domain::limit_meter::{Meter, Observed};
+use crate::domain::meters::Meters;
 use crate::domain::plan_window::PlanSpan;
 use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::run_figure::RunFigure;
-
-/// What a cap is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A whole number of things.
-    Count,
-    /// Milliseconds.
-    Millis,
-    /// US dollars in configuration, pico-dollars inside.
-    Usd,
-    /// Tokens.
-    Tokens,
-    /// Whole per cent.
-    Percent,
-    /// On or off: `true` in configuration is a cap of 1.
-    Switch,
-}
+use crate::domain::unit::Unit;
 
 /// What dollars are called where nobody is billed them.
 pub const LIST_PRICE: &str = "list price";
@@ -88,87 +70,6 @@ pub struct Alias {
     pub key: &'static str,
     /// What a value under it is multiplied by.
     pub scale: u64,
-}
-
-/// When a limit is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// A tool call asks to run.
-    Call,
-    /// A tool call asks to start another agent.
-    Spawn,
-    /// A tool call asks to continue an agent that has ended.
-    Wake,
-    /// An agent that no admitted call has started makes its first call.
-    Arrival,
-    /// A batch ended; the next model request follows.
-    Request,
-    /// A prompt is about to start the next model request.
-    Prompt,
-    /// A tool call has just ended.
-    Result,
-    /// An agent's turn ends that a hook has prolonged before, and may again: that starts the next model request.
-    End,
-}
-
-impl Stage {
-    /// Whether a request to the model follows.
-    pub fn asks_model(self) -> bool {
-        !matches!(self, Stage::Call | Stage::Result)
-    }
-}
-
-/// What a limit is shown that counts for itself.
-#[derive(Debug)]
-pub enum Observed<'a> {
-    /// A model request was charged, or more of one.
-    Spent(Spend),
-    /// What was charged at an estimate was taken back.
-    TakenBack(Spend),
-    /// A tool call counts: it is let through, or has run unasked. Each counts once. The tool is empty where only a transcript tells of it.
-    CallCounted(&'a Call),
-    /// A tool call has ended.
-    CallEnded(&'a Call, &'a CallOutcome),
-}
-
-/// What happens next where a limit is looked at.
-#[derive(Clone, Copy, Debug)]
-pub struct ComingStep<'a> {
-    /// Where that stands in the agent's work.
-    pub stage: Stage,
-    /// The call that asks to run, where one does.
-    pub call: Option<&'a Call>,
-}
-
-impl ComingStep<'_> {
-    /// Returns a step that no certain call makes.
-    pub fn at(stage: Stage) -> ComingStep<'static> {
-        ComingStep { stage, call: None }
-    }
-}
-
-/// How a limit reads what is used, and what the next step would add.
-#[derive(Debug)]
-pub enum Meter {
-    /// Spent by model requests: decided before each, so that the request and the report after it fit inside the cap.
-    Spend {
-        /// What is used so far.
-        used: fn(&Meters) -> u64,
-        /// What of a request counts.
-        part: fn(&Spend) -> u64,
-    },
-    /// Counted in windows of time, one for each tool pattern or model.
-    Window,
-    /// Time without a sign of life: no event shows it, so the watchdog measures it.
-    Silence,
-    /// Counted in steps.
-    Step {
-        /// What is used so far.
-        used: fn(&Meters) -> u64,
-        /// What the next step would add: the limit trips where that passes the cap, and an early warning counts it. Nothing where
-        /// the limit is not decided there.
-        adds: fn(ComingStep) -> Option<u64>,
-    },
 }
 
 /// One kind of limit: facts, and how to read its meter.
@@ -277,13 +178,7 @@ impl Limit {
 
     /// Writes a value of this limit's base unit as people read it.
     pub fn show(&self, value: u64) -> String {
-        match self.unit {
-            Unit::Count | Unit::Switch => value.to_string(),
-            Unit::Tokens => format!("{value} tokens"),
-            Unit::Percent => format!("{value} %"),
-            Unit::Usd => Amount(value).to_string(),
-            Unit::Millis => duration::measured(value),
-        }
+        self.unit.show(value)
     }
 
     /// Returns what people call the thing counted: dollars that nobody is billed are list prices.
@@ -314,20 +209,12 @@ impl Limit {
 
     /// Converts a number from configuration into the base unit; nothing where it is no whole number of it.
     pub fn base(&self, number: f64) -> Option<u64> {
-        match self.unit {
-            Unit::Usd if number >= 0.0 && number.is_finite() => Some((number * PICO as f64).round() as u64),
-            Unit::Usd => None,
-            _ if number >= 0.0 && number.fract() == 0.0 && number <= 9e15 => Some(number as u64),
-            _ => None,
-        }
+        self.unit.base(number)
     }
 
     /// Converts a value in the base unit back into configuration's number.
     pub fn configured(&self, value: u64) -> f64 {
-        match self.unit {
-            Unit::Usd => Amount(value).usd(),
-            _ => value as f64,
-        }
+        self.unit.configured(value)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::limit::Observed;
+use crate::domain::limit_meter::Observed;
 use crate::domain::limit_set::LimitRule;
 
 /// The counts of limits that count for themselves, by the names of their rules. One that is not there is 0.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::event::Moment;
-use crate::domain::limit::{ComingStep, Stage};
+use crate::domain::limit_meter::{ComingStep, Stage};
 use crate::domain::serde_default::is_default;
 
 /// A spawn that was admitted and whose agent is not known yet.

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::finding_source::FindingSource;
 use crate::domain::frees::Frees;
-use crate::domain::limit::{Ends, Form, Limit, Unit};
+use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Billing, Layer, Scope};
 use crate::domain::serde_default::is_default;
+use crate::domain::unit::Unit;
 
 /// One limit's opinion of one event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use crate::domain::charge::NewCharge;
 use crate::domain::ended_call::EndedCall;
 use crate::domain::event::{Background, Call, CallOutcome, Event, EventKind, Intent, Moment};
 use crate::domain::ingested::Recalled;
-use crate::domain::limit::Observed;
+use crate::domain::limit_meter::Observed;
 use crate::domain::repetition::Repetition;
 use crate::domain::session::{Request, Run, Status};
 use crate::domain::shown_call::ShownCall;

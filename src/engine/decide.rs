@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::domain::bounds;
 use crate::domain::event::{Call, Event, EventKind, Intent};
-use crate::domain::limit::{Meter, Stage};
+use crate::domain::limit_meter::{Meter, Stage};
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{Order, Phase};
 use crate::domain::usage::{Occasion, Onset, ScopeUsage, Usage};

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::limit::Stage;
+use crate::domain::limit_meter::Stage;
 use crate::domain::meters::Spend;
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::Run;

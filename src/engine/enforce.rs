@@ -3,7 +3,7 @@
 use crate::domain::call::CallState;
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Intent};
-use crate::domain::limit::Meter;
+use crate::domain::limit_meter::Meter;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Phase, Reservation, Run, Status};
 use crate::domain::usage::Occasion;

@@ -1,7 +1,8 @@
 //! Budgets handed down: what a spawn asks for is cut to what those above the agent have left.
 
 use crate::domain::event::Moment;
-use crate::domain::limit::{Limit, Meter};
+use crate::domain::limit::Limit;
+use crate::domain::limit_meter::Meter;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Meters;
 use crate::domain::notification::ClampedCap;
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use crate::domain::amount::{Amount, PICO};
     use crate::domain::event::Call;
-    use crate::domain::limit::Observed;
+    use crate::domain::limit_meter::Observed;
     use crate::domain::limit_set::LimitRule;
     use crate::domain::meters::Spend;
     use crate::domain::policy::Billing;

@@ -5,7 +5,7 @@ use crate::domain::bounds::of_model;
 use crate::domain::budget::SharedBudget;
 use crate::domain::counters::Counters;
 use crate::domain::event::{Call, Moment};
-use crate::domain::limit::Observed;
+use crate::domain::limit_meter::Observed;
 use crate::domain::limit_set::{LimitSet, Rate};
 use crate::domain::meters::Spend;
 use crate::domain::reservation::{self, RESERVE_LIVES_MS, Reservation};

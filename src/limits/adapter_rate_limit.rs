@@ -1,6 +1,7 @@
 //! Model requests in a window of time, for each model.
 
-use crate::domain::limit::{Form, Limit, Meter};
+use crate::domain::limit::{Form, Limit};
+use crate::domain::limit_meter::Meter;
 use crate::domain::policy::{Action, Scope};
 
 /// The limit on model requests in a window of time.

@@ -1,8 +1,10 @@
 //! Cost over all sessions of a day.
 
 use crate::domain::amount::PICO;
-use crate::domain::limit::{Limit, Meter, Span, Unit};
+use crate::domain::limit::{Limit, Span};
+use crate::domain::limit_meter::Meter;
 use crate::domain::policy::Scope;
+use crate::domain::unit::Unit;
 
 /// The limit on the cost of a day.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,7 @@
 //! How deep agents may start agents.
 
-use crate::domain::limit::{Ends, Limit, Meter};
+use crate::domain::limit::{Ends, Limit};
+use crate::domain::limit_meter::Meter;
 use crate::domain::policy::Scope;
 
 /// The limit on the depth of subagents.

@@ -1,6 +1,7 @@
 //! Refusals in a row: an agent that goes on asking for what it may not have.
 
-use crate::domain::limit::{Limit, Meter, Stage};
+use crate::domain::limit::Limit;
+use crate::domain::limit_meter::{Meter, Stage};
 use crate::domain::policy::{Action, Scope};
 
 /// The limit on refusals in a row.

@@ -1,7 +1,9 @@
 //! Working time: an agent's stretches at work, without pauses and without waits for a person.
 
-use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::limit::Limit;
+use crate::domain::limit_meter::Meter;
 use crate::domain::run_figure::RunFigure;
+use crate::domain::unit::Unit;
 
 /// The limit on working time.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,7 @@
 //! How many subagents may work at once.
 
-use crate::domain::limit::{Ends, Limit, Meter, Stage};
+use crate::domain::limit::{Ends, Limit};
+use crate::domain::limit_meter::{Meter, Stage};
 use crate::domain::policy::Scope;
 
 /// The limit on subagents at work at once.

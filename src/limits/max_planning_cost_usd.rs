@@ -1,7 +1,9 @@
 //! Cost of the models that plan.
 
 use crate::domain::amount::PICO;
-use crate::domain::limit::{Counts, Limit, Meter, Role, Unit};
+use crate::domain::limit::{Counts, Limit, Role};
+use crate::domain::limit_meter::Meter;
+use crate::domain::unit::Unit;
 
 /// The limit on the cost of planning models.
 pub const LIMIT: Limit = Limit {

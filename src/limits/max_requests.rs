@@ -1,6 +1,7 @@
 //! Model round trips: distinct `message.id`.
 
-use crate::domain::limit::{Alias, Limit, Meter};
+use crate::domain::limit::{Alias, Limit};
+use crate::domain::limit_meter::Meter;
 
 /// The limit on model requests.
 pub const LIMIT: Limit = Limit {

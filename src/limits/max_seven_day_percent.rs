@@ -1,8 +1,10 @@
 //! How much of the seven days of a subscriber's plan may be used.
 
-use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::limit::Limit;
+use crate::domain::limit_meter::Meter;
 use crate::domain::plan_window::PlanSpan;
 use crate::domain::policy::Scope;
+use crate::domain::unit::Unit;
 
 /// The limit on the plan's window of seven days.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,7 @@
 //! How many subagents a session may start in all.
 
-use crate::domain::limit::{Ends, Limit, Meter};
+use crate::domain::limit::{Ends, Limit};
+use crate::domain::limit_meter::Meter;
 use crate::domain::policy::Scope;
 
 /// The limit on subagents in all.

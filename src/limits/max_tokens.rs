@@ -1,7 +1,9 @@
 //! Tokens over all requests: input, cache writes and output; cache reads too where configured.
 
-use crate::domain::limit::{Alias, Limit, Meter, Unit};
+use crate::domain::limit::{Alias, Limit};
+use crate::domain::limit_meter::Meter;
 use crate::domain::run_figure::RunFigure;
+use crate::domain::unit::Unit;
 
 /// The limit on tokens.
 pub const LIMIT: Limit = Limit {

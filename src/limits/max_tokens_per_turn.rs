@@ -1,7 +1,9 @@
 //! Completion tokens of one request.
 
-use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::limit::Limit;
+use crate::domain::limit_meter::Meter;
 use crate::domain::policy::Scope;
+use crate::domain::unit::Unit;
 
 /// The limit on the completion of one request.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,7 @@
 //! Tool calls: each `tool_use_id` once, the client's own rejections included, Fusebox's refusals not.
 
-use crate::domain::limit::{Alias, Limit, Meter, Stage};
+use crate::domain::limit::{Alias, Limit};
+use crate::domain::limit_meter::{Meter, Stage};
 use crate::domain::run_figure::RunFigure;
 
 /// The limit on tool calls.

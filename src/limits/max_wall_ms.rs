@@ -1,6 +1,8 @@
 //! Wall time since a run or session began, waits included.
 
-use crate::domain::limit::{Alias, Limit, Meter, Unit};
+use crate::domain::limit::{Alias, Limit};
+use crate::domain::limit_meter::Meter;
+use crate::domain::unit::Unit;
 
 /// The limit on wall time.
 pub const LIMIT: Limit = Limit {

@@ -27,7 +27,8 @@ mod stall_after_ms;
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::domain::limit::{Limit, Span, Unit};
+use crate::domain::limit::{Limit, Span};
+use crate::domain::unit::Unit;
 
 /// Every limit, in the order in which findings are reported.
 pub const REGISTRY: &[&Limit] = &[

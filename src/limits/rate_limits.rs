@@ -1,6 +1,7 @@
 //! Calls of a tool in a window of time.
 
-use crate::domain::limit::{Ends, Form, Limit, Meter};
+use crate::domain::limit::{Ends, Form, Limit};
+use crate::domain::limit_meter::Meter;
 use crate::domain::policy::{Action, Scope};
 
 /// The limit on calls of a tool in a window of time.

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::config::limit_name;
 use crate::config::policy::Policy;
-use crate::domain::limit::{Limit, Unit};
+use crate::domain::limit::Limit;
 use crate::domain::run_figure::{MEANING, MEANING_UNHOOKED};
+use crate::domain::unit::Unit;
 use crate::replay::evidence::{FIGURES, MAIN, TypeRuns};
 use crate::replay::quantile::{Observation, quantile};
 use crate::ui::formats::{Quantity, counted};

@@ -1,7 +1,7 @@
 //! Bars: how much of each limit is used.
 
-use crate::domain::limit::Unit;
 use crate::domain::policy::{Action, Billing};
+use crate::domain::unit::Unit;
 use crate::report::reading::LimitReading;
 use crate::ui::style::{Style, Terminal, cut, length, tokens};
 

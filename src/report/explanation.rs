@@ -2,10 +2,12 @@
 
 use crate::domain::event::Moment;
 use crate::domain::finding_source::pattern_in;
-use crate::domain::limit::{ComingStep, Ends, Form, Limit, Meter, Stage, Unit};
+use crate::domain::limit::{Ends, Form, Limit};
+use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::policy::{Billing, LAYERS, Scope};
 use crate::domain::run::kind_of;
 use crate::domain::session::{Run, Session, Status};
+use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
 use crate::messages::advice::typed;

@@ -1,8 +1,9 @@
 //! What to do next where something is held or was stopped.
 
-use crate::domain::limit::{Limit, Unit};
+use crate::domain::limit::Limit;
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{MAIN, Order, Status};
+use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Stopped, typed};
 use crate::messages::next_step::NextStep;

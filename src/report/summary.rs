@@ -3,8 +3,8 @@
 use std::ops::Add;
 
 use crate::domain::amount::Amount;
-use crate::domain::limit::Unit;
 use crate::domain::policy::Billing;
+use crate::domain::unit::Unit;
 use crate::engine::credible;
 use crate::report::dialogs::Dialog;
 use crate::report::group::{Group, GroupBy, Grouped, TokenSplit, total_of};

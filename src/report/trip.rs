@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::domain::charge::RecordKind;
-use crate::domain::limit::{Limit, Unit};
+use crate::domain::limit::Limit;
+use crate::domain::unit::Unit;
 use crate::report::log_lines;
 use crate::report::rows::Logged;
 use crate::ui::formats::{Quantity, Timestamp};

@@ -3,8 +3,9 @@
 use serde::{Serialize, Serializer};
 
 use crate::domain::amount::Amount;
-use crate::domain::limit::{Limit, Unit};
+use crate::domain::limit::Limit;
 use crate::domain::rfc3339;
+use crate::domain::unit::Unit;
 
 /// Returns a number of things as a sentence has it: `1 request`, `2 requests`.
 pub fn counted(number: u64, noun: &str) -> String {

@@ -1,6 +1,7 @@
 //! The figures of a limit as people and agents read them: what is used, of how much, and what is to come.
 
-use crate::domain::limit::{Limit, Unit};
+use crate::domain::limit::Limit;
+use crate::domain::unit::Unit;
 use crate::ui::formats::counted;
 
 /// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use crate::domain::frees::Frees;
 use crate::domain::incomplete::is_of_end;
-use crate::domain::limit::{Form, Limit, Span, Unit};
+use crate::domain::limit::{Form, Limit, Span};
 use crate::domain::notification::ParentNotification;
 use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::session::{Run, Session};
+use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Stopped};
 use crate::messages::next_step::NextStep;

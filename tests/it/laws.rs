@@ -11,7 +11,8 @@ mod way;
 mod ways;
 mod ways_on;
 
-use fusebox::domain::limit::{Form, Limit, Meter};
+use fusebox::domain::limit::{Form, Limit};
+use fusebox::domain::limit_meter::Meter;
 use fusebox::domain::policy::{ACTIONS, Action, Scope};
 use fusebox::limits::REGISTRY;
 use proptest::prelude::{Strategy, any};

@@ -8,7 +8,7 @@ use crate::cmd::session_edit;
 use crate::cmd::target::Target;
 use crate::domain::alert::WatchdogSettings;
 use crate::domain::charge::RecordKind;
-use crate::domain::limit::Meter;
+use crate::domain::limit_meter::Meter;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Process};
 use crate::domain::verdict::Finding;

@@ -14,8 +14,9 @@ use fusebox::config::problem::Problem;
 use fusebox::config::resolved::Resolved;
 use fusebox::config::{limit_name, read, schema};
 use fusebox::domain::amount::PICO;
-use fusebox::domain::limit::{Form, Limit, Unit};
+use fusebox::domain::limit::{Form, Limit};
 use fusebox::domain::policy::{ACTIONS, Layer};
+use fusebox::domain::unit::Unit;
 use fusebox::limits;
 
 use crate::config::{MANAGED, PROJECT, USER, manual, policy};

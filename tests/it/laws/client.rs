@@ -11,7 +11,8 @@ use fusebox::domain::event::{
 };
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::ingested::Link;
-use fusebox::domain::limit::{ComingStep, Limit, Meter, Stage};
+use fusebox::domain::limit::Limit;
+use fusebox::domain::limit_meter::{ComingStep, Meter, Stage};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::plan_window::{PlanWindow, PlanWindows};

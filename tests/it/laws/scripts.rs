@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use fusebox::domain::limit::{Counts, Form, Limit, Unit};
+use fusebox::domain::limit::{Counts, Form, Limit};
 use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
 use fusebox::domain::policy::{ACTIONS, Action, Billing, Layer, OnLimit, Scope};
+use fusebox::domain::unit::Unit;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::select;

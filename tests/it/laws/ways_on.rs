@@ -5,9 +5,10 @@ use std::fmt;
 
 use fusebox::domain::event::{Call, CallOutcome, EventKind, Intent};
 use fusebox::domain::ingested::Ingested;
-use fusebox::domain::limit::{Limit, Unit};
+use fusebox::domain::limit::Limit;
 use fusebox::domain::policy::{ACTIONS, Action, Scope};
 use fusebox::domain::session::Status;
+use fusebox::domain::unit::Unit;
 use fusebox::domain::verdict::{Decision, Refusal};
 
 use crate::laws::client::{Policy, ends};

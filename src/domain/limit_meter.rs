@@ -1,0 +1,85 @@
+//! How a limit is read: when it is looked at, what it is shown, and what the next step would add.
+
+use crate::domain::event::{Call, CallOutcome};
+use crate::domain::meters::{Meters, Spend};
+
+/// When a limit is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// A tool call asks to run.
+    Call,
+    /// A tool call asks to start another agent.
+    Spawn,
+    /// A tool call asks to continue an agent that has ended.
+    Wake,
+    /// An agent that no admitted call has started makes its first call.
+    Arrival,
+    /// A batch ended; the next model request follows.
+    Request,
+    /// A prompt is about to start the next model request.
+    Prompt,
+    /// A tool call has just ended.
+    Result,
+    /// An agent's turn ends that a hook has prolonged before, and may again: that starts the next model request.
+    End,
+}
+
+impl Stage {
+    /// Whether a request to the model follows.
+    pub fn asks_model(self) -> bool {
+        !matches!(self, Stage::Call | Stage::Result)
+    }
+}
+
+/// What a limit is shown that counts for itself.
+#[derive(Debug)]
+pub enum Observed<'a> {
+    /// A model request was charged, or more of one.
+    Spent(Spend),
+    /// What was charged at an estimate was taken back.
+    TakenBack(Spend),
+    /// A tool call counts: it is let through, or has run unasked. Each counts once. The tool is empty where only a transcript tells of it.
+    CallCounted(&'a Call),
+    /// A tool call has ended.
+    CallEnded(&'a Call, &'a CallOutcome),
+}
+
+/// What happens next where a limit is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct ComingStep<'a> {
+    /// Where that stands in the agent's work.
+    pub stage: Stage,
+    /// The call that asks to run, where one does.
+    pub call: Option<&'a Call>,
+}
+
+impl ComingStep<'_> {
+    /// Returns a step that no certain call makes.
+    pub fn at(stage: Stage) -> ComingStep<'static> {
+        ComingStep { stage, call: None }
+    }
+}
+
+/// How a limit reads what is used, and what the next step would add.
+#[derive(Debug)]
+pub enum Meter {
+    /// Spent by model requests: decided before each, so that the request and the report after it fit inside the cap.
+    Spend {
+        /// What is used so far.
+        used: fn(&Meters) -> u64,
+        /// What of a request counts.
+        part: fn(&Spend) -> u64,
+    },
+    /// Counted in windows of time, one for each tool pattern or model.
+    Window,
+    /// Time without a sign of life: no event shows it, so the watchdog measures it.
+    Silence,
+    /// Counted in steps.
+    Step {
+        /// What is used so far.
+        used: fn(&Meters) -> u64,
+        /// What the next step would add: the limit trips where that passes the cap, and an early warning counts it. Nothing where
+        /// the limit is not decided there.
+        adds: fn(ComingStep) -> Option<u64>,
+    },
+}
