@@ -120,6 +120,8 @@ pub struct Limit {
     pub counts_agents_at_work: bool,
     /// Whether the agent is told what it repeats before the limit acts.
     pub announced_first: bool,
+    /// Whether its reading says what the last refused call was for.
+    pub names_last_refusal: bool,
     /// Whether records have its cap as `max_turns`, and count the attempt that it refused: 26 of 25.
     pub counts_attempt: bool,
     /// Whether the text about discipline divides its cap into phases.
@@ -165,6 +167,7 @@ impl Limit {
         shown_at_zero: true,
         counts_agents_at_work: false,
         announced_first: false,
+        names_last_refusal: false,
         counts_attempt: false,
         paces_phases: false,
         run_figure: None,

@@ -28,7 +28,6 @@ use crate::engine::spawns;
 use crate::engine::told_total;
 use crate::engine::unenforced;
 use crate::engine::woken_agents;
-use crate::limits::max_denials;
 
 /// Applies one event to the session's state; returns the run it belongs to and the verdict.
 pub fn apply_event(
@@ -167,7 +166,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
 fn name_subject(finding: &mut Finding, run: &Run) {
     if finding.is_announced_first() {
         finding.subject = run.repetition.repeats(0).map(|what| repeated::says(what, &run.repeated)).unwrap_or_default();
-    } else if finding.source == *max_denials::LIMIT.key && !run.refusals.last.is_empty() {
+    } else if finding.facts().is_some_and(|limit| limit.names_last_refusal) && !run.refusals.last.is_empty() {
         finding.subject = format!("the last for {}", run.refusals.last);
     }
 }

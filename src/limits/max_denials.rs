@@ -21,6 +21,7 @@ pub const LIMIT: Limit = Limit {
     },
     action: Some(Action::Terminate),
     shown_at_zero: false,
+    names_last_refusal: true,
     did: Some(|used| format!("had calls refused in {used} batches in a row")),
     advice: Some("Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused."),
     doc: "Batches of tool calls in a row in which Fusebox refused something: the next call ends the run. It ends retry \

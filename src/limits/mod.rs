@@ -9,7 +9,7 @@ mod max_cost_usd_per_month;
 mod max_cost_usd_per_week;
 mod max_cost_usd_without_edits;
 mod max_delegation_depth;
-pub mod max_denials;
+mod max_denials;
 mod max_duration_ms;
 mod max_execution_cost_usd;
 mod max_five_hour_percent;

@@ -14,15 +14,24 @@ const OTHER_MEANINGS: [(&str, &str); 1] = [
 const SAMPLES: [&str; 4] =
     ["src/messages/next_step.rs", "src/messages/notices.rs", "src/messages/to_agents.rs", "src/messages/to_people.rs"];
 
-/// Returns the lines of a file that name a limit by its key. Tests and examples of configuration may.
+/// Returns the lines of a file that name a limit: by its key in quotes, or by its file in `limits`. Tests and examples of
+/// configuration may.
 fn named(text: &Text) -> Vec<(usize, &'static str)> {
     let tests = text.lines.iter().position(|line| line == "#[cfg(test)]").unwrap_or(text.lines.len());
     let lines = text.code().filter(|(line, code)| *line <= tests && !code.trim_start().starts_with("example: "));
     let keys = lines.flat_map(|(line, code)| {
         let keys = REGISTRY.iter().map(|limit| limit.key);
-        keys.filter(move |key| code.contains(&format!("\"{key}\""))).map(move |key| (line, key))
+        keys.filter(move |key| names(code, key)).map(move |key| (line, key))
     });
     keys.collect()
+}
+
+/// Whether a line names a limit, as `"max_turns"`, `limits::max_turns` or `max_turns::LIMIT`.
+fn names(code: &str, key: &str) -> bool {
+    let is_whole = |text: &str| !text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let file = format!("limits::{key}");
+    let is_its_file = code.match_indices(&file).any(|(at, _)| is_whole(&code[at + file.len()..]));
+    is_its_file || code.contains(&format!("\"{key}\"")) || code.contains(&format!("{key}::LIMIT"))
 }
 
 fn is_searched(path: &str) -> bool {
@@ -63,9 +72,12 @@ fn a_named_limit_is_found_and_tests_and_examples_are_not() {
         format!("const KEY: &str = \"{key}\";"),
         format!("// a comment about \"{key}\""),
         format!("    example: r#\"{{ \"{key}\": 1 }}\"#,"),
+        format!("use crate::limits::{key};"),
+        format!("    if *rule.limit == {key}::LIMIT {{"),
+        format!("use crate::limits::{key}_of_another;"),
         "#[cfg(test)]".to_owned(),
         format!("const IN_TESTS: &str = \"{key}\";"),
     ];
     let text = Text { path: "src/made_up.rs".to_owned(), lines: made_up.to_vec() };
-    assert_eq!(named(&text), [(1, key)]);
+    assert_eq!(named(&text), [(1, key), (4, key), (5, key)]);
 }
