@@ -20,7 +20,7 @@ use crate::store::event::Numbered;
 use crate::store::{self, Store, health, trust};
 use crate::ui::terminal::plain;
 use crate::wire::messages;
-use crate::wire::user_lines::{self, by_layer};
+use crate::wire::user_lines::{self, beside_command};
 
 /// The variable that marks the sessions of one `fusebox run`.
 const MARK: &str = "FUSEBOX_RUN";
@@ -241,7 +241,7 @@ fn is_ended(status: Status) -> bool {
 
 /// Says why an order ended work, with the reason that was given for it.
 fn order(order: &Order) -> String {
-    by_layer(&order.finding) + &messages::because(order.reason.as_ref())
+    beside_command(&order.finding) + &messages::because(order.reason.as_ref())
 }
 
 /// Returns why a session's main agent was stopped; what happened to its subagents, it could work on with.
@@ -256,7 +256,7 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
                 Some(main) => user_lines::unblocks(session, main, why),
                 None => NextStep::Status { id: id.clone() },
             };
-            return Ok(Some(Stopped::Blocked(to_people::run_blocked(by_layer(why), &id, next), id)));
+            return Ok(Some(Stopped::Blocked(to_people::run_blocked(beside_command(why), &id, next), id)));
         }
         (Some(run), _) => run,
         (None, _) => return Ok(None),

@@ -81,6 +81,8 @@ pub struct Limit {
     pub aliases: &'static [Alias],
     /// What people call the thing counted.
     pub label: &'static str,
+    /// The same in the one line that a person reads, where the key beside it says the rest. `None` is `label`.
+    pub short_label: Option<&'static str>,
     /// The unit of the cap.
     pub unit: Unit,
     /// The smallest and largest cap, in the base unit.
@@ -148,6 +150,7 @@ impl Limit {
         key: "",
         aliases: &[],
         label: "",
+        short_label: None,
         unit: Unit::Count,
         range: (1, 1_000_000),
         ceiling: None,

@@ -8,6 +8,7 @@ use crate::domain::policy::{Action, Scope};
 pub const LIMIT: Limit = Limit {
     key: "adapter_rate_limit",
     label: "model requests in the window",
+    short_label: Some("model requests"),
     scopes: &[Scope::Session, Scope::User],
     stop_reason: "rate_limited",
     phrase: "rate limit exceeded",

@@ -10,6 +10,7 @@ use crate::domain::unit::Unit;
 pub const LIMIT: Limit = Limit {
     key: "max_cost_usd_per_day",
     label: "cost of the day",
+    short_label: Some("cost"),
     unit: Unit::Usd,
     range: (PICO / 1_000_000, 1_000_000 * PICO),
     scopes: &[Scope::User, Scope::Project],

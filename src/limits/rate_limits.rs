@@ -8,6 +8,7 @@ use crate::domain::policy::{Action, Scope};
 pub const LIMIT: Limit = Limit {
     key: "rate_limits",
     label: "calls in the window",
+    short_label: Some("calls"),
     scopes: &[Scope::Run, Scope::Session, Scope::User],
     stop_reason: "rate_limited",
     phrase: "rate limit exceeded",

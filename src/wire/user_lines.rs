@@ -19,7 +19,12 @@ use crate::wire::messages::{Ahead, bare, because, figures_of_trip, orders, pair,
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
 pub fn by_layer(finding: &Finding) -> String {
-    reading(finding, over(finding.scope))
+    reading(finding, over(finding.scope), label)
+}
+
+/// Returns the same for a line with a command, which leaves a long key to say what is counted.
+pub fn beside_command(finding: &Finding) -> String {
+    reading(finding, over(finding.scope), first_word)
 }
 
 /// Returns the same, and what is used by now where more has been spent since: of one stop all tell the figure of its moment.
@@ -35,10 +40,10 @@ pub fn by_layer_and_now(finding: &Finding) -> String {
 }
 
 fn without_wait(finding: &Finding) -> String {
-    by_layer(&Finding { frees: Frees::Never, ..finding.clone() })
+    beside_command(&Finding { frees: Frees::Never, ..finding.clone() })
 }
 
-fn reading(finding: &Finding, over: &str) -> String {
+fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'static, str>) -> String {
     let by = by(finding);
     let Some(limit) = finding.facts() else { return orders(finding, &by) };
     let text = match (limit.unit, finding.subject.as_str()) {
@@ -72,7 +77,7 @@ fn until(frees: &Frees) -> String {
     format!(" until {}", end.strip_suffix(" 00:00").unwrap_or(end))
 }
 
-/// A key that is longer says of its limit what its label says.
+/// A key that is longer leaves little room for what is counted.
 const LONG_KEY: usize = 19;
 
 fn has_long_key(finding: &Finding) -> bool {
@@ -84,14 +89,23 @@ fn is_long(finding: &Finding) -> bool {
     finding.billing == Billing::Plan && has_long_key(finding)
 }
 
-/// Returns what people call the thing counted; the rest is said by the subject of a window, or by a long key.
+/// Returns what people call the thing counted, as short as its row has it.
 fn label(finding: &Finding, limit: &Limit) -> Cow<'static, str> {
-    let label = limit.label.strip_suffix(" in the window").unwrap_or(limit.label);
+    let label = limit.short_label.unwrap_or(limit.label);
     match finding.billing {
-        Billing::Plan if is_long(finding) => Cow::Borrowed("price"),
+        Billing::Plan if is_long(finding) => Cow::Owned(label.replacen("cost", "price", 1)),
         Billing::Plan => finding.label(),
-        Billing::Tokens if limit.key.len() > LONG_KEY => Cow::Borrowed(label.split(' ').next().unwrap_or(label)),
         Billing::Tokens => Cow::Borrowed(label),
+    }
+}
+
+/// Returns the first word of that where the key is long.
+fn first_word(finding: &Finding, limit: &Limit) -> Cow<'static, str> {
+    let label = label(finding, limit);
+    let is_cut = limit.key.len() > LONG_KEY && (finding.billing == Billing::Tokens || is_long(finding));
+    match label.split_once(' ').filter(|_| is_cut) {
+        Some((first, _)) => Cow::Owned(first.to_owned()),
+        None => label,
     }
 }
 
@@ -137,7 +151,7 @@ pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)
     };
     // The command says whose budget it is.
     let is_said = matches!(next, NextStep::Grant { .. });
-    let why = reading(&news.finding, if is_said { "" } else { over(news.finding.scope) });
+    let why = reading(&news.finding, if is_said { "" } else { over(news.finding.scope) }, first_word);
     let why = why + &because(news.reason.as_ref());
     // Of calls the reason tells.
     let counts_calls = news.finding.facts().is_some_and(|limit| limit.counts_attempt);
@@ -173,10 +187,10 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
         NextStep::Passes { .. } => (without_wait(finding), NextStep::Passes { when: finding.frees.to_string() }),
         // The command says whose budget it is.
         next @ NextStep::Grant { .. } if finding.passes() || run.is_main() && has_long_key(finding) => {
-            (reading(finding, ""), next)
+            (reading(finding, "", first_word), next)
         }
-        next if finding.passes() => (reading(finding, ""), next),
-        next => (by_layer(finding), next),
+        next if finding.passes() => (reading(finding, "", first_word), next),
+        next => (beside_command(finding), next),
     };
     let why = reading + &because(order.and_then(|order| order.reason.as_ref()));
     if run.is_main() {
@@ -229,6 +243,8 @@ pub fn question(run: &Run, finding: &Finding) -> String {
                 0 => "one more would pass that".to_owned(),
                 // What is under way and not counted yet, the next one, and the report after it.
                 _ if limit.unit == Unit::Count => format!("{about} are to come"),
+                // Beside a long key and its label there is no room for how many.
+                _ if has_long_key(finding) && limit.short_label.is_none() => format!("about {about} to come"),
                 _ if finding.requests_ahead > 0 => {
                     format!("{} to come: about {about}", counted(finding.requests_ahead, "request"))
                 }
@@ -263,7 +279,7 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&F
     // The phrase says what it is counted over, and the next step when it passes.
     let says_when = finding.is_window() || finding.scope == Scope::Team && matches!(next, NextStep::Passes { .. });
     let finding = &Finding { frees: if says_when { Frees::Never } else { finding.frees.clone() }, ..finding.clone() };
-    let why = reading(finding, "") + &because(order.and_then(|order| order.reason.as_ref()));
+    let why = reading(finding, "", first_word) + &because(order.and_then(|order| order.reason.as_ref()));
     to_people::blocked_prompt(phrase_of_block(finding), why, next)
 }
 

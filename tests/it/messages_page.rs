@@ -165,6 +165,39 @@ fn whatever_a_limit_does_takes_two_lines_at_most() {
 }
 
 #[test]
+fn a_persons_line_names_what_is_counted() {
+    for finding in findings() {
+        let limit = finding.facts().unwrap();
+        let named = limit.short_label.unwrap_or(limit.label);
+        // What repeats, or how much of a team's budget is used, is the subject.
+        let named = if limit.unit == Unit::Switch { &finding.subject } else { named };
+        // Beside a command a long key says it.
+        let is_named =
+            |said: &str, word: &str| said.contains(word) || said.contains(&word.replacen("cost", "price", 1));
+        let first = named.split(' ').next().unwrap();
+        for billing in [Billing::Tokens, if limit.unit == Unit::Usd { Billing::Plan } else { Billing::Tokens }] {
+            let finding = Finding { billing, ..finding.clone() };
+            let (said, beside) = (user_lines::by_layer(&finding), user_lines::beside_command(&finding));
+            assert!(is_named(&said, named), "{limit}: no \"{named}\" in {said}");
+            let key = format!("({}", finding.source);
+            assert!(is_named(&beside, named) || is_named(&beside, first) && beside.contains(&key), "{limit}: {beside}");
+        }
+    }
+}
+
+#[test]
+fn what_is_counted_is_named_differently_for_each_limit() {
+    // Of a cost its end says the period, of a window its subject.
+    let name =
+        |limit: &&Limit| format!("{} {:?} {:?}", limit.short_label.unwrap_or(limit.label), limit.period, limit.form);
+    let mut names: Vec<String> = REGISTRY.iter().map(name).collect();
+    names.sort_unstable();
+    let all = names.len();
+    names.dedup();
+    assert_eq!(names.len(), all, "{names:?}");
+}
+
+#[test]
 fn a_message_has_a_name_of_its_own_and_says_when() {
     let rows: Vec<Row> = [to_people::rows(), notices::rows(), to_agents::rows()].concat();
     let mut names: Vec<&str> = [to_people::rows(), notices::rows()].concat().iter().map(|row| row.name).collect();
