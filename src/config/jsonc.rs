@@ -1,4 +1,4 @@
-//! JSON as people's editors write it: with comments, trailing commas, and by a slip the same key twice.
+//! JSON with comments, trailing commas and keys that come twice. By hand: it blanks them in place, and `serde_json` reads the rest.
 
 use std::collections::BTreeMap;
 

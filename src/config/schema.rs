@@ -1,4 +1,4 @@
-//! The JSON schema of `fusebox.json`, made from the tables of keys and limits.
+//! The JSON schema of `fusebox.json`. By hand: `schemars` reads types, and the keys and limits are rows of tables.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Reads YAML into JSON values, from the events of a parser: a whole deserializer with its diagnostics is half a megabyte.
+//! Reads YAML into JSON values. By hand from a parser's events: a whole deserializer with its diagnostics is half a megabyte.
 
 use std::collections::BTreeMap;
 

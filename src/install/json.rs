@@ -1,4 +1,4 @@
-//! Edits of JSON text that leave every byte they do not mean where it was: odd formatting, unknown keys, wrong types.
+//! Edits of JSON text that leave all other bytes in place. By hand: `serde_json` validates, and what is left is to find spans.
 //!
 //! The text is validated once ([`check`]); everything after works on the spans of valid JSON, and every edit leaves valid JSON.
 

@@ -1,6 +1,4 @@
-//! Sends one document to a program on this machine by HTTP, and takes its answer.
-//!
-//! By hand, as `serve.rs`: one request without encryption is forty lines, and the well-kept clients bring TLS and a runtime along.
+//! Posts one document by HTTP on this machine. By hand: it is forty lines, and the well-kept clients bring TLS and a runtime along.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,4 +1,4 @@
-//! Programs that Fusebox starts: run to their end within a time limit, or begun in the background.
+//! Programs, run within a time limit or begun in the background. By hand: `wait-timeout` waits, but neither writes nor reads.
 
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 

@@ -1,6 +1,6 @@
-//! Answers HTTP on this machine alone: one document at one path, one request after the other.
+//! Answers HTTP on this machine alone. By hand: it is fifty lines, and the well-kept servers bring a runtime along.
 //!
-//! By hand, because a server for one document and one caller is fifty lines, and the well-kept ones bring a runtime along.
+//! It serves one document at one path, one request after the other.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

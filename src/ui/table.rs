@@ -1,4 +1,4 @@
-//! Tables of text that fit the page: columns that matter less give way first.
+//! Tables of text that fit the page. By hand: columns that matter less give way first, and `comfy-table` ranks none.
 
 use crate::ui::style::{Style, Terminal, cut, cut_front, length, plain};
 

@@ -1,5 +1,6 @@
-//! A shell command's text as simple commands: words without their quotes, assignments, redirections, here-documents.
+//! A shell command's text as simple commands. By hand: `shell-words` knows words alone, and parsers refuse what no shell would take.
 //!
+//! A command has words without their quotes, assignments, redirections and here-documents.
 //! It reads what POSIX shells, bash and zsh share, and [`variables`] holds the values that the text tells. Text that no shell would
 //! take is read as far as it goes.
 
