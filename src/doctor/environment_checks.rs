@@ -16,6 +16,7 @@ use crate::platform::{file_system, locks};
 use crate::pricing::{self, table};
 use crate::store::trust::is_trusted;
 use crate::store::{self, Store};
+use crate::ui::formats::counted;
 
 /// Whether the configuration says what it means to say.
 pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
@@ -27,7 +28,7 @@ pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
     match (worst, errors) {
         (None, _) => Diagnosis::ok("every key is understood"),
         (Some(problem), count) if problem.is_error() => Diagnosis::fail(
-            format!("{problem} ({count} {} in all)", if count == 1 { "error" } else { "errors" }),
+            format!("{problem} ({} in all)", counted(count, "error")),
             "`fusebox config check` shows all of them",
         ),
         (Some(problem), _) => Diagnosis::warn(problem.to_string(), "`fusebox config check` shows all of them"),

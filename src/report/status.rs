@@ -9,7 +9,7 @@ use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::off_report::OffReport;
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
-use crate::ui::formats::{Timestamp, counted};
+use crate::ui::formats::{Timestamp, by_number, counted};
 use crate::ui::style::{Style, Terminal, cut, length, plain};
 use crate::wire::messages::short;
 
@@ -119,7 +119,7 @@ fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     }
     let finished = session.runs.iter().filter(|run| show == Show::Open && !stays(session, run, 0)).count();
     if finished > 0 {
-        let line = format!("  + {finished} finished; --all shows {}", if finished == 1 { "it" } else { "them" });
+        let line = format!("  + {finished} finished; --all shows {}", by_number(finished as u64, "it", "them"));
         text.push_str(&(terminal.paint(Style::Dim, &line) + "\n"));
     }
     text.push_str(&suggestion::text(session, "  ", terminal));

@@ -13,7 +13,7 @@ use crate::report::reading;
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
 use crate::report::status::{self, Show, painted};
 use crate::report::suggestion;
-use crate::ui::formats::counted;
+use crate::ui::formats::{by_number, counted};
 use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::wire::messages::short;
 use crate::wire::user_lines::by_layer;
@@ -163,7 +163,7 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
     }
     if run.held > 0 {
         let (calls, time) = (counted(run.held, "call"), duration::ahead(run.held_ms));
-        let were = if run.held == 1 { "was" } else { "were" };
+        let were = by_number(run.held, "was", "were");
         text.push_str(&terminal.wrap("  ", &format!("{calls} {were} held for a rate, {time} in all")));
     }
     if let Some(error) = run.error.as_ref().filter(|_| !run.was_let_go_on()) {

@@ -9,7 +9,7 @@ use crate::domain::session::Status;
 use crate::screen::item::{Gauge, Item};
 use crate::screen::update::{ScreenState, Stage};
 use crate::screen::view::{View, counts};
-use crate::ui::formats::counted;
+use crate::ui::formats::{by_number, counted};
 use crate::ui::style::{Colour, cut, cut_before_figure, tokens};
 use crate::ui::terminal::plain;
 use crate::ui::wrap;
@@ -144,7 +144,7 @@ fn head(canvas: &mut Canvas, view: &View) {
         parts.insert(0, (format!("limits off in {}", counted(view.off as u64, "session")), style));
     }
     if !view.waits.is_empty() {
-        let verb = if view.waits.len() == 1 { "waits" } else { "wait" };
+        let verb = by_number(view.waits.len() as u64, "waits", "wait");
         let style = canvas.ink(Color::Yellow).add_modifier(Modifier::BOLD);
         parts.insert(0, (format!("{} {verb} for you", view.waits.len()), style));
     }

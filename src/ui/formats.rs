@@ -9,7 +9,12 @@ use crate::domain::unit::Unit;
 
 /// Returns a number of things as a sentence has it: `1 request`, `2 requests`.
 pub fn counted(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    format!("{number} {noun}{}", by_number(number, "", "s"))
+}
+
+/// Returns what goes with a number of things: `was` with 1, `were` with any other.
+pub fn by_number<T>(number: u64, one: T, many: T) -> T {
+    if number == 1 { one } else { many }
 }
 
 /// US dollars, written as a decimal string with 12 digits after the point.

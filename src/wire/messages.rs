@@ -16,6 +16,7 @@ use crate::messages::advice::{self, Stopped};
 use crate::messages::next_step::NextStep;
 pub use crate::messages::short;
 use crate::messages::to_agents;
+use crate::ui::formats::by_number;
 pub use crate::wire::figures::{Ahead, ahead_of_trip, bare, bare_of_label, figures_of_trip, pair};
 
 /// Names a run: `developer (run a1b2c3d4)` or `the main agent`.
@@ -165,7 +166,8 @@ pub fn report_due(run: &Run, finding: &Finding, grace: u32) -> String {
 }
 
 fn grace_left(rules: &LimitSet, grace: u32) -> String {
-    let responses = if grace == 1 { "One more response is".to_owned() } else { format!("{grace} more responses are") };
+    let many = format!("{grace} more responses are");
+    let responses = by_number(grace.into(), "One more response is", &many);
     let tools = match &rules.finalize_tools {
         Some(tools) => tools.join(", "),
         None => crate::domain::limit_set::FINALIZE_TOOLS.join(", "),
