@@ -1,17 +1,15 @@
 //! The rows of a whole transcript that tell what happened: prompts, responses with their tool calls, and results.
 
-use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::byte_search::{self, Finder};
 use crate::transcript;
 use crate::transcript::line_reader::{Lines, Piece};
-use crate::transcript::row::{self, Block, Content};
+use crate::transcript::row::{self, Block, Content, INTERRUPTED};
 
 /// One row.
 #[derive(Debug)]
@@ -192,15 +190,12 @@ impl Transcript {
             self.entrypoint = row.entrypoint.some().map(str::to_owned);
         }
         let at_ms = row.at_ms().unwrap_or(0);
-        self.rows.extend(what(&row, line).map(|what| Row { start, end, at_ms, what }));
+        self.rows.extend(what(&row).map(|what| Row { start, end, at_ms, what }));
     }
 }
 
-/// How the client's own text after an interruption begins.
-const INTERRUPTED: &str = "[Request interrupted by user";
-
 /// Returns what a row says; nothing where that does not matter here.
-fn what(row: &row::Row<Content>, line: &[u8]) -> Option<RowKind> {
+fn what(row: &row::Row<Content>) -> Option<RowKind> {
     let message = row.message()?;
     if row.kind.0 == "assistant" {
         let copied = row.billed_by().is_some_and(|billed_by| billed_by != row.session_id.0);
@@ -215,50 +210,22 @@ fn what(row: &row::Row<Content>, line: &[u8]) -> Option<RowKind> {
             copied,
         }));
     }
-    let mut of: Vec<_> = row
-        .results()
-        .map(|block| CallResult { id: block.tool_use_id.0.to_string(), failed: block.is_error.0, told: None })
-        .collect();
+    let of: Vec<_> = row.results().map(result).collect();
     if !of.is_empty() {
-        tell(&mut of, line);
         return Some(RowKind::Results(Results { of, response: row.tool_use_result.map(ToOwned::to_owned) }));
     }
-    let text = match &message.content {
-        Content::Text(text) => text,
-        Content::Blocks(blocks) => blocks.iter().find_map(|block| block.text.as_ref()).map_or("", |text| &text.0),
-        Content::Other => "",
-    };
+    let text = row.first_text().unwrap_or_default();
     let (id, name) = (row.prompt_id.some().map(str::to_owned), row.uuid.0.to_string());
     let prompt = Prompt { id, row: name, text: text.to_owned(), by: by(row, text) };
     (row.kind.0 == "user").then_some(RowKind::Prompt(prompt))
 }
 
-/// Adds what the model was told of each call.
-fn tell(results: &mut [CallResult], line: &[u8]) {
-    #[derive(Deserialize)]
-    struct Told<'a> {
-        #[serde(borrow)]
-        message: Message<'a>,
-    }
-    #[derive(Deserialize)]
-    struct Message<'a> {
-        #[serde(borrow)]
-        content: Vec<Block<'a>>,
-    }
-    #[derive(Deserialize)]
-    struct Block<'a> {
-        #[serde(borrow, default)]
-        tool_use_id: Cow<'a, str>,
-        #[serde(borrow, default)]
-        content: Option<&'a RawValue>,
-    }
-    let blocks = serde_json::from_slice::<Told>(line).map(|told| told.message.content).unwrap_or_default();
-    for result in results {
-        let block = blocks.iter().find(|block| block.tool_use_id == result.id);
-        let told = block.and_then(|block| block.content).map(ToOwned::to_owned);
-        // Of what a damaged row told nothing is known: it repeats nothing.
-        result.told = told.or_else(|| to_raw_value(&result.id).ok());
-    }
+/// Returns the result of a call.
+fn result(block: &Block) -> CallResult {
+    let id = block.tool_use_id.0.to_string();
+    // Of a result that tells nothing nothing is known: it repeats nothing.
+    let told = block.content.map(ToOwned::to_owned).or_else(|| to_raw_value(&id).ok());
+    CallResult { failed: block.is_error.0, told, id }
 }
 
 fn by(row: &row::Row<Content>, text: &str) -> By {

@@ -5,9 +5,6 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
 use crate::byte_search;
 use crate::transcript::open;
 use crate::transcript::row::{self, Row};
@@ -21,24 +18,12 @@ pub const UNASKED: usize = 2;
 /// What each such row has.
 const ABOUT_THE_MODEL: &[u8] = b"\"assistant\"";
 
-/// Where the rows come from that a client has copied into a branch of a conversation.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Copied {
-    forked_from: Option<IgnoredAny>,
-}
-
-/// Whether a row is a branch's copy of another session's. Clients before 2.1.328 do not say whose a response is.
-fn is_copied(line: &[u8]) -> bool {
-    serde_json::from_slice::<Copied>(line).is_ok_and(|row| row.forked_from.is_some())
-}
-
 /// Returns what the last row that is of interest says.
-fn last<T>(path: &Path, says: impl Fn(&Row, &[u8]) -> Option<T>) -> io::Result<Option<T>> {
+fn last<T>(path: &Path, says: impl Fn(&Row) -> Option<T>) -> io::Result<Option<T>> {
     let end = end(path)?;
     Ok(lines_about_the_model(&end).find_map(|line| {
         let mut mended = Vec::new();
-        model_row(line, &mut mended).and_then(|row| says(&row, line))
+        model_row(line, &mut mended).and_then(|row| says(&row))
     }))
 }
 
@@ -63,8 +48,8 @@ fn model_row<'a>(line: &'a [u8], mended: &'a mut Vec<u8>) -> Option<Row<'a>> {
 /// Returns when the model last answered in this session, in milliseconds since 1970. A branch begins with copies of what it answered in
 /// another one.
 pub fn last_response_ms(path: &Path) -> io::Result<Option<i64>> {
-    let is_own = |row: &Row, line: &[u8]| row.is_a_models() && !is_copied(line);
-    last(path, |row, line| is_own(row, line).then(|| row.at_ms()).flatten())
+    let is_own = |row: &Row| row.is_a_models() && !row.is_copied();
+    last(path, |row| is_own(row).then(|| row.at_ms()).flatten())
 }
 
 /// Returns how many responses a transcript's end has that the model has given since a moment, in milliseconds since 1970.
@@ -87,5 +72,5 @@ pub fn responses_within(path: &Path, time: RangeInclusive<i64>) -> io::Result<us
 /// Whether the last thing that the client has written of the model is that a request failed, at this moment or later.
 pub fn is_of_a_failure(path: &Path, since_ms: i64) -> bool {
     let is_later = |row: &Row| row.at_ms().is_some_and(|at_ms| at_ms >= since_ms);
-    last(path, |row, _| Some(row.is_of_a_failure() && is_later(row))).is_ok_and(|fails| fails == Some(true))
+    last(path, |row| Some(row.is_of_a_failure() && is_later(row))).is_ok_and(|fails| fails == Some(true))
 }

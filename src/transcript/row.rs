@@ -22,6 +22,9 @@ const SYNTHETIC: &str = "<synthetic>";
 /// schedule, a task in the background or a hook that wakes the agent, the client itself.
 const MACHINES: [&str; 6] = ["peer", "scheduled", "task_notification", "auto_continuation", "host_synthetic", "system"];
 
+/// How the text of a prompt begins that the client writes where a person has left a turn.
+pub const INTERRUPTED: &str = "[Request interrupted by user";
+
 /// How the text of a prompt begins that says that a background task ended.
 pub const NOTIFICATION: &str = "<task-notification>";
 
@@ -46,6 +49,7 @@ pub struct Row<'a, C = IgnoredAny> {
     /// The prompt that a schedule has sent.
     pub prompt: Text<'a>,
     request_session_id: Text<'a>,
+    forked_from: Option<IgnoredAny>,
     /// Who sent a prompt: `scheduled`, ...
     pub turn_origin: Text<'a>,
     origin: Object<Origin<'a>>,
@@ -87,6 +91,8 @@ pub struct Message<'a, C> {
     pub model: Text<'a>,
     /// What the response used.
     pub usage: Object<RawUsage<'a>>,
+    /// Why the response ended: `end_turn`, `tool_use`, ...
+    pub stop_reason: Text<'a>,
     /// What it says.
     pub content: C,
 }
@@ -161,6 +167,8 @@ pub struct Block<'a> {
     pub tool_use_id: Text<'a>,
     /// Whether the call failed.
     pub is_error: Flag,
+    /// What the model was told of the call.
+    pub content: Option<&'a RawValue>,
     /// Its text.
     pub text: Option<Text<'a>>,
 }
@@ -220,6 +228,11 @@ impl<'a, C> Row<'a, C> {
         self.is_api_error_message.0
     }
 
+    /// Whether it is a branch's copy of another session's. Clients before 2.1.328 do not say whose a response is.
+    pub fn is_copied(&self) -> bool {
+        self.forked_from.is_some()
+    }
+
     /// Returns the session that made the request, where the row is a fork's copy of another session's.
     pub fn billed_by(&self) -> Option<Cow<'a, str>> {
         self.request_session_id.some().map(|_| short(self.request_session_id.0.clone()))
@@ -239,6 +252,15 @@ impl<'a> Row<'a, Content<'a>> {
         match &self.message()?.content {
             Content::Text(text) => Some(text),
             Content::Blocks(_) | Content::Other => None,
+        }
+    }
+
+    /// Returns the message's text, or that of its first block with one.
+    pub fn first_text(&self) -> Option<&str> {
+        match &self.message()?.content {
+            Content::Text(text) => Some(text),
+            Content::Blocks(blocks) => blocks.iter().find_map(|block| block.text.as_ref()).map(|text| &*text.0),
+            Content::Other => None,
         }
     }
 

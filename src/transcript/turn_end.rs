@@ -3,15 +3,11 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use serde_json::Value;
-
-use crate::domain::rfc3339;
 use crate::transcript::open;
+use crate::transcript::row::{self, Content, INTERRUPTED, Row};
 
 /// How much of a transcript's end is looked at, in bytes.
 const REACH: u64 = 64 * 1024;
-/// How the row begins that the client writes where a person has left a turn.
-const INTERRUPTED: &str = "[Request interrupted by user";
 /// How the prompts begin as which the client writes its own commands down.
 const COMMANDS: [&str; 2] = ["<command-", "<local-command-"];
 /// Reasons by which a response ends its turn.
@@ -43,41 +39,35 @@ fn last(path: &Path) -> Option<TurnEnd> {
     file.seek(SeekFrom::Start(length.saturating_sub(REACH))).ok()?;
     let mut bytes = Vec::new();
     file.take(REACH).read_to_end(&mut bytes).ok()?;
-    let rows = bytes.split(|byte| *byte == b'\n').rev().filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let mut rows = rows;
-    rows.find_map(|row| end_in(&row))
+    bytes.rsplit(|byte| *byte == b'\n').find_map(|line| {
+        let mut replaced = Vec::new();
+        row::parse(line, &mut replaced).ok().and_then(|row| end_in(&row))
+    })
 }
 
 /// Returns what a row says of its turn; nothing where it is no message of the conversation.
-fn end_in(row: &Value) -> Option<TurnEnd> {
-    let message = row.get("message")?;
-    match row.get("type")?.as_str()? {
+fn end_in(row: &Row<Content>) -> Option<TurnEnd> {
+    let message = row.message()?;
+    match &*row.kind.0 {
         "assistant" => {
-            let failed = row.get("isApiErrorMessage").and_then(Value::as_bool).unwrap_or(false);
-            let reason = message.get("stop_reason").and_then(Value::as_str).unwrap_or_default();
-            Some(if failed || LAST.contains(&reason) { TurnEnd::Done } else { TurnEnd::No })
+            let is_last = row.is_of_a_failure() || LAST.contains(&&*message.stop_reason.0);
+            Some(if is_last { TurnEnd::Done } else { TurnEnd::No })
         }
         "user" => {
-            let is_meta = row.get("isMeta").and_then(Value::as_bool).unwrap_or(false);
-            let text = text_of(message.get("content")?);
+            let text = row.first_text().unwrap_or_default();
             // Commands of the client are written as prompts in tags, and begin no turn.
-            let is_command = text.is_some_and(|text| COMMANDS.iter().any(|tag| text.starts_with(tag)));
-            let is_left = text.is_some_and(|text| text.starts_with(INTERRUPTED));
-            let at_ms = || row.get("timestamp").and_then(Value::as_str).and_then(rfc3339::parse).unwrap_or_default();
-            (!is_meta && !is_command).then(|| if is_left { TurnEnd::Left(at_ms()) } else { TurnEnd::No })
+            let is_command = COMMANDS.iter().any(|tag| text.starts_with(tag));
+            let is_left = text.starts_with(INTERRUPTED);
+            let end = if is_left { TurnEnd::Left(row.at_ms().unwrap_or_default()) } else { TurnEnd::No };
+            (!row.is_meta.0 && !is_command).then_some(end)
         }
         _ => None,
     }
 }
 
-/// Returns the text of a message that begins with one.
-fn text_of(content: &Value) -> Option<&str> {
-    content.as_str().or_else(|| content.get(0)?.get("text")?.as_str())
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
