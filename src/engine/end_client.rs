@@ -68,6 +68,7 @@ fn asks_below_another(state: &SessionState, event: &Event) -> bool {
 }
 
 /// Finds the limit of anything wider than a run that has no room for a request; where that is held already, by what is used and held.
+/// It measures anew: what the event was decided by has been held or counted since, and its run may be another.
 pub fn used_up(state: &SessionState, id: &str, event: &Event, is_held: bool) -> Option<Finding> {
     if state.session.mode == Mode::Observe {
         return None;

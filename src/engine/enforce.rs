@@ -216,7 +216,7 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     hold_next(state, event, (holder, &makes));
 }
 
-/// Holds the estimate of the next request of a run, under a holder's name.
+/// Holds the estimate of the next request of a run, under a holder's name. The run may be another than the one that was decided about.
 pub fn hold_next(state: &mut SessionState, event: &Event, (holder, makes): (String, &str)) {
     let (_, meters) = measure::meters(state, makes, Occasion::of(event));
     let named = state.next_model.as_ref().map(|next| next.name.clone());

@@ -10,7 +10,8 @@ use crate::engine::estimate;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 
-/// Returns what an event has come to for its run. Only where the answer tells it is measured what is used.
+/// Returns what an event has come to for its run. Only where the answer tells it is measured what is used: anew, since what was
+/// decided has changed the meters (a call that is let through counts).
 pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict: &Verdict) -> EventOutcome<'a> {
     let run = state.run(run);
     EventOutcome {

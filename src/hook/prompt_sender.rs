@@ -48,6 +48,7 @@ fn is_decisive(state: &SessionState, at: Moment) -> bool {
         && run(&session.main_before).is_some_and(|run| run.order.is_some() || is_used_up(state, run, at))
 }
 
+/// Whether a run has used up a limit of its own. The event is not decided yet, and is about another run.
 fn is_used_up(state: &SessionState, run: &Run, at: Moment) -> bool {
     let usage = measure::usage(state, run, Occasion { at, step: Step::Nothing });
     let own = usage.iter().filter(|scope| scope.scope == Scope::Run);
