@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::doctor::diagnosis::{Diagnosis, Health};
-use crate::doctor::installation::{self, Installation};
+use crate::doctor::installation::Installation;
 #[cfg(feature = "team")]
 use crate::doctor::team::team;
-use crate::doctor::{environment_checks, failure_mode, smoke_test};
+use crate::doctor::{environment_checks, failure_mode, installation_checks, smoke_test};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::ui::terminal::plain;
@@ -31,10 +31,10 @@ type Check = (&'static str, fn(&Installation<'_>) -> Diagnosis);
 
 /// Every check, in the order in which a reader should repair.
 const CHECKS: [Check; 14] = [
-    ("settings", installation::settings),
-    ("hooks", installation::registration),
-    ("switches", installation::switches),
-    ("binary", installation::binary),
+    ("settings", installation_checks::settings),
+    ("hooks", installation_checks::registration),
+    ("switches", installation_checks::switches),
+    ("binary", installation_checks::binary),
     ("blocking", smoke_test::blocking),
     ("failing", failure_mode::failing),
     ("config", environment_checks::configuration),
@@ -43,7 +43,7 @@ const CHECKS: [Check; 14] = [
     ("history", environment_checks::history),
     ("disk", environment_checks::file_system),
     ("prices", environment_checks::prices),
-    ("client", installation::client),
+    ("client", installation_checks::client),
     ("latency", smoke_test::latency),
 ];
 

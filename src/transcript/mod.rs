@@ -23,6 +23,7 @@ pub mod schedule;
 pub mod stand_in;
 pub mod traces;
 pub mod tree;
+mod tree_files;
 pub mod turn_end;
 pub mod unwatched;
 mod usage_row;
