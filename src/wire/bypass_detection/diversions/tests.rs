@@ -1,0 +1,56 @@
+//! Which commands divert the client, and which pass.
+
+use crate::wire::bypass_detection::diversions::*;
+
+#[test]
+fn each_row_is_found_by_its_name_and_no_ordinary_variable_is() {
+    for row in VARIABLES {
+        let found = variable(&row.example());
+        assert_eq!(found.map(|found| found.reach), Some(row.reach), "{}", row.name);
+    }
+    for name in ["https_proxy", "ANTHROPIC_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL", "CLAUDE_CODE_HTTPS_PROXY"] {
+        assert_eq!(variable(name).map(|row| row.reach), Some(Reach::Requests), "{name}");
+    }
+    let ordinary = [
+        "JAVA_HOME",
+        "VITE_API_BASE_URL",
+        "NODE_ENV",
+        "ANTHROPIC_MODEL",
+        "CARGO_HOME",
+        "BASH_DEFAULT_TIMEOUT_MS",
+        "MAX_THINKING_TOKENS",
+        "XDG_CONFIG_HOME",
+        "DOCKER_HTTP_PROXY",
+        "PYTHONPATH",
+        "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+        "TZ",
+        "ANTHROPIC_BASE",
+        "ANTHROPIC_BASE_UR",
+        "",
+        "*",
+        "LDFLAGS",
+        "MALLOC",
+        "FUSEBO",
+    ];
+    for name in ordinary {
+        assert_eq!(variable(name), None, "{name}");
+    }
+}
+
+#[test]
+fn a_client_that_starts_is_diverted_by_less() {
+    for (name, diverts) in [
+        ("CLAUDE_CODE_SAFE_MODE", true),
+        ("HOME", true),
+        ("CLAUDE_CODE_PROCESS_WRAPPER", true),
+        ("LD_PRELOAD", true),
+        ("ANTHROPIC_BASE_URL", true),
+        ("CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES", true),
+        ("PATH", false),
+        ("LD_LIBRARY_PATH", false),
+        ("CLAUDECODE", false),
+    ] {
+        assert_eq!(variable_at_a_start(name, Some("1")).is_some(), diverts, "{name}");
+    }
+    assert!(option("--setting-sources=user").is_some() && option("--model").is_none());
+}
