@@ -18,6 +18,9 @@ const DOORS: [(&str, &str); 12] = [
     ("rusqlite", "src/store/"),
 ];
 
+/// Packages that one file alone speaks to, so that there is one of what they do.
+const ONE_DOOR: [(&str, &str); 2] = [("jiff", "src/calendar.rs"), ("chrono", "src/domain/rfc3339.rs")];
+
 /// What begins like a door and leads nowhere.
 const HARMLESS: [&str; 1] = ["std::process::ExitCode"];
 
@@ -104,4 +107,15 @@ fn a_door_is_seen_however_it_is_named() {
     let found: Vec<(&str, usize)> = doors(text).into_iter().map(|(door, _, line)| (door, line)).collect();
     let expected = [("std::fs", 2), ("std::process", 2), ("std::time::Instant", 3), ("std::env", 4), ("rustix", 4)];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn a_package_behind_one_door_is_used_there_alone() {
+    let texts = rust();
+    for (package, door) in ONE_DOOR {
+        let named = [format!("{package}::"), format!("use {package};")];
+        let uses = |text: &&Text| text.code().any(|(_, code)| named.iter().any(|name| code.contains(name)));
+        let users = texts.iter().filter(|text| text.module().is_some()).filter(uses);
+        assert_eq!(users.map(|text| text.path.as_str()).collect::<Vec<_>>(), [door], "{package}");
+    }
 }
