@@ -4,6 +4,8 @@ use crate::tidy::{check, rust};
 
 /// The largest file of `src`, of tests, function and `main.rs`, in lines.
 const LONGEST_FILE: usize = 350;
+/// How long all but a tenth of the files of `src` may be.
+const LONGEST_OF_MOST: usize = 250;
 const LONGEST_TEST: usize = 400;
 const LONGEST_FUNCTION: usize = 60;
 const LONGEST_MAIN: usize = 40;
@@ -20,6 +22,27 @@ fn files_are_short() {
         (lines > most).then(|| format!("{}:{most}: {lines} lines, at most {most}: split it by idea", text.path))
     });
     check(long.collect());
+}
+
+#[test]
+fn nine_files_of_ten_are_short() {
+    let texts = rust();
+    let mut sizes: Vec<(usize, &str)> = texts
+        .iter()
+        .filter(|text| text.module().is_some())
+        .map(|text| (text.lines.len(), text.path.as_str()))
+        .filter(|(lines, _)| *lines > LONGEST_OF_MOST)
+        .collect();
+    sizes.sort_unstable();
+    let files = texts.iter().filter(|text| text.module().is_some()).count();
+    let (long, most) = (sizes.len(), files / 10);
+    let nearest: Vec<String> =
+        sizes.iter().take(long.saturating_sub(most)).map(|it| format!("{}: {}", it.1, it.0)).collect();
+    assert!(
+        long <= most,
+        "{long} of {files} files of src have more than {LONGEST_OF_MOST} lines, at most {most} may: split by idea, the nearest:\n  {}",
+        nearest.join("\n  ")
+    );
 }
 
 #[test]

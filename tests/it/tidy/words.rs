@@ -106,3 +106,42 @@ fn is_of_one_machine(word: &str) -> bool {
         _ => false,
     }
 }
+
+/// What chooses between words by a number, and where it may.
+const BY_NUMBER: [&str; 2] = ["== 1 { \"", "== 1 { format!("];
+const FORMATS: &str = "src/ui/formats.rs";
+
+#[test]
+fn words_that_go_with_a_number_have_one_source() {
+    let mut broken = Vec::new();
+    for text in rust().iter().filter(|text| text.module().is_some() && text.path != FORMATS) {
+        for (line, code) in text.code().filter(|(_, code)| BY_NUMBER.iter().any(|word| code.contains(word))) {
+            broken.push(format!("{}:{line}: `{}`: use `counted` or `by_number` of {FORMATS}", text.path, code.trim()));
+        }
+    }
+    check(broken);
+}
+
+/// The files that do by hand what a library could, too.
+const BY_HAND: [&str; 9] = [
+    "src/config/jsonc.rs",
+    "src/config/schema.rs",
+    "src/config/yaml.rs",
+    "src/install/json.rs",
+    "src/platform/post.rs",
+    "src/platform/run_command.rs",
+    "src/platform/serve.rs",
+    "src/ui/table.rs",
+    "src/wire/shell/mod.rs",
+];
+
+#[test]
+fn what_is_done_by_hand_says_why_in_its_first_line() {
+    let texts = rust();
+    let says_why = |path: &str| {
+        let text = texts.iter().find(|text| text.path == path);
+        text.is_some_and(|text| text.lines.first().is_some_and(|line| line.contains("By hand")))
+    };
+    let silent = BY_HAND.iter().filter(|path| !says_why(path));
+    check(silent.map(|path| format!("{path}:1: say `By hand`, and why it is no library")).collect());
+}
