@@ -10,6 +10,7 @@ mod replay;
 mod scene;
 #[path = "../../benches/tree.rs"]
 mod tree;
+mod walk;
 
 use std::process::Output;
 use std::{env, fs};
