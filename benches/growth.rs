@@ -6,21 +6,21 @@
 #![expect(clippy::disallowed_methods, reason = "this is about time, and says how much")]
 #![expect(clippy::disallowed_macros, reason = "the figures go to the terminal")]
 
+#[path = "../tests/gates/fixture.rs"]
+#[expect(dead_code, reason = "transcripts grow for real here")]
+mod fixture;
 mod page;
 mod peer;
 mod picture;
 #[expect(dead_code, reason = "no bar is set for this")]
 mod race;
-#[path = "../tests/gates/scene.rs"]
-#[expect(dead_code, reason = "transcripts grow for real here")]
-mod scene;
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use fixture::{Event, Fixture, static_binary};
 use race::{Contender, Findings, Times, race, rounds, time};
-use scene::{Event, Scene, static_binary};
 
 /// Rounds for each size.
 const ROUNDS: usize = 100;
@@ -89,28 +89,30 @@ fn sizes<T: Copy>(all: &[T]) -> Vec<T> {
 
 /// The session's transcript grows; nothing in it is new to Fusebox, while a status line reads it whole.
 fn transcripts(binary: &Path) -> Growth {
-    let scene = Scene::among(binary, "{}", 10);
+    let fixture = Fixture::among(binary, "{}", 10);
     let others = peer::installed("ccusage-20").map(|peer| (peer.name() + " status line", peer.words(peer::CCUSAGE_20)));
     let mut curves: Vec<Curve> =
         ["Fusebox, PreToolUse", "Fusebox, PostToolBatch"].map(|name| (name.to_owned(), Vec::new())).into();
     curves.extend(others.iter().map(|(name, _)| (name.clone(), Vec::new())));
-    let path = scene.path(&format!("home/.claude/projects/-project/{}.jsonl", scene.session()));
+    let path = fixture.path(&format!("home/.claude/projects/-project/{}.jsonl", fixture.session()));
     let status = format!(
         r#"{{"session_id":"{}","transcript_path":"{}","cwd":"/","model":{{"id":"claude-opus-5-5","display_name":"Opus"}},"workspace":{{"current_dir":"/","project_dir":"/"}},"version":"2.1.328","cost":{{"total_cost_usd":0.5,"total_duration_ms":1,"total_api_duration_ms":1}},"context_window":{{"total_input_tokens":1,"total_output_tokens":1,"context_window_size":200000}}}}"#,
-        scene.session(),
+        fixture.session(),
         path.display()
     );
     for bytes in sizes(&TRANSCRIPTS) {
         let have = usize::try_from(fs::metadata(&path).unwrap().len()).unwrap();
-        scene.write_transcript(bytes.saturating_sub(have));
-        scene.hook(Event::PostToolBatch, 2 << 10);
-        let contenders: [Contender; 2] =
-            [("", Box::new(|| call(&scene, Event::PreToolUse))), ("", Box::new(|| call(&scene, Event::PostToolBatch)))];
+        fixture.write_transcript(bytes.saturating_sub(have));
+        fixture.hook(Event::PostToolBatch, 2 << 10);
+        let contenders: [Contender; 2] = [
+            ("", Box::new(|| call(&fixture, Event::PreToolUse))),
+            ("", Box::new(|| call(&fixture, Event::PostToolBatch))),
+        ];
         let times = race(&format!("a transcript of {bytes} bytes"), rounds(ROUNDS), &contenders);
         note(&mut curves, bytes as f64 / 1024.0, &times);
         if let Some((_, words)) = others.as_ref().filter(|_| bytes <= READ_WHOLE) {
             let line = || {
-                let mut command = scene.command(&words[0]);
+                let mut command = fixture.command(&words[0]);
                 command.args(["statusline", "--offline", "--no-cache", "--cost-source", "ccusage"]);
                 time(&mut command, status.as_bytes())
             };
@@ -129,41 +131,41 @@ fn transcripts(binary: &Path) -> Growth {
 /// Sessions in the database.
 fn sessions(binary: &Path) -> Growth {
     let sizes = sizes(&SESSIONS);
-    let scenes: Vec<Scene> = sizes.iter().map(|sessions| Scene::among(binary, "{}", *sessions)).collect();
+    let fixtures: Vec<Fixture> = sizes.iter().map(|sessions| Fixture::among(binary, "{}", *sessions)).collect();
     let size = sizes.iter().map(|sessions| f64::from(*sessions));
     Growth {
         name: "growth-sessions",
         title: "A hook call as sessions pile up in the database",
         x: "sessions",
-        curves: calls_in("sessions in the database", &scenes, &size.collect::<Vec<_>>()),
+        curves: calls_in("sessions in the database", &fixtures, &size.collect::<Vec<_>>()),
     }
 }
 
 /// Subagents that work at once in one session.
 fn subagents(binary: &Path) -> Growth {
     let sizes = sizes(&SUBAGENTS);
-    let scenes: Vec<Scene> = sizes.iter().map(|count| with_subagents(binary, *count)).collect();
+    let fixtures: Vec<Fixture> = sizes.iter().map(|count| with_subagents(binary, *count)).collect();
     let size: Vec<f64> = sizes.iter().map(|count| *count as f64).collect();
     Growth {
         name: "growth-subagents",
         title: "A hook call as subagents work in its session",
         x: "subagents",
-        curves: calls_in("subagents in the session", &scenes, &size),
+        curves: calls_in("subagents in the session", &fixtures, &size),
     }
 }
 
-/// Times the calls of a session in each scene, in pairs over all scenes.
-fn calls_in(what: &str, scenes: &[Scene], sizes: &[f64]) -> Vec<Curve> {
+/// Times the calls of a session in each fixture, in pairs over all fixtures.
+fn calls_in(what: &str, fixtures: &[Fixture], sizes: &[f64]) -> Vec<Curve> {
     let events = [Event::PreToolUse, Event::PostToolBatch, Event::SubagentStop];
     let mut contenders: Vec<Contender> = Vec::new();
-    for scene in scenes {
-        contenders.push(("", Box::new(|| call(scene, Event::PreToolUse))));
-        contenders.push(("", Box::new(|| call(scene, Event::PostToolBatch))));
+    for fixture in fixtures {
+        contenders.push(("", Box::new(|| call(fixture, Event::PreToolUse))));
+        contenders.push(("", Box::new(|| call(fixture, Event::PostToolBatch))));
         contenders.push((
             "",
             Box::new(|| {
-                scene.hook(Event::SubagentStart, 2 << 10);
-                call(scene, Event::SubagentStop)
+                fixture.hook(Event::SubagentStart, 2 << 10);
+                call(fixture, Event::SubagentStop)
             }),
         ));
     }
@@ -182,26 +184,26 @@ fn note(curves: &mut [Curve], x: f64, times: &[Times]) {
 }
 
 /// Starts so many subagents in a session, and lets them work.
-fn with_subagents(binary: &Path, count: usize) -> Scene {
-    let scene = Scene::among(binary, "{}", 10);
-    let announced = String::from_utf8(scene.payload(Event::SubagentStart, 2 << 10)).unwrap();
+fn with_subagents(binary: &Path, count: usize) -> Fixture {
+    let fixture = Fixture::among(binary, "{}", 10);
+    let announced = String::from_utf8(fixture.payload(Event::SubagentStart, 2 << 10)).unwrap();
     let first = announced.split(r#""agent_id":""#).nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
-    let folder = scene.path(&format!("home/.claude/projects/-project/{}/subagents", scene.session()));
-    scene.hook(Event::SubagentStart, 2 << 10);
+    let folder = fixture.path(&format!("home/.claude/projects/-project/{}/subagents", fixture.session()));
+    fixture.hook(Event::SubagentStart, 2 << 10);
     for number in 2..=count {
         let agent = format!("{}{number:08}", first.strip_suffix("00000001").unwrap());
         let meta = format!(r#"{{"agentType":"developer","toolUseId":"toolu_spawn_{number}","spawnDepth":1}}"#);
         fs::write(folder.join(format!("agent-{agent}.meta.json")), meta).unwrap();
         fs::write(folder.join(format!("agent-{agent}.jsonl")), "").unwrap();
-        time(&mut scene.hook_command(), announced.replace(&first, &agent).as_bytes());
+        time(&mut fixture.hook_command(), announced.replace(&first, &agent).as_bytes());
     }
-    let database = rusqlite::Connection::open(scene.path("state/state.db")).unwrap();
-    let runs = format!("SELECT count(*) FROM run WHERE session_id = '{}' AND id GLOB 'a*'", scene.session());
+    let database = rusqlite::Connection::open(fixture.path("state/state.db")).unwrap();
+    let runs = format!("SELECT count(*) FROM run WHERE session_id = '{}' AND id GLOB 'a*'", fixture.session());
     let runs: u32 = database.query_row(&runs, [], |row| row.get(0)).unwrap();
     assert_eq!(runs as usize, count, "subagents in the database");
-    scene
+    fixture
 }
 
-fn call(scene: &Scene, event: Event) -> Duration {
-    time(&mut scene.hook_command(), &scene.payload(event, 2 << 10))
+fn call(fixture: &Fixture, event: Event) -> Duration {
+    time(&mut fixture.hook_command(), &fixture.payload(event, 2 << 10))
 }

@@ -7,17 +7,18 @@
 #![expect(clippy::disallowed_methods, reason = "this is about time, and says how much")]
 #![expect(clippy::disallowed_macros, reason = "the figures go to the terminal")]
 
+#[expect(dead_code, reason = "its own copies of a session are for another benchmark")]
+#[path = "../tests/gates/fixture.rs"]
+mod fixture;
 #[expect(dead_code, reason = "this benchmark has no bars")]
 mod page;
 mod picture;
-#[expect(dead_code, reason = "its own copies of a session are for another benchmark")]
-#[path = "../tests/gates/scene.rs"]
-mod scene;
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use fixture::{Event, Fixture, MARK, feed, static_binary};
 use fusebox::calendar::Zone;
 use fusebox::domain::session::Session;
 use fusebox::hook::prune_due::DAY_MS;
@@ -26,7 +27,6 @@ use fusebox::store::Store;
 use fusebox::upkeep::prune::{PruneJob, prune};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
-use scene::{Event, MARK, Scene, feed, static_binary};
 
 const DAYS: i64 = 365;
 const RETENTION_DAYS: i64 = 90;
@@ -36,9 +36,9 @@ const ROUNDS: usize = 101;
 
 fn main() {
     let sessions = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(200);
-    let scene = Scene::empty(&static_binary());
-    let template = Template::of(&scene);
-    let [kept, pruned] = ["kept", "pruned"].map(|name| State::copied(&scene, name));
+    let fixture = Fixture::empty(&static_binary());
+    let template = Template::of(&fixture);
+    let [kept, pruned] = ["kept", "pruned"].map(|name| State::copied(&fixture, name));
     let mut looks = Vec::new();
     let mut prunings = Vec::new();
     for day in 1..=DAYS {
@@ -49,7 +49,7 @@ fn main() {
         prunings.push(pruned.prune(at_ms - RETENTION_DAYS * DAY_MS));
         if let Some((_, months)) = LOOKS.iter().find(|look| look.0 == day) {
             println!("day {day}");
-            looks.push((*months, look(&scene, &kept, &pruned)));
+            looks.push((*months, look(&fixture, &kept, &pruned)));
         }
     }
     page::section("history", &told(sessions, template.rows.len(), &looks, &prunings));
@@ -59,11 +59,11 @@ fn main() {
 struct State(PathBuf);
 
 impl State {
-    /// Copies the scene's state.
-    fn copied(scene: &Scene, name: &str) -> State {
-        let folder = scene.path(name);
+    /// Copies the fixture's state.
+    fn copied(fixture: &Fixture, name: &str) -> State {
+        let folder = fixture.path(name);
         fs::create_dir_all(folder.join("locks")).unwrap();
-        fs::copy(scene.path("state/state.db"), folder.join("state.db")).unwrap();
+        fs::copy(fixture.path("state/state.db"), folder.join("state.db")).unwrap();
         State(folder)
     }
 
@@ -95,9 +95,9 @@ impl State {
     }
 
     /// Makes one call, and says how long the process took.
-    fn call(&self, scene: &Scene) -> Duration {
-        let input = scene.payload(Event::PreToolUse, 2 << 10);
-        let mut command = scene.hook_command();
+    fn call(&self, fixture: &Fixture) -> Duration {
+        let input = fixture.payload(Event::PreToolUse, 2 << 10);
+        let mut command = fixture.hook_command();
         command.env("FUSEBOX_HOME", &self.0);
         let begin = Instant::now();
         let output = feed(&mut command, &input);
@@ -107,12 +107,12 @@ impl State {
     }
 
     /// Counts the instructions of one call.
-    fn instructions(&self, scene: &Scene) -> u64 {
-        let hook = scene.hook_command();
-        let mut command = scene.command("valgrind");
+    fn instructions(&self, fixture: &Fixture) -> u64 {
+        let hook = fixture.hook_command();
+        let mut command = fixture.command("valgrind");
         command.env("FUSEBOX_HOME", &self.0).args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
         let output =
-            feed(command.arg(hook.get_program()).args(hook.get_args()), &scene.payload(Event::PreToolUse, 2 << 10));
+            feed(command.arg(hook.get_program()).args(hook.get_args()), &fixture.payload(Event::PreToolUse, 2 << 10));
         let said = String::from_utf8(output.stderr).unwrap();
         let count = said.lines().find_map(|line| line.split("Collected :").nth(1)?.trim().parse().ok());
         count.unwrap_or_else(|| panic!("valgrind counted nothing: {said}"))
@@ -134,17 +134,17 @@ struct Look {
 }
 
 /// Looks at both states in turn, so that a slow moment hits both.
-fn look(scene: &Scene, kept: &State, pruned: &State) -> [Look; 2] {
+fn look(fixture: &Fixture, kept: &State, pruned: &State) -> [Look; 2] {
     let states = [kept, pruned];
     let mut opens = [const { Vec::new() }; 2];
     let mut calls = [const { Vec::new() }; 2];
     let mut counts = [const { Vec::new() }; 2];
     for round in 0..ROUNDS {
         for (at, state) in states.iter().enumerate() {
-            opens[at].push(state.open(&scene.session()));
-            calls[at].push(state.call(scene));
+            opens[at].push(state.open(&fixture.session()));
+            calls[at].push(state.call(fixture));
             if round < 13 {
-                counts[at].push(state.instructions(scene));
+                counts[at].push(state.instructions(fixture));
             }
         }
     }
@@ -175,22 +175,22 @@ struct Row {
 
 impl Template {
     /// Makes a session of 50 calls, 40 responses and 3 subagents by hook calls.
-    fn of(scene: &Scene) -> Template {
-        fs::write(scene.path("home/.claude/fusebox.json"), "{}").unwrap();
-        scene.hooks(&[Event::SessionStart, Event::UserPromptSubmit]);
+    fn of(fixture: &Fixture) -> Template {
+        fs::write(fixture.path("home/.claude/fusebox.json"), "{}").unwrap();
+        fixture.hooks(&[Event::SessionStart, Event::UserPromptSubmit]);
         for call in 0..50 {
-            scene.hooks(&[Event::PreToolUse, Event::PostToolUse]);
+            fixture.hooks(&[Event::PreToolUse, Event::PostToolUse]);
             if call < 40 {
-                scene.write_transcript(4 << 10);
+                fixture.write_transcript(4 << 10);
             }
-            scene.hooks(&[Event::PostToolBatch]);
+            fixture.hooks(&[Event::PostToolBatch]);
         }
-        scene.hooks(&[Event::SubagentStart, Event::SubagentStop]);
-        let id = scene.session();
-        let session = Store::open_for(&scene.path("state"), None).unwrap().session(&id).unwrap().unwrap();
-        let charged = Store::open_for(&scene.path("state"), None).unwrap().charges_of(&id).unwrap();
+        fixture.hooks(&[Event::SubagentStart, Event::SubagentStop]);
+        let id = fixture.session();
+        let session = Store::open_for(&fixture.path("state"), None).unwrap().session(&id).unwrap().unwrap();
+        let charged = Store::open_for(&fixture.path("state"), None).unwrap().charges_of(&id).unwrap();
         assert_eq!((session.counters.turns, charged.len()), (50, 40));
-        let rows = read(&Connection::open(scene.path("state/state.db")).unwrap());
+        let rows = read(&Connection::open(fixture.path("state/state.db")).unwrap());
         let times = vec![session.started.wall_ms, session.last.wall_ms, charged[0].at_ms];
         Template { rows, times }
     }
@@ -227,7 +227,7 @@ impl Template {
     }
 }
 
-/// Reads the rows of the scene's session, two subagents more among them; its client is gone.
+/// Reads the rows of the fixture's session, two subagents more among them; its client is gone.
 fn read(database: &Connection) -> Vec<Row> {
     database.execute("UPDATE session SET engine = json_remove(engine, '$.client')", []).unwrap();
     let mut rows = Vec::new();

@@ -7,19 +7,19 @@
 #![expect(clippy::disallowed_methods, reason = "this is about time, and says how much")]
 #![expect(clippy::disallowed_macros, reason = "the figures go to the terminal")]
 
+#[path = "../tests/gates/fixture.rs"]
+mod fixture;
 #[expect(dead_code, reason = "there are no pictures here")]
 mod page;
 mod race;
-#[path = "../tests/gates/scene.rs"]
-mod scene;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use fixture::{Event, Fixture, static_binary};
 use race::Bound::{AtLeast, AtMost};
 use race::{Contender, Findings, Times, race, rounds, time};
-use scene::{Event, Scene, static_binary};
 
 /// What a hook is told: a small call, and one with much in it.
 const SMALL: usize = 2 << 10;
@@ -27,14 +27,14 @@ const LARGE: usize = 50 << 10;
 
 fn main() {
     let binary = static_binary();
-    let plain = Scene::new(&binary);
-    let scene = Scene::under(&binary, &every_limit());
+    let plain = Fixture::new(&binary);
+    let fixture = Fixture::under(&binary, &every_limit());
     let mut findings = Findings::default();
-    calls(&plain, &scene, &mut findings);
+    calls(&plain, &fixture, &mut findings);
     // The other languages read a transcript whole the first time: they race before it is stretched to 1 GiB.
-    languages(&scene, &mut findings);
-    transcripts(&scene, &mut findings);
-    crowds(&scene, &mut findings);
+    languages(&fixture, &mut findings);
+    transcripts(&fixture, &mut findings);
+    crowds(&fixture, &mut findings);
     findings.write();
 }
 
@@ -45,15 +45,15 @@ fn every_limit() -> String {
 }
 
 /// One call, small and large, against the least that a process costs.
-fn calls(plain: &Scene, scene: &Scene, findings: &mut Findings) {
-    let nothing = empty_binary(scene);
+fn calls(plain: &Fixture, fixture: &Fixture, findings: &mut Findings) {
+    let nothing = empty_binary(fixture);
     let contenders: [Contender; 7] = [
-        ("`/bin/true`", Box::new(|| time(&mut scene.command("/bin/true"), b""))),
-        ("an empty static binary", Box::new(|| time(&mut scene.command(&nothing), b""))),
-        ("PreToolUse, 2 KB, every limit on", Box::new(|| call(scene, Event::PreToolUse, SMALL))),
-        ("PostToolUse, 2 KB, every limit on", Box::new(|| call(scene, Event::PostToolUse, SMALL))),
-        ("SubagentStop, 2 KB, every limit on", Box::new(|| subagent_stop(scene))),
-        ("PreToolUse, 50 KB, every limit on", Box::new(|| call(scene, Event::PreToolUse, LARGE))),
+        ("`/bin/true`", Box::new(|| time(&mut fixture.command("/bin/true"), b""))),
+        ("an empty static binary", Box::new(|| time(&mut fixture.command(&nothing), b""))),
+        ("PreToolUse, 2 KB, every limit on", Box::new(|| call(fixture, Event::PreToolUse, SMALL))),
+        ("PostToolUse, 2 KB, every limit on", Box::new(|| call(fixture, Event::PostToolUse, SMALL))),
+        ("SubagentStop, 2 KB, every limit on", Box::new(|| subagent_stop(fixture))),
+        ("PreToolUse, 50 KB, every limit on", Box::new(|| call(fixture, Event::PreToolUse, LARGE))),
         ("PreToolUse, 2 KB, the default limits", Box::new(|| call(plain, Event::PreToolUse, SMALL))),
     ];
     let times = race("one call", rounds(300), &contenders);
@@ -77,9 +77,9 @@ fn calls(plain: &Scene, scene: &Scene, findings: &mut Findings) {
     findings.sum_up("one hook call, every limit on, 10,000 sessions in the database", &found);
 }
 
-fn subagent_stop(scene: &Scene) -> Duration {
-    scene.hook(Event::SubagentStart, SMALL);
-    call(scene, Event::SubagentStop, SMALL)
+fn subagent_stop(fixture: &Fixture) -> Duration {
+    fixture.hook(Event::SubagentStart, SMALL);
+    call(fixture, Event::SubagentStop, SMALL)
 }
 
 /// The same job written in another language.
@@ -92,7 +92,7 @@ struct Language {
     /// How many times faster the hook has to be.
     bar: f64,
     /// Returns the calls that the script has counted.
-    counted: fn(&Scene) -> u64,
+    counted: fn(&Fixture) -> u64,
 }
 
 const LANGUAGES: [Language; 3] = [
@@ -102,7 +102,7 @@ const LANGUAGES: [Language; 3] = [
         script: "hook.py",
         needs: "python3",
         bar: 15.0,
-        counted: |scene| query(&scene.path("state/peer.db"), "SELECT turns FROM session"),
+        counted: |fixture| query(&fixture.path("state/peer.db"), "SELECT turns FROM session"),
     },
     Language {
         name: "bash with jq",
@@ -110,7 +110,7 @@ const LANGUAGES: [Language; 3] = [
         script: "hook.sh",
         needs: "jq",
         bar: 15.0,
-        counted: |scene| peer_state(scene, "txt").split(' ').next().unwrap().parse().unwrap(),
+        counted: |fixture| peer_state(fixture, "txt").split(' ').next().unwrap().parse().unwrap(),
     },
     Language {
         name: "Node",
@@ -118,20 +118,20 @@ const LANGUAGES: [Language; 3] = [
         script: "hook.mjs",
         needs: "node",
         bar: 15.0,
-        counted: |scene| {
-            serde_json::from_str::<serde_json::Value>(&peer_state(scene, "json")).unwrap()["turns"].as_u64().unwrap()
+        counted: |fixture| {
+            serde_json::from_str::<serde_json::Value>(&peer_state(fixture, "json")).unwrap()["turns"].as_u64().unwrap()
         },
     },
 ];
 
-fn peer_state(scene: &Scene, kind: &str) -> String {
-    std::fs::read_to_string(scene.path(&format!("state/peer-{}.{kind}", scene.session()))).unwrap()
+fn peer_state(fixture: &Fixture, kind: &str) -> String {
+    std::fs::read_to_string(fixture.path(&format!("state/peer-{}.{kind}", fixture.session()))).unwrap()
 }
 
 /// The same job in other languages: count the call, charge what the transcript has new, refuse past a cap.
-fn languages(scene: &Scene, findings: &mut Findings) {
+fn languages(fixture: &Fixture, findings: &mut Findings) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
-    let mut contenders: Vec<Contender> = vec![("Fusebox", Box::new(|| call(scene, Event::PreToolUse, SMALL)))];
+    let mut contenders: Vec<Contender> = vec![("Fusebox", Box::new(|| call(fixture, Event::PreToolUse, SMALL)))];
     let mut present = Vec::new();
     for language in &LANGUAGES {
         if Command::new(language.needs).arg("--version").output().is_err() {
@@ -139,7 +139,7 @@ fn languages(scene: &Scene, findings: &mut Findings) {
             continue;
         }
         let (script, program) = (folder.join(language.script), interpreter(language.program));
-        let run = move || time(scene.command(&program).arg(&script), &scene.payload(Event::PreToolUse, SMALL));
+        let run = move || time(fixture.command(&program).arg(&script), &fixture.payload(Event::PreToolUse, SMALL));
         run();
         contenders.push((language.name, Box::new(run)));
         present.push(language);
@@ -152,7 +152,7 @@ fn languages(scene: &Scene, findings: &mut Findings) {
     );
     let mut slowness = Vec::new();
     for (language, theirs) in present.iter().zip(&times[1..]) {
-        assert_eq!((language.counted)(scene), rounds as u64 + 1, "{} does not count its calls", language.name);
+        assert_eq!((language.counted)(fixture), rounds as u64 + 1, "{} does not count its calls", language.name);
         let slower = theirs.median / times[0].median;
         table += &format!("| {} | {:.2} | {:.2} | {slower:.1} |\n", language.name, theirs.median, theirs.p99);
         findings.bar(&format!("the same job in {}, × a hook call", language.name), slower, AtLeast(language.bar));
@@ -174,13 +174,13 @@ fn interpreter(program: &str) -> String {
 }
 
 /// A call that finds new lines in a transcript of 1 GiB.
-fn transcripts(scene: &Scene, findings: &mut Findings) {
-    scene.stretch_transcript();
-    scene.hook(Event::PostToolBatch, SMALL);
+fn transcripts(fixture: &Fixture, findings: &mut Findings) {
+    fixture.stretch_transcript();
+    fixture.hook(Event::PostToolBatch, SMALL);
     let batch = |grows: usize| {
-        scene.hook(Event::PreToolUse, SMALL);
-        scene.write_transcript(grows);
-        call(scene, Event::PostToolBatch, SMALL)
+        fixture.hook(Event::PreToolUse, SMALL);
+        fixture.write_transcript(grows);
+        call(fixture, Event::PostToolBatch, SMALL)
     };
     let contenders: [Contender; 3] = [
         ("nothing", Box::new(|| batch(0))),
@@ -199,12 +199,12 @@ fn transcripts(scene: &Scene, findings: &mut Findings) {
 }
 
 /// Many hooks at once on one session: each is answered, each counts once.
-fn crowds(scene: &Scene, findings: &mut Findings) {
+fn crowds(fixture: &Fixture, findings: &mut Findings) {
     let mut table = "| at once | median, ms | p99, ms | `/bin/true`: median | p99 | calls made, and counted |\n\
                      |--:|--:|--:|--:|--:|--:|\n"
         .to_owned();
     for processes in [8, 32, 128] {
-        let (ours, truths, counted) = crowd(scene, processes, rounds(20));
+        let (ours, truths, counted) = crowd(fixture, processes, rounds(20));
         let (Times { median, p99 }, truth) = (ours, truths.median);
         table += &format!("| {processes} | {median:.2} | {p99:.2} | {truth:.2} | {:.2} | {counted} |\n", truths.p99);
         if processes == 128 {
@@ -215,14 +215,14 @@ fn crowds(scene: &Scene, findings: &mut Findings) {
 }
 
 /// Starts processes together, again and again, and stops where one was lost or counted twice.
-fn crowd(scene: &Scene, processes: usize, rounds: usize) -> (Times, Times, u64) {
-    let before = turns(scene);
+fn crowd(fixture: &Fixture, processes: usize, rounds: usize) -> (Times, Times, u64) {
+    let before = turns(fixture);
     let (mut ours, mut truths) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        truths.extend(together(processes, || (scene.command("/bin/true"), Vec::new())));
-        ours.extend(together(processes, || (scene.hook_command(), scene.payload(Event::PreToolUse, SMALL))));
+        truths.extend(together(processes, || (fixture.command("/bin/true"), Vec::new())));
+        ours.extend(together(processes, || (fixture.hook_command(), fixture.payload(Event::PreToolUse, SMALL))));
     }
-    let counted = turns(scene) - before;
+    let counted = turns(fixture) - before;
     assert_eq!(counted, (processes * rounds) as u64, "{processes} at once, {rounds} times");
     (Times::of(ours), Times::of(truths), counted)
 }
@@ -238,8 +238,8 @@ fn together(processes: usize, next: impl Fn() -> (Command, Vec<u8>)) -> Vec<Dura
 }
 
 /// Returns the calls that the session has been charged for.
-fn turns(scene: &Scene) -> u64 {
-    query(&scene.path("state/state.db"), &format!("SELECT turns FROM session WHERE id = '{}'", scene.session()))
+fn turns(fixture: &Fixture) -> u64 {
+    query(&fixture.path("state/state.db"), &format!("SELECT turns FROM session WHERE id = '{}'", fixture.session()))
 }
 
 fn query(database: &Path, number: &str) -> u64 {
@@ -247,13 +247,13 @@ fn query(database: &Path, number: &str) -> u64 {
     u64::try_from(database.query_row(number, [], |row| row.get::<_, i64>(0)).unwrap()).unwrap()
 }
 
-fn call(scene: &Scene, event: Event, bytes: usize) -> Duration {
-    time(&mut scene.hook_command(), &scene.payload(event, bytes))
+fn call(fixture: &Fixture, event: Event, bytes: usize) -> Duration {
+    time(&mut fixture.hook_command(), &fixture.payload(event, bytes))
 }
 
 /// Compiles `fn main() {}`, static: the least that a process of ours can cost.
-fn empty_binary(scene: &Scene) -> PathBuf {
-    let (source, binary) = (scene.path("empty.rs"), scene.path("empty"));
+fn empty_binary(fixture: &Fixture) -> PathBuf {
+    let (source, binary) = (fixture.path("empty.rs"), fixture.path("empty"));
     std::fs::write(&source, "fn main() {}").unwrap();
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let mut compiler = Command::new("rustc");

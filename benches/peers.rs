@@ -6,22 +6,22 @@
 #![expect(clippy::disallowed_methods, reason = "this is about time, and says how much")]
 #![expect(clippy::disallowed_macros, reason = "the figures go to the terminal")]
 
+#[path = "../tests/gates/fixture.rs"]
+#[expect(dead_code, reason = "one long session is enough here")]
+mod fixture;
 #[expect(dead_code, reason = "there are no pictures here")]
 mod page;
 mod peer;
 #[expect(dead_code, reason = "no bar is set for this")]
 mod race;
-#[path = "../tests/gates/scene.rs"]
-#[expect(dead_code, reason = "one long session is enough here")]
-mod scene;
 
 use std::cell::Cell;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use fixture::{Event, Fixture, feed, static_binary};
 use race::{Contender, Findings, race, rounds, time};
-use scene::{Event, Scene, feed, static_binary};
 
 /// A published tool.
 struct Tool {
@@ -135,9 +135,9 @@ fn no_cost(tool: &Running) -> Option<&'static str> {
 /// What was looked at and has nothing that could be timed, or cannot be had from npm, PyPI or with cargo.
 const NOT_TIMED: &str = include_str!("peers/not-timed.md");
 
-/// A tool at work in the scene.
+/// A tool at work in the fixture.
 struct Running<'a> {
-    scene: &'a Scene,
+    fixture: &'a Fixture,
     of: &'a Tool,
     start: Vec<PathBuf>,
     calls: Cell<u32>,
@@ -145,7 +145,7 @@ struct Running<'a> {
 
 impl Running<'_> {
     fn command(&self, typed: &str) -> Command {
-        let mut command = self.scene.command(&self.start[0]);
+        let mut command = self.fixture.command(&self.start[0]);
         // Its calibration in the background would run beside whoever comes next.
         command.env("BUDGET_AUTO_CAL_ENABLED", "0");
         command.args(&self.start[1..]).args(typed.split(' ').skip(1));
@@ -155,7 +155,7 @@ impl Running<'_> {
     /// Returns what stands on its standard input; every call is a new one, to another command.
     fn input(&self) -> Vec<u8> {
         self.calls.set(self.calls.get() + 1);
-        input(self.scene, self.of.input, self.calls.get())
+        input(self.fixture, self.of.input, self.calls.get())
     }
 
     fn output(&self, typed: &str) -> Output {
@@ -170,10 +170,10 @@ impl Running<'_> {
 }
 
 fn main() {
-    let scene = Scene::new(&static_binary());
-    freshen(&scene);
-    scene.hook(Event::PostToolBatch, 2 << 10);
-    let tools: Vec<(String, Running)> = TOOLS.iter().filter_map(|of| running(&scene, of)).collect();
+    let fixture = Fixture::new(&static_binary());
+    freshen(&fixture);
+    fixture.hook(Event::PostToolBatch, 2 << 10);
+    let tools: Vec<(String, Running)> = TOOLS.iter().filter_map(|of| running(&fixture, of)).collect();
     let (mut failing, mut working) = (String::new(), Vec::new());
     for (name, tool) in &tools {
         match (tool.of.fails)(tool) {
@@ -184,7 +184,7 @@ fn main() {
     let calls = Cell::new(0);
     let hook = || {
         calls.set(calls.get() + 1);
-        time(&mut scene.hook_command(), &input(&scene, Input::PreToolUse, calls.get()))
+        time(&mut fixture.hook_command(), &input(&fixture, Input::PreToolUse, calls.get()))
     };
     let mut contenders: Vec<Contender> = vec![("Fusebox", Box::new(hook))];
     for (name, tool) in &working {
@@ -216,30 +216,31 @@ fn main() {
     findings.write();
 }
 
-fn running<'a>(scene: &'a Scene, of: &'a Tool) -> Option<(String, Running<'a>)> {
+fn running<'a>(fixture: &'a Fixture, of: &'a Tool) -> Option<(String, Running<'a>)> {
     let peer = peer::installed(of.folder)?;
-    Some((peer.name(), Running { scene, of, start: peer.words(of.entry), calls: Cell::new(0) }))
+    Some((peer.name(), Running { fixture, of, start: peer.words(of.entry), calls: Cell::new(0) }))
 }
 
 /// Gives the session a transcript of 1 MB from just now, by a model that every tool knows the price of.
-fn freshen(scene: &Scene) {
-    scene.write_transcript(1 << 20);
+fn freshen(fixture: &Fixture) {
+    fixture.write_transcript(1 << 20);
     let now = chrono::Utc::now().format("%FT%T.000Z").to_string();
-    let text = fs::read_to_string(transcript(scene)).unwrap();
+    let text = fs::read_to_string(transcript(fixture)).unwrap();
     let text = text.replace("2026-11-20T10:40:08.768Z", &now).replace("claude-opus-5-5", "claude-sonnet-4-5-20250929");
-    fs::write(transcript(scene), text).unwrap();
+    fs::write(transcript(fixture), text).unwrap();
 }
 
-fn transcript(scene: &Scene) -> PathBuf {
-    scene.path(&format!("home/.claude/projects/-project/{}.jsonl", scene.session()))
+fn transcript(fixture: &Fixture) -> PathBuf {
+    fixture.path(&format!("home/.claude/projects/-project/{}.jsonl", fixture.session()))
 }
 
-fn input(scene: &Scene, kind: Input, number: u32) -> Vec<u8> {
-    let (transcript, folder) = (transcript(scene).display().to_string(), scene.path("project").display().to_string());
-    let head = format!(r#"{{"session_id":"{}","transcript_path":"{transcript}","cwd":"{folder}""#, scene.session());
+fn input(fixture: &Fixture, kind: Input, number: u32) -> Vec<u8> {
+    let (transcript, folder) =
+        (transcript(fixture).display().to_string(), fixture.path("project").display().to_string());
+    let head = format!(r#"{{"session_id":"{}","transcript_path":"{transcript}","cwd":"{folder}""#, fixture.session());
     match kind {
         Input::PreToolUse => {
-            let payload = String::from_utf8(scene.payload(Event::PreToolUse, 2 << 10)).unwrap();
+            let payload = String::from_utf8(fixture.payload(Event::PreToolUse, 2 << 10)).unwrap();
             payload.replacen("lorem", &format!("{number:05}"), 1).into_bytes()
         }
         Input::AgentReturned => format!(

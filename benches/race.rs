@@ -4,8 +4,8 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::fixture::feed;
 use crate::page;
-use crate::scene::feed;
 
 /// What is timed: a name, and what runs once in each round.
 pub type Contender<'a> = (&'a str, Box<dyn Fn() -> Duration + 'a>);

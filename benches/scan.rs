@@ -6,22 +6,22 @@
 #![expect(clippy::disallowed_methods, reason = "this is about time, and says how much")]
 #![expect(clippy::disallowed_macros, reason = "the figures go to the terminal")]
 
+#[path = "../tests/gates/fixture.rs"]
+#[expect(dead_code, reason = "there is no session here: only the binary is asked for")]
+mod fixture;
 #[expect(dead_code, reason = "there are no pictures here")]
 mod page;
 mod peer;
 #[expect(dead_code, reason = "medians are enough here")]
 mod race;
-#[path = "../tests/gates/scene.rs"]
-#[expect(dead_code, reason = "there is no session here: only the binary is asked for")]
-mod scene;
 mod tree;
 
 use std::path::Path;
 use std::process::Command;
 
+use fixture::{feed, static_binary};
 use race::Bound::AtLeast;
 use race::{Contender, Findings, race, rounds, time};
-use scene::{feed, static_binary};
 use serde_json::Value;
 
 const BYTES: usize = 100 << 20;

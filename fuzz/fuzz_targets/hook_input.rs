@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut named, mut counted) = (BTreeMap::new(), BTreeMap::<String, (u64, Amount)>::new());
     let (mut told_apart, mut prompt) = (true, None);
     for line in bytes.split(|byte| *byte == b'\n').take(MOST_CALLS) {
-        let line = input::mended(line.to_vec());
+        let line = input::replace_lone_surrogates(line.to_vec());
         let Ok(input) = input::parse(&line) else { continue };
         let event = read_event::event(&input, world.now(), true, &Guard::default());
         told_apart &= *prompt.get_or_insert_with(|| event.prompt_id.clone()) == event.prompt_id;

@@ -64,7 +64,7 @@ impl Candidate {
 }
 
 /// Takes everything in `candidates`: one alone at once, several after a person has said yes to them.
-pub fn pull(
+pub fn take_confirmed(
     env: &Environment,
     lever: Lever,
     (candidates, yes): (Vec<Candidate>, bool),

@@ -84,7 +84,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 
 /// Returns the story of one run or session as text.
 #[cfg(feature = "screen")]
-pub fn story(env: &Environment, target: &Target, page: &Terminal) -> Result<String> {
+pub fn explain_as_text(env: &Environment, target: &Target, page: &Terminal) -> Result<String> {
     told_of(env, Store::open(env)?, (target, None), (Format::Text(Extent::Whole), page))
 }
 

@@ -18,7 +18,7 @@ use crate::store::{self, Store};
 const FILES: [&str; 2] = [store::FILE, "state.db-wal"];
 
 /// Length and time of the state's files.
-type Stamp = [Option<(u64, u64)>; 2];
+type FileStates = [Option<(u64, u64)>; 2];
 
 /// How far a reading goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Depth {
 /// What was read of the state.
 #[derive(Debug, Default)]
 pub struct LiveState {
-    stamp: Stamp,
+    file_states: FileStates,
     /// When the last reading began, in milliseconds since 1970: what hooks had written by then it has.
     pub read_ms: i64,
     /// The sessions that are open, or had an event in the last week.
@@ -47,23 +47,23 @@ pub struct LiveState {
     pub team_caps: Vec<CapUse>,
 }
 
-fn stamp(env: &Environment) -> Stamp {
-    let Ok(folder) = store::folder(env) else { return Stamp::default() };
+fn file_states(env: &Environment) -> FileStates {
+    let Ok(folder) = store::folder(env) else { return FileStates::default() };
     FILES.map(|name| file_info::of(&folder.join(name)).ok().map(|info| (info.length, info.modified_ns)))
 }
 
 impl LiveState {
     /// Whether something was written since the last reading.
     pub fn has_changed(&self, env: &Environment) -> bool {
-        self.stamp != stamp(env)
+        self.file_states != file_states(env)
     }
 
     /// Reads what has changed: sessions that are open, and those that are new. Returns how many it has read.
     pub fn read(&mut self, env: &Environment, depth: Depth) -> Result<usize> {
         self.read_ms = env.now().wall_ms;
         // What is written meanwhile is read the next time.
-        let before = std::mem::replace(&mut self.stamp, stamp(env));
-        if depth == Depth::Transcripts && before == self.stamp && before[0].is_some() {
+        let before = std::mem::replace(&mut self.file_states, file_states(env));
+        if depth == Depth::Transcripts && before == self.file_states && before[0].is_some() {
             return self.read_behind(env);
         }
         let since_ms = env.now().wall_ms.saturating_sub(query::WEEK_MS);

@@ -70,12 +70,12 @@ const STOP: OrderKind = OrderKind {
 
 /// Holds a run or session until it is resumed.
 pub fn pause(env: &Environment, args: &Args) -> Result<ExitCode> {
-    pull(env, args, &PAUSE)
+    give_orders(env, args, &PAUSE)
 }
 
 /// Ends a run or session at its next event.
 pub fn stop(env: &Environment, args: &Args) -> Result<ExitCode> {
-    pull(env, args, &STOP)
+    give_orders(env, args, &STOP)
 }
 
 /// Holds one run or session; returns what is said of it.
@@ -105,13 +105,13 @@ fn giving<'a>(
     })
 }
 
-fn pull(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitCode> {
+fn give_orders(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitCode> {
     let reason = args.reason.as_deref();
     if let Some(named) = args.lever.named() {
         return session_edit::edit_session(env, named, Fits::AtWork, giving(env, kind, reason)?);
     }
     let lever = Lever { verb: verb(kind), takes: "at work", apart: "" };
-    everything::pull(env, lever, (everything::at_work(env)?, args.lever.yes()), |target| {
+    everything::take_confirmed(env, lever, (everything::at_work(env)?, args.lever.yes()), |target| {
         session_edit::edit(env, target, |edit| give(edit, kind, (reason, &OrderGiver::Person), Ok(())))
     })
 }

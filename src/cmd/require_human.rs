@@ -34,7 +34,7 @@ pub fn require(env: &Environment, command: &str) -> Result<()> {
 pub fn require_for(env: &Environment, what: &str) -> Result<()> {
     let clients = require_outside(env, what)?;
     let lives = |(pid, start)| processes::parent_and_start(pid).is_some_and(|(_, now)| now == start);
-    let began = processes::left_alone(env.pid()).unwrap_or_default();
+    let began = processes::orphaned_since(env.pid()).unwrap_or_default();
     match clients.into_iter().any(|client| client.1 < began && lives(client)) {
         true => Err(Error::failed(format!(
             "{what} is a person's to run: it runs in the background, without a terminal, since a Claude Code client is at work"

@@ -60,7 +60,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         None if held.is_empty() => resume_last(env, args),
         None => {
             let lever = Lever { verb: "resume", takes: "held (paused, or stopped by a person)", apart: NOT_TAKEN };
-            everything::pull(env, lever, (held, args.lever.yes()), |target| {
+            everything::take_confirmed(env, lever, (held, args.lever.yes()), |target| {
                 session_edit::edit(env, target, |edit| resume(edit, (&args.grant, args.no_grant)))
             })
         }

@@ -153,7 +153,7 @@ fn give(env: &Environment, lever: &Lever, state: &mut ScreenState) {
             // A column is left free at each side.
             let page = query::page(env);
             let page = Terminal { colour: Colour::Off, width: page.width.saturating_sub(2), ..page };
-            explain::story(env, &target(id), &page).map(|text| {
+            explain::explain_as_text(env, &target(id), &page).map(|text| {
                 state.stage = Stage::Text(text.lines().map(plain).collect(), 0);
                 Vec::new()
             })

@@ -49,20 +49,20 @@ pub fn are_of_tools(limit: &Limit) -> bool {
 }
 
 /// Returns the form of one window.
-pub fn shape(limit: &Limit) -> ValueType {
+pub fn value_type(limit: &Limit) -> ValueType {
     if are_of_tools(limit) { OF_TOOLS } else { OF_REQUESTS }
 }
 
 /// Returns the JSON schema of the limit's key.
 pub fn schema(limit: &Limit) -> Value {
-    let one = shape(limit).schema();
+    let one = value_type(limit).schema();
     let all = if are_of_tools(limit) { json!({ "type": "array", "items": one }) } else { one };
     json!({ "anyOf": [all, { "type": "null" }] })
 }
 
 /// Reads one window, where the JSON is right.
 pub fn read(limit: &Limit, value: &Value) -> Option<WindowSetting> {
-    if !shape(limit).accepts(value) {
+    if !value_type(limit).accepts(value) {
         return None;
     }
     let max = value.get(if are_of_tools(limit) { "max" } else { "max_requests" })?.as_u64()?;

@@ -140,9 +140,9 @@ impl DocumentRead {
             (Takes::PerLimit(each) | Takes::OneOrPerLimit(_, each), Value::Object(entries)) => {
                 self.per_limit(key.name, each, &inside, entries);
             }
-            (Takes::One(shape) | Takes::Keys(shape) | Takes::OneOrPerLimit(shape, _), value) => {
-                let Some(typed) = (key.read)(value).filter(|_| shape.accepts(value)) else {
-                    self.mismatch(&at, value, shape);
+            (Takes::One(value_type) | Takes::Keys(value_type) | Takes::OneOrPerLimit(value_type, _), value) => {
+                let Some(typed) = (key.read)(value).filter(|_| value_type.accepts(value)) else {
+                    self.mismatch(&at, value, value_type);
                     return;
                 };
                 if let (Takes::Keys(_), Some(patterns)) = (key.takes, typed.as_list()) {
@@ -190,7 +190,7 @@ impl DocumentRead {
         for (at, one) in several {
             match rate_windows::read(limit, one) {
                 Some(window) => read.push(window),
-                None => self.mismatch(&at, one, rate_windows::shape(limit)),
+                None => self.mismatch(&at, one, rate_windows::value_type(limit)),
             }
         }
         self.keep(here.place, at, Subject::of_limit("", limit), SettingValue::Windows(read));

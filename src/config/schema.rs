@@ -62,9 +62,9 @@ fn properties(block: Option<Block>) -> Map<String, Value> {
 
 fn takes(key: &Key, block: Option<Block>) -> Value {
     match &key.takes {
-        Takes::One(shape) | Takes::Keys(shape) | Takes::Note(shape) => shape.schema(),
+        Takes::One(value_type) | Takes::Keys(value_type) | Takes::Note(value_type) => value_type.schema(),
         Takes::PerLimit(each) => reference(each.name),
-        Takes::OneOrPerLimit(shape, each) => json!({ "anyOf": [shape.schema(), reference(each.name)] }),
+        Takes::OneOrPerLimit(value_type, each) => json!({ "anyOf": [value_type.schema(), reference(each.name)] }),
         Takes::Block(block) => reference(block.name()),
         Takes::Blocks => json!({ "type": "object", "additionalProperties": reference(Block::Agents.name()) }),
         Takes::Models => block.map_or(Value::Null, of_models),

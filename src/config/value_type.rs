@@ -58,19 +58,19 @@ pub enum ValueType {
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     name: &'static str,
-    shape: ValueType,
+    value_type: ValueType,
     is_needed: bool,
 }
 
 impl Field {
     /// Makes a field that has to be there.
-    pub const fn needed(name: &'static str, shape: ValueType) -> Field {
-        Field { name, shape, is_needed: true }
+    pub const fn needed(name: &'static str, value_type: ValueType) -> Field {
+        Field { name, value_type, is_needed: true }
     }
 
     /// Makes a field that may be left out.
-    pub const fn optional(name: &'static str, shape: ValueType) -> Field {
-        Field { name, shape, is_needed: false }
+    pub const fn optional(name: &'static str, value_type: ValueType) -> Field {
+        Field { name, value_type, is_needed: false }
     }
 }
 
@@ -92,18 +92,18 @@ impl ValueType {
             ValueType::Object(fields) => value.as_object().is_some_and(|entries| {
                 let known = |name: &String| fields.iter().any(|field| field.name == name);
                 let fits = |field: &Field| match entries.get(field.name) {
-                    Some(value) => field.shape.accepts(value),
+                    Some(value) => field.value_type.accepts(value),
                     None => !field.is_needed,
                 };
                 entries.keys().all(known) && fields.iter().all(fits)
             }),
             #[cfg(feature = "watch")]
-            ValueType::Entries(shape) => {
-                value.as_object().is_some_and(|entries| entries.values().all(|value| shape.accepts(value)))
+            ValueType::Entries(value_type) => {
+                value.as_object().is_some_and(|entries| entries.values().all(|value| value_type.accepts(value)))
             }
             #[cfg(feature = "watch")]
             ValueType::LimitKey => value.as_str().is_some_and(|key| REGISTRY.iter().any(|limit| limit.key == key)),
-            ValueType::Either(shapes) => shapes.iter().any(|shape| shape.accepts(value)),
+            ValueType::Either(shapes) => shapes.iter().any(|value_type| value_type.accepts(value)),
             ValueType::Flag => value.is_boolean(),
             ValueType::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             ValueType::WordOrNull(words) => value.is_null() || value.as_str().is_some_and(|word| words.contains(&word)),
@@ -126,9 +126,9 @@ impl ValueType {
         let known = |name: &String| fields.iter().any(|field| field.name == name);
         let unknown = entries.keys().filter(|name| !known(name)).map(|name| format!("`{name}` is no key here"));
         let wrong = fields.iter().filter_map(|field| match entries.get(field.name) {
-            Some(value) if field.shape.accepts(value) => None,
-            Some(_) => Some(format!("`{}` must be {}", field.name, field.shape.expects())),
-            None => field.is_needed.then(|| format!("`{}` ({}) is missing", field.name, field.shape.expects())),
+            Some(value) if field.value_type.accepts(value) => None,
+            Some(_) => Some(format!("`{}` must be {}", field.name, field.value_type.expects())),
+            None => field.is_needed.then(|| format!("`{}` ({}) is missing", field.name, field.value_type.expects())),
         });
         unknown.chain(wrong).collect::<Vec<_>>().join("; ")
     }
@@ -144,12 +144,12 @@ impl ValueType {
             ValueType::Object(fields) => {
                 let field = |field: &Field| {
                     let optional = if field.is_needed { "" } else { ", may be left out" };
-                    format!("`{}` ({}{optional})", field.name, field.shape.expects())
+                    format!("`{}` ({}{optional})", field.name, field.value_type.expects())
                 };
                 format!("an object of {}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
             #[cfg(feature = "watch")]
-            ValueType::Entries(shape) => format!("an object in which each value is {}", shape.expects()),
+            ValueType::Entries(value_type) => format!("an object in which each value is {}", value_type.expects()),
             #[cfg(feature = "watch")]
             ValueType::LimitKey => "the key of a limit".to_owned(),
             ValueType::Either(shapes) => shapes.iter().map(ValueType::expects).collect::<Vec<_>>().join(", or "),
@@ -177,7 +177,7 @@ impl ValueType {
             ValueType::Null => json!({ "type": "null" }),
             ValueType::Object(fields) => object(fields),
             #[cfg(feature = "watch")]
-            ValueType::Entries(shape) => json!({ "type": "object", "additionalProperties": shape.schema() }),
+            ValueType::Entries(value_type) => json!({ "type": "object", "additionalProperties": value_type.schema() }),
             #[cfg(feature = "watch")]
             ValueType::LimitKey => json!({ "enum": REGISTRY.iter().map(|limit| limit.key).collect::<Vec<_>>() }),
             ValueType::Either(shapes) => json!({ "anyOf": shapes.iter().map(ValueType::schema).collect::<Vec<_>>() }),
@@ -213,7 +213,7 @@ pub fn times(kind: &str, low: Value, high: Value) -> Value {
 
 fn object(fields: &[Field]) -> Value {
     let properties: Map<String, Value> =
-        fields.iter().map(|field| (field.name.to_owned(), field.shape.schema())).collect();
+        fields.iter().map(|field| (field.name.to_owned(), field.value_type.schema())).collect();
     let needed: Vec<&str> = fields.iter().filter(|field| field.is_needed).map(|field| field.name).collect();
     json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": needed })
 }

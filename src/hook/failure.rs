@@ -55,7 +55,7 @@ pub fn begin_anew(env: &Environment, folder: &Path, input: &Input, cause: &Error
     Ok(aside)
 }
 
-/// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is mended. What an agent
+/// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is repaired. What an agent
 /// would ask for next could not be counted, so its turn ends with the first batch of which nothing was let through, and no hook
 /// prolongs it. So it is with a state that only a newer version can read: an agent can write that.
 pub fn state(env: &Environment, input: &Input, cause: &Error) -> String {

@@ -100,7 +100,8 @@ pub fn run(env: &Environment) -> ExitCode {
     let deadline = Deadline::start(env);
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
-    let bytes: &'static [u8] = input::mended(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
+    let bytes: &'static [u8] =
+        input::replace_lone_surrogates(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
     if !env.goes_on() {
         answer_bugs(&deadline, bytes);
     }

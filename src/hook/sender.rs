@@ -101,7 +101,7 @@ fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> 
     }
     let is_at_work = processes::is_at_work(client.pid, client.start, client.ns);
     let Some((at, sender)) = nearest else {
-        let began = processes::left_alone(env.pid()).filter(|began| is_at_work && client.start < *began);
+        let began = processes::orphaned_since(env.pid()).filter(|began| is_at_work && client.start < *began);
         return Ok(began.map(|_| "a process that was left behind".to_owned()));
     };
     let is_below = above[at..].iter().any(|(pid, _)| *pid == client.pid);

@@ -79,7 +79,7 @@ pub fn terminal(pid: u32) -> Option<String> {
 
 /// Returns when a process was started that nobody watches: it has no terminal, and what started it, or those above it, has
 /// gone, so that another process has taken it in.
-pub fn left_alone(pid: u32) -> Option<u64> {
+pub fn orphaned_since(pid: u32) -> Option<u64> {
     if system::terminal(pid)?.is_some() {
         return None;
     }

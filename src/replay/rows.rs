@@ -181,8 +181,8 @@ impl Prompt {
 
 impl Transcript {
     fn read_row(&mut self, line: &[u8], (start, end): (u64, u64)) {
-        let mut mended = Vec::new();
-        let Ok(row) = row::parse::<Content>(line, &mut mended) else { return };
+        let mut replaced = Vec::new();
+        let Ok(row) = row::parse::<Content>(line, &mut replaced) else { return };
         if self.session.is_none() {
             self.session = row.session_id.some().map(str::to_owned);
         }

@@ -17,8 +17,8 @@ pub struct CostRow {
 
 /// Parses a line that may be a `cost-state` row.
 pub fn parse(line: &[u8]) -> Option<CostRow> {
-    let mut mended = Vec::new();
-    let row: Row = row::parse(line, &mut mended).ok().filter(|row: &Row| row.kind.0 == "cost-state")?;
+    let mut replaced = Vec::new();
+    let row: Row = row::parse(line, &mut replaced).ok().filter(|row: &Row| row.kind.0 == "cost-state")?;
     let models = row.model_usage.known().unwrap_or_default().into_iter();
     let cost = |model: Object<ModelTotal>| model.known()?.cost.0.map(Amount::from_usd);
     let by_model = models.filter_map(|(name, model)| Some((name, cost(model)?))).collect();

@@ -208,8 +208,8 @@ impl Chunk {
     }
 
     fn take_prompt(&mut self, line: &[u8]) {
-        let mut mended = Vec::new();
-        let Ok(row) = row::parse::<Content>(line, &mut mended) else { return };
+        let mut replaced = Vec::new();
+        let Ok(row) = row::parse::<Content>(line, &mut replaced) else { return };
         if row.is_summary() {
             self.take_summary(&row);
         } else {

@@ -100,15 +100,15 @@ fn is_refusal(line: &[u8], call: &str) -> bool {
     if byte_search::find(REFUSED, line).is_none() {
         return false;
     }
-    let mut mended = Vec::new();
-    let Ok(row) = row::parse::<Content>(line, &mut mended) else { return false };
+    let mut replaced = Vec::new();
+    let Ok(row) = row::parse::<Content>(line, &mut replaced) else { return false };
     row.results().any(|result| result.tool_use_id.0 == call)
 }
 
 /// Returns who answered a call's dialog, where a row says something of it.
 fn by(line: &[u8], call: &str) -> Option<AnsweredBy> {
-    let mut mended = Vec::new();
-    let row = row::parse::<Content>(line, &mut mended).ok()?;
+    let mut replaced = Vec::new();
+    let row = row::parse::<Content>(line, &mut replaced).ok()?;
     if let Some(told) = row.attachment.get().filter(|told| told.kind.0 == BY_HOOK) {
         let is_hook = told.hook_event.0 == "PermissionRequest" && told.call.0 == call;
         return is_hook.then_some(AnsweredBy::Hook);

@@ -22,8 +22,8 @@ const ABOUT_THE_MODEL: &[u8] = b"\"assistant\"";
 fn last<T>(path: &Path, says: impl Fn(&Row) -> Option<T>) -> io::Result<Option<T>> {
     let end = end(path)?;
     Ok(lines_about_the_model(&end).find_map(|line| {
-        let mut mended = Vec::new();
-        model_row(line, &mut mended).and_then(|row| says(&row))
+        let mut replaced = Vec::new();
+        model_row(line, &mut replaced).and_then(|row| says(&row))
     }))
 }
 
@@ -41,8 +41,8 @@ fn lines_about_the_model(end: &[u8]) -> impl Iterator<Item = &[u8]> {
     end.rsplit(|byte| *byte == b'\n').filter(|line| byte_search::find(ABOUT_THE_MODEL, line).is_some())
 }
 
-fn model_row<'a>(line: &'a [u8], mended: &'a mut Vec<u8>) -> Option<Row<'a>> {
-    row::parse(line, mended).ok().filter(|row| row.kind.0 == "assistant")
+fn model_row<'a>(line: &'a [u8], replaced: &'a mut Vec<u8>) -> Option<Row<'a>> {
+    row::parse(line, replaced).ok().filter(|row| row.kind.0 == "assistant")
 }
 
 /// Returns when the model last answered in this session, in milliseconds since 1970. A branch begins with copies of what it answered in
@@ -61,8 +61,8 @@ pub fn responses_since(path: &Path, since_ms: i64) -> io::Result<usize> {
 pub fn responses_within(path: &Path, time: RangeInclusive<i64>) -> io::Result<usize> {
     let (end, mut ids) = (end(path)?, BTreeSet::new());
     for line in lines_about_the_model(&end) {
-        let mut mended = Vec::new();
-        let row = model_row(line, &mut mended)
+        let mut replaced = Vec::new();
+        let row = model_row(line, &mut replaced)
             .filter(|row| row.is_a_models() && row.at_ms().is_some_and(|at_ms| time.contains(&at_ms)));
         ids.extend(row.as_ref().and_then(Row::message).map(|message| message.id().into_owned()));
     }

@@ -189,14 +189,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
     }
 }
 
-/// Parses a line. `mended` is where it is kept when something in it has to be replaced.
-pub fn parse<'a, C>(line: &'a [u8], mended: &'a mut Vec<u8>) -> serde_json::Result<Row<'a, C>>
+/// Parses a line. `replaced` is where it is kept when something in it has to be replaced.
+pub fn parse<'a, C>(line: &'a [u8], replaced: &'a mut Vec<u8>) -> serde_json::Result<Row<'a, C>>
 where
     C: Deserialize<'a> + Default,
 {
     serde_json::from_slice(line).or_else(|_| {
-        *mended = input::mended(String::from_utf8_lossy(line).into_owned().into_bytes());
-        serde_json::from_slice(mended)
+        *replaced = input::replace_lone_surrogates(String::from_utf8_lossy(line).into_owned().into_bytes());
+        serde_json::from_slice(replaced)
     })
 }
 

@@ -36,9 +36,9 @@ pub enum Parsed<'a> {
     Broken(String),
 }
 
-/// Parses a line that holds a usage key; `mended` is as for [`row::parse`].
-pub fn response<'a>(line: &'a [u8], mended: &'a mut Vec<u8>) -> Parsed<'a> {
-    match row::parse(line, mended) {
+/// Parses a line that holds a usage key; `replaced` is as for [`row::parse`].
+pub fn response<'a>(line: &'a [u8], replaced: &'a mut Vec<u8>) -> Parsed<'a> {
+    match row::parse(line, replaced) {
         Ok(row) => of_row(row),
         // The shape of rows that are no responses is not ours to know.
         Err(_) if byte_search::find(br#""type":"assistant""#, line).is_none() => Parsed::Other,
@@ -89,8 +89,8 @@ mod tests {
             (r#","requestSessionId":"s0","sessionId":"s1""#, Some(1_795_168_800_500), Some("s0")),
         ] {
             let line = ROW.replacen(r#","type""#, &format!(r#"{more},"type""#), 1);
-            let mut mended = Vec::new();
-            let Parsed::Response(row) = response(line.as_bytes(), &mut mended) else { panic!("{line}") };
+            let mut replaced = Vec::new();
+            let Parsed::Response(row) = response(line.as_bytes(), &mut replaced) else { panic!("{line}") };
             let billed = row.billed_by.as_deref();
             assert_eq!((&*row.id, &*row.model, row.at_ms, billed), ("a", "m", at_ms, billed_by));
         }

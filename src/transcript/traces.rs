@@ -44,8 +44,8 @@ fn first_in(path: &Path, left: &mut u64) -> io::Result<Option<i64>> {
         let Piece::Lines(bytes) = piece else { continue };
         let named = ours.find(bytes).map_or(&bytes[..0], |_| bytes);
         for line in named.split(|byte| *byte == b'\n').filter(|line| ours.find(line).is_some()) {
-            let mut mended = Vec::new();
-            if let Ok(row) = row::parse(line, &mut mended)
+            let mut replaced = Vec::new();
+            if let Ok(row) = row::parse(line, &mut replaced)
                 && is_ours(&row)
             {
                 return Ok(Some(row.at_ms().unwrap_or(0)));

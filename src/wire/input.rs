@@ -181,7 +181,7 @@ pub fn is_id(text: &str) -> bool {
 }
 
 /// Replaces lone surrogates by U+FFFD: JavaScript can hold and write them, UTF-8 cannot, and the client runs such a call.
-pub fn mended(mut json: Vec<u8>) -> Vec<u8> {
+pub fn replace_lone_surrogates(mut json: Vec<u8>) -> Vec<u8> {
     let unit = |json: &[u8], at: usize| {
         let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn lone_surrogates_are_mended_and_nothing_else() {
-        for (json, mended_to) in [
+        for (json, replaced) in [
             (r#""plain \n \\u""#, r#""plain \n \\u""#),
             (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
             (r#""a\ud800b""#, r#""a\ufffdb""#),
@@ -344,7 +344,7 @@ mod tests {
             (r#""\ud800\u0041""#, r#""\ufffd\u0041""#),
             (r#""cut \ud8"#, r#""cut \ud8"#),
         ] {
-            assert_eq!(String::from_utf8(mended(json.as_bytes().to_vec())).unwrap(), mended_to);
+            assert_eq!(String::from_utf8(replace_lone_surrogates(json.as_bytes().to_vec())).unwrap(), replaced);
         }
     }
 }

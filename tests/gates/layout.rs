@@ -8,7 +8,7 @@ use std::fs;
 use std::ops::Range;
 use std::process::Command;
 
-use crate::scene::{Event, Scene, feed};
+use crate::fixture::{Event, Fixture, feed};
 
 /// Where the order is kept.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/build/order.ld");
@@ -18,9 +18,9 @@ pub struct Ran(String);
 
 impl Ran {
     /// Makes one call.
-    pub fn at(scene: &Scene, event: Event) -> Ran {
-        let (hook, out) = (scene.hook_command(), scene.path("callgrind"));
-        let mut command: Command = scene.command("valgrind");
+    pub fn at(fixture: &Fixture, event: Event) -> Ran {
+        let (hook, out) = (fixture.hook_command(), fixture.path("callgrind"));
+        let mut command: Command = fixture.command("valgrind");
         command.args([
             "--tool=callgrind",
             "--dump-instr=yes",
@@ -29,7 +29,7 @@ impl Ran {
             "--demangle=no",
         ]);
         command.arg(format!("--callgrind-out-file={}", out.display())).arg(hook.get_program()).args(hook.get_args());
-        let output = feed(&mut command, &scene.payload(event, 2048));
+        let output = feed(&mut command, &fixture.payload(event, 2048));
         assert!(output.status.success(), "the hook failed below valgrind: {}", String::from_utf8_lossy(&output.stderr));
         Ran(fs::read_to_string(out).unwrap())
     }

@@ -5,9 +5,9 @@
 #![expect(clippy::disallowed_methods, reason = "the test says which binary it measures")]
 #![expect(clippy::disallowed_macros, reason = "the figures are worth reading when all is well, too")]
 
+mod fixture;
 mod layout;
 mod replay;
-mod scene;
 #[path = "../../benches/tree.rs"]
 mod tree;
 mod walk;
@@ -15,8 +15,8 @@ mod walk;
 use std::process::Output;
 use std::{env, fs};
 
+use fixture::{Event, Fixture, feed, static_binary};
 use layout::Ran;
-use scene::{Event, Scene, feed, static_binary};
 
 /// The most system calls of a call.
 const MOST_SYSTEM_CALLS: u64 = 225;
@@ -31,7 +31,7 @@ const EVERY_LIMIT: &str = include_str!("everything.json");
 
 /// A call: what is done before it, the event, how it reads in the table, and the most instructions that it may take: under a
 /// configuration that says nothing, and with every limit switched on.
-type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
+type Budget = (fn(&Fixture), Event, &'static str, [u64; 2]);
 
 /// The calls that a session makes most. The same sources take up to 3 % more or less by the folder that they are compiled in: its
 /// name is in the hashes by which the compiler orders functions. So the figures are a twentieth above what was seen last.
@@ -39,24 +39,24 @@ type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
 /// At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read, and the budgets that sessions share read and written.
 const CALLS: [Budget; 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_630_000, 1_890_000]),
+    (|fixture| fixture.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_630_000, 1_890_000]),
     (
-        |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
+        |fixture| fixture.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
         [1_550_000, 1_848_000],
     ),
     (
-        |scene| {
-            scene.hooks(&[Event::PreToolUse, Event::PostToolUse]);
-            scene.write_transcript(64 << 10);
+        |fixture| {
+            fixture.hooks(&[Event::PreToolUse, Event::PostToolUse]);
+            fixture.write_transcript(64 << 10);
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
         [1_955_000, 2_625_000],
     ),
     // Its agent writes nothing down, so that every second call charges two responses at an estimate.
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_592_000, 2_238_000]),
+    (|fixture| fixture.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_592_000, 2_238_000]),
 ];
 
 #[test]
@@ -78,16 +78,16 @@ fn a_call_under_every_limit_stays_within_its_budgets() {
 
 /// Measures every call under a configuration, against the budgets of this column.
 fn stays_within(config: &str, column: usize) {
-    let scene = Scene::under(&static_binary(), config);
-    scene.stretch_transcript();
-    scene.hooks(&[Event::PostToolBatch]);
+    let fixture = Fixture::under(&static_binary(), config);
+    fixture.stretch_transcript();
+    fixture.hooks(&[Event::PostToolBatch]);
     println!("| a call with 2 KB of input | instructions | at most | system calls | at most |");
     println!("|---|--:|--:|--:|--:|");
     let mut over = Vec::new();
     for (before, event, name, most) in CALLS {
         let most = most[column];
-        let instructions = median(|| measure(&scene, before, event, instructions));
-        let system_calls = median(|| measure(&scene, before, event, system_calls));
+        let instructions = median(|| measure(&fixture, before, event, instructions));
+        let system_calls = median(|| measure(&fixture, before, event, system_calls));
         println!("| {name} | {instructions} | {most} | {system_calls} | {MOST_SYSTEM_CALLS} |");
         if instructions > most || system_calls > MOST_SYSTEM_CALLS {
             over.push(name);
@@ -98,14 +98,14 @@ fn stays_within(config: &str, column: usize) {
 
 #[test]
 fn calls_seldom_sync() {
-    let scene = Scene::new(&static_binary());
+    let fixture = Fixture::new(&static_binary());
     let mut syncs = 0;
     // What a session does most: a call, its end, and the end of its batch with a new response.
     for event in [Event::PreToolUse, Event::PostToolUse, Event::PostToolBatch].into_iter().cycle().take(100) {
         if event == Event::PostToolBatch {
-            scene.write_transcript(8 << 10);
+            fixture.write_transcript(8 << 10);
         }
-        syncs += traced(&scene, event, "fsync,fdatasync,msync,sync_file_range");
+        syncs += traced(&fixture, event, "fsync,fdatasync,msync,sync_file_range");
     }
     println!("| syncs in a hundred calls | {syncs} | {MOST_SYNCS} |");
     assert!(syncs <= MOST_SYNCS, "{syncs} syncs in a hundred calls, at most {MOST_SYNCS}");
@@ -115,10 +115,10 @@ fn calls_seldom_sync() {
 fn the_functions_of_a_call_stand_side_by_side() {
     let mut calls = Vec::new();
     for config in ["{}", EVERY_LIMIT] {
-        let scene = Scene::among(&static_binary(), config, 10);
+        let fixture = Fixture::among(&static_binary(), config, 10);
         for (before, event, ..) in CALLS {
-            before(&scene);
-            calls.push((event, Ran::at(&scene, event)));
+            before(&fixture);
+            calls.push((event, Ran::at(&fixture, event)));
         }
     }
     if env::var_os("FUSEBOX_REGENERATE").is_some() {
@@ -132,17 +132,17 @@ fn the_functions_of_a_call_stand_side_by_side() {
     }
 }
 
-fn measure(scene: &Scene, before: fn(&Scene), event: Event, meter: fn(&Scene, Event) -> u64) -> u64 {
-    before(scene);
-    meter(scene, event)
+fn measure(fixture: &Fixture, before: fn(&Fixture), event: Event, meter: fn(&Fixture, Event) -> u64) -> u64 {
+    before(fixture);
+    meter(fixture, event)
 }
 
 /// Counts the instructions of one call.
-fn instructions(scene: &Scene, event: Event) -> u64 {
-    let hook = scene.hook_command();
-    let mut command = scene.command("valgrind");
+fn instructions(fixture: &Fixture, event: Event) -> u64 {
+    let hook = fixture.hook_command();
+    let mut command = fixture.command("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(hook.get_program()).args(hook.get_args());
-    collected(&feed(&mut command, &scene.payload(event, 2048)))
+    collected(&feed(&mut command, &fixture.payload(event, 2048)))
 }
 
 /// Returns how many instructions callgrind has counted.
@@ -154,17 +154,17 @@ fn collected(output: &Output) -> u64 {
 }
 
 /// Counts the system calls of one call.
-fn system_calls(scene: &Scene, event: Event) -> u64 {
-    traced(scene, event, "all")
+fn system_calls(fixture: &Fixture, event: Event) -> u64 {
+    traced(fixture, event, "all")
 }
 
 /// Counts those system calls of one call that `which` names.
-fn traced(scene: &Scene, event: Event, which: &str) -> u64 {
-    let hook = scene.hook_command();
-    let trace = scene.path("trace");
-    let mut command = scene.command("strace");
+fn traced(fixture: &Fixture, event: Event, which: &str) -> u64 {
+    let hook = fixture.hook_command();
+    let trace = fixture.path("trace");
+    let mut command = fixture.command("strace");
     command.args(["-f", "-qq", "-e", &format!("trace={which}"), "-o"]).arg(&trace);
-    let output = feed(command.arg(hook.get_program()).args(hook.get_args()), &scene.payload(event, 2048));
+    let output = feed(command.arg(hook.get_program()).args(hook.get_args()), &fixture.payload(event, 2048));
     assert!(output.status.success(), "strace failed: {}", String::from_utf8_lossy(&output.stderr));
     // `PID name(arguments) = result`; a call that waited has a second line, `<... name resumed>`.
     let lines = fs::read_to_string(trace).unwrap();

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::scene::{feed, static_binary};
+use crate::fixture::{feed, static_binary};
 use crate::{collected, tree};
 
 /// How many bytes of transcripts are played.

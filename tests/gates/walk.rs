@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::scene::{Event, Scene, feed};
+use crate::fixture::{Event, Fixture, feed};
 
 const PAGE: &str = include_str!("../../ARCHITECTURE.md");
 /// The sections that name them.
@@ -21,12 +21,12 @@ fn named() -> BTreeSet<&'static str> {
 }
 
 /// Returns the files that a call enters, by the lines of its functions in the debug build.
-fn entered(scene: &Scene) -> BTreeSet<String> {
-    let (hook, out) = (scene.hook_command(), scene.path("entered"));
-    let mut command = scene.command("valgrind");
+fn entered(fixture: &Fixture) -> BTreeSet<String> {
+    let (hook, out) = (fixture.hook_command(), fixture.path("entered"));
+    let mut command = fixture.command("valgrind");
     command.args(["--tool=callgrind", "--compress-strings=no", &format!("--callgrind-out-file={}", out.display())]);
     command.arg(hook.get_program()).args(hook.get_args());
-    let output = feed(&mut command, &scene.payload(Event::PreToolUse, 2048));
+    let output = feed(&mut command, &fixture.payload(Event::PreToolUse, 2048));
     assert!(output.status.success(), "the hook failed below valgrind: {}", String::from_utf8_lossy(&output.stderr));
     let text = fs::read_to_string(out).unwrap();
     let files =
@@ -37,11 +37,11 @@ fn entered(scene: &Scene) -> BTreeSet<String> {
 
 #[test]
 fn a_call_enters_no_file_that_architecture_does_not_name() {
-    let scene = Scene::empty(Path::new(env!("CARGO_BIN_EXE_fusebox")));
-    scene.hooks(&[Event::SessionStart, Event::UserPromptSubmit, Event::PreToolUse]);
-    scene.write_transcript(8 << 10);
-    scene.hooks(&[Event::PostToolUse, Event::PostToolBatch]);
-    let (entered, named) = (entered(&scene), named());
+    let fixture = Fixture::empty(Path::new(env!("CARGO_BIN_EXE_fusebox")));
+    fixture.hooks(&[Event::SessionStart, Event::UserPromptSubmit, Event::PreToolUse]);
+    fixture.write_transcript(8 << 10);
+    fixture.hooks(&[Event::PostToolUse, Event::PostToolBatch]);
+    let (entered, named) = (entered(&fixture), named());
     assert!(entered.len() > 100, "the debug build does not tell its files: {entered:?}");
     let is_named = |file: &str| named.contains(file) || EVERYWHERE.iter().any(|folder| file.starts_with(folder));
     let unnamed: Vec<&String> = entered.iter().filter(|file| !is_named(file)).collect();

@@ -5,8 +5,8 @@
 
 use serde_json::json;
 
+use crate::fixture::{Answer, Fixture};
 use crate::session::Session;
-use crate::stage::{Answer, Stage};
 
 /// The kinds of limits by their options of `prlimit`, with the least value that is tried and the power of four that is no longer.
 /// Below the first the system starts no program of this size, and no client either; from the second on none binds a call.
@@ -33,10 +33,10 @@ fn whatever_limits_a_call_inherits_the_limit_holds() {
         for value in std::iter::once(0).chain((0..ample).map(|power| 4_u64.pow(power))).filter(|value| *value >= least)
         {
             let limits = json!({"max_turns": 1, "grace_turns": 0, "timeout_action": "terminate"});
-            let stage = Stage::under(&json!({"session": limits}));
-            let session = Session::begin(&stage, "s1");
+            let fixture = Fixture::under(&json!({"session": limits}));
+            let session = Session::begin(&fixture, "s1");
             assert_eq!(session.works("t1"), Answer::Allowed);
-            let outcome = stage
+            let outcome = fixture
                 .hook()
                 .through(&["prlimit", &format!("--{kind}={value}:{value}")])
                 .tell(&session.requests("Read", "t2"));

@@ -9,8 +9,8 @@ use std::time::Duration;
 use fusebox::wire::events::{EVENTS, EventName};
 use serde_json::{Value, json};
 
+use crate::fixture::{Answer, Fixture, Hook, Outcome, apart, asked, make_pipe, until};
 use crate::session::Session;
-use crate::stage::{Answer, Hook, Outcome, Stage, apart, asked, make_pipe, until};
 
 /// How long before the client gives up the answer is there.
 const SPARE: Duration = Duration::from_secs(1);
@@ -72,14 +72,14 @@ fn mounts() -> bool {
 }
 
 /// A session under a limit that its one call has used up.
-fn used_up() -> Stage {
-    let stage = Stage::under(&json!({}));
+fn used_up() -> Fixture {
+    let fixture = Fixture::under(&json!({}));
     let limits = json!({"max_turns": 1, "max_requests": 1, "grace_turns": 0, "timeout_action": "terminate"});
     let policy = json!({"session": limits});
-    stage.write("project/.claude/fusebox.json", policy.to_string());
-    stage.write("project/.claude/logs/.gitignore", "*\n");
-    assert_eq!(Session::begin(&stage, "s1").works("t1"), Answer::Allowed);
-    stage
+    fixture.write("project/.claude/fusebox.json", policy.to_string());
+    fixture.write("project/.claude/logs/.gitignore", "*\n");
+    assert_eq!(Session::begin(&fixture, "s1").works("t1"), Answer::Allowed);
+    fixture
 }
 
 /// Returns an event of the session whose cap is used up.
@@ -96,7 +96,7 @@ fn event_of(session: &Session, name: EventName) -> Value {
         }
         EventName::PostToolBatch => session.batch("Read", "t2"),
         EventName::ConfigChange => {
-            let file = session.stage.text("project/.claude/settings.json");
+            let file = session.fixture.text("project/.claude/settings.json");
             session.event(name.as_str(), &json!({"source": "project_settings", "file_path": file}))
         }
         EventName::PreCompact => session.event(name.as_str(), &json!({"trigger": "auto", "custom_instructions": null})),
@@ -106,7 +106,7 @@ fn event_of(session: &Session, name: EventName) -> Value {
 
 /// Makes a place hang for the hook, with what has to be there beside it. How long the hook alone took, in seconds, is written to `took`.
 fn hang<'a>(hook: Hook<'a>, (how, place): (Hangs, &str), took: &Path) -> (Hook<'a>, Option<Child>) {
-    let path = hook.stage().path(place);
+    let path = hook.fixture().path(place);
     let over = |mode| apart().iter().copied().chain(["sh", "-c", MOUNT, "sh", path.to_str().unwrap(), mode]).collect();
     let before: Vec<&str> = match how {
         Hangs::Folder => over("40000"),
@@ -153,11 +153,11 @@ fn check(name: EventName, outcome: &Outcome, took: Option<f64>) -> Option<String
 
 /// Makes one place hang under one event.
 fn strike(way: (Hangs, &'static str), name: EventName) -> Option<String> {
-    let stage = used_up();
-    let session = Session::named(&stage, "s1");
+    let fixture = used_up();
+    let session = Session::named(&fixture, "s1");
     let event = event_of(&session, name);
-    let took = stage.path("took");
-    let (hook, beside) = hang(stage.hook(), way, &took);
+    let took = fixture.path("took");
+    let (hook, beside) = hang(fixture.hook(), way, &took);
     let outcome = hook.tell(&event);
     let took = fs::read_to_string(took).ok().and_then(|took| took.trim().parse().ok());
     if let Some(mut holder) = beside {
@@ -200,9 +200,9 @@ fn whatever_hangs_each_event_is_answered_in_time() {
 #[test]
 fn a_command_that_judges_has_its_own_time() {
     let completion = json!({"command": "sleep 8; echo not yet >&2; exit 2", "timeout_ms": 20_000});
-    let stage = Stage::under(&json!({"main": {"completion": completion}}));
-    let session = Session::begin(&stage, "s1");
-    let outcome = stage.hook().tell(&event_of(&session, EventName::Stop));
+    let fixture = Fixture::under(&json!({"main": {"completion": completion}}));
+    let session = Session::begin(&fixture, "s1");
+    let outcome = fixture.hook().tell(&event_of(&session, EventName::Stop));
     assert!(outcome.took >= Duration::from_secs(8), "{outcome:?}");
     let Answer::Refused(why) = outcome.ok() else { panic!("it was let go") };
     assert!(why.contains("not yet"), "{why}");
@@ -233,12 +233,12 @@ fn taken(pid: u32) -> String {
 
 #[test]
 fn no_other_process_of_the_user_gets_at_the_answer() {
-    let stage = used_up();
-    let session = Session::named(&stage, "s1");
+    let fixture = used_up();
+    let session = Session::named(&fixture, "s1");
     let opened = ["chmod", "-R", "a+rwX"].map(str::to_owned);
-    let binary = stage.path("fusebox");
-    fs::copy(crate::stage::binary(), &binary).unwrap();
-    let all = stage.path("");
+    let binary = fixture.path("fusebox");
+    fs::copy(crate::fixture::binary(), &binary).unwrap();
+    let all = fixture.path("");
     assert!(Command::new(&opened[0]).args(&opened[1..]).arg(&all).status().unwrap().success());
     let open_to = NOBODY.map(str::to_owned);
     let mut plain = Command::new(NOBODY[0])
@@ -251,7 +251,7 @@ fn no_other_process_of_the_user_gets_at_the_answer() {
     until("a plain process can be got at", || taken(plain.id()).contains("copy"));
     plain.kill().unwrap();
     plain.wait().unwrap();
-    let mut hook = stage.hook().of(&binary).command(&open_to).spawn().unwrap();
+    let mut hook = fixture.hook().of(&binary).command(&open_to).spawn().unwrap();
     until("the hook is closed to others", || taken(hook.id()).is_empty());
     let mut input = hook.stdin.take().unwrap();
     std::io::Write::write_all(&mut input, session.requests("Read", "t2").to_string().as_bytes()).unwrap();

@@ -7,6 +7,7 @@
 mod crash;
 mod crowd;
 mod faults;
+mod fixture;
 mod growth;
 mod inherited;
 mod late;
@@ -14,5 +15,4 @@ mod page;
 mod panics;
 mod paths;
 mod session;
-mod stage;
 mod versions;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::stage::asked;
+use crate::fixture::asked;
 
 /// Tests write the page in turn.
 static WRITING: Mutex<()> = Mutex::new(());

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use crate::fixture::{Answer, Fixture};
 use crate::session::Session;
-use crate::stage::{Answer, Stage};
 
 /// Fails the first time that the program asks for random numbers, where the standard library panics.
 const PANIC: [&str; 9] =
@@ -14,11 +14,11 @@ const LENGTHS: usize = 16;
 #[test]
 fn a_panic_is_answered_wherever_it_lies_in_memory() {
     for on_error in ["allow", "deny"] {
-        let stage = Stage::under(&json!({"on_error": on_error}));
-        let session = Session::begin(&stage, "s1");
+        let fixture = Fixture::under(&json!({"on_error": on_error}));
+        let session = Session::begin(&fixture, "s1");
         for length in 1..=LENGTHS {
             let event = session.requests("Read", &"t".repeat(length));
-            let outcome = stage.hook().through(&PANIC).tell(&event);
+            let outcome = fixture.hook().through(&PANIC).tell(&event);
             assert!(outcome.stderr.contains("panicked"), "nothing was tried: {outcome:?}");
             assert_eq!(outcome.code, Some(0), "length {length}: {outcome:?}");
             let is_allowed = Answer::of(&outcome.stdout) == Answer::Allowed;

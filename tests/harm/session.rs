@@ -2,32 +2,32 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{Answer, Stage};
+use crate::fixture::{Answer, Fixture};
 
 /// The time in every row: that of the rows is their own, whatever the machine's clock says.
 const TIME: &str = "2026-11-20T10:00:00.000Z";
 
-/// A session on a stage, or one agent in it.
+/// A session of a fixture, or one agent in it.
 #[derive(Clone)]
 pub struct Session<'a> {
     /// Where it happens.
-    pub stage: &'a Stage,
+    pub fixture: &'a Fixture,
     id: String,
     agent: Option<&'static str>,
 }
 
 impl<'a> Session<'a> {
     /// Names a session.
-    pub fn named(stage: &'a Stage, id: &str) -> Session<'a> {
-        Session { stage, id: id.to_owned(), agent: None }
+    pub fn named(fixture: &'a Fixture, id: &str) -> Session<'a> {
+        Session { fixture, id: id.to_owned(), agent: None }
     }
 
     /// Starts a session and gives it a prompt.
-    pub fn begin(stage: &'a Stage, id: &str) -> Session<'a> {
-        let session = Session::named(stage, id);
+    pub fn begin(fixture: &'a Fixture, id: &str) -> Session<'a> {
+        let session = Session::named(fixture, id);
         session.append(&[session.user(&json!("go"))]);
         for event in [session.starts(), session.prompt()] {
-            stage.hook().tell(&event).ok();
+            fixture.hook().tell(&event).ok();
         }
         session
     }
@@ -37,7 +37,7 @@ impl<'a> Session<'a> {
         Session { agent: Some(id), ..self.clone() }
     }
 
-    /// Returns where the transcript lies on the stage.
+    /// Returns where the transcript lies in the fixture.
     pub fn transcript(&self) -> String {
         match self.agent {
             Some(agent) => format!("live/{}/subagents/agent-{agent}.jsonl", self.id),
@@ -47,13 +47,13 @@ impl<'a> Session<'a> {
 
     /// Adds rows to the transcript.
     pub fn append(&self, rows: &[Value]) {
-        self.stage.append(&self.transcript(), rows);
+        self.fixture.append(&self.transcript(), rows);
     }
 
     /// Returns an event, with `rest` in it.
     pub fn event(&self, name: &str, rest: &Value) -> Value {
-        let mut event = json!({"session_id": self.id, "transcript_path": self.stage.text(&format!("live/{}.jsonl", self.id)),
-            "cwd": self.stage.text("project"), "prompt_id": format!("{}-p1", self.id), "hook_event_name": name});
+        let mut event = json!({"session_id": self.id, "transcript_path": self.fixture.text(&format!("live/{}.jsonl", self.id)),
+            "cwd": self.fixture.text("project"), "prompt_id": format!("{}-p1", self.id), "hook_event_name": name});
         let fields = event.as_object_mut().unwrap();
         if let Some(agent) = self.agent {
             fields.insert("agent_id".to_owned(), json!(agent));
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
     /// Makes one call as the client does, to the end of its batch where it is allowed.
     #[track_caller]
     pub fn works(&self, id: &str) -> Answer {
-        let answer = self.stage.hook().tell(&self.requests("Read", id)).ok();
+        let answer = self.fixture.hook().tell(&self.requests("Read", id)).ok();
         if answer == Answer::Allowed {
             self.goes_on(id);
         }
@@ -126,7 +126,7 @@ impl<'a> Session<'a> {
     pub fn goes_on(&self, id: &str) {
         self.append(&self.rows("Read", id));
         for event in [self.ends("Read", id), self.batch("Read", id)] {
-            self.stage.hook().tell(&event).ok();
+            self.fixture.hook().tell(&event).ok();
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use crate::fixture::{Answer, Fixture, Meter, asked, binary};
 use crate::session::Session;
-use crate::stage::{Answer, Meter, Stage, asked, binary};
 
 const CAP: u64 = 20;
 
@@ -11,10 +11,10 @@ const CAP: u64 = 20;
 fn with_an_older_binary_on_one_state() {
     let older = asked("FUSEBOX_OLD_BIN").expect("FUSEBOX_OLD_BIN names no binary");
     let binaries = [older.into(), binary()];
-    let stage = Stage::under(&json!({"main": {"max_turns": CAP, "grace_turns": 0}}));
-    let session = Session::begin(&stage, "s1");
+    let fixture = Fixture::under(&json!({"main": {"max_turns": CAP, "grace_turns": 0}}));
+    let session = Session::begin(&fixture, "s1");
     let mut hooks = binaries.iter().cycle();
-    let mut tell = |event| stage.hook().of(hooks.next().unwrap()).tell(&event).ok();
+    let mut tell = |event| fixture.hook().of(hooks.next().unwrap()).tell(&event).ok();
     let mut ran = 0;
     while tell(session.requests("Read", &format!("t{ran}"))) == Answer::Allowed {
         let id = format!("t{ran}");
@@ -28,5 +28,5 @@ fn with_an_older_binary_on_one_state() {
         }
         ran += 1;
     }
-    assert_eq!((ran, stage.meter("s1", Meter::Turns), stage.meter("s1", Meter::Requests)), (CAP, CAP, CAP));
+    assert_eq!((ran, fixture.meter("s1", Meter::Turns), fixture.meter("s1", Meter::Requests)), (CAP, CAP, CAP));
 }

@@ -2,9 +2,9 @@
 //! an estimate, once, to the run that was compacted, and caps act on it.
 
 mod expired;
+pub mod fixture;
 mod forks;
 pub mod law;
-pub mod scene;
 
 use fusebox::domain::amount::Amount;
 use serde_json::{Value, json};

@@ -117,28 +117,28 @@ enum Who {
 }
 
 /// A session whose second call of an agent asks for more.
-struct Scene {
+struct Fixture {
     world: TestWorld,
     who: Who,
     /// Whether somebody attends, as the client says it.
     attended: &'static str,
 }
 
-impl Scene {
-    fn new(who: Who, limits: &Value) -> Scene {
+impl Fixture {
+    fn new(who: Who, limits: &Value) -> Fixture {
         let world = TestWorld::new();
         let config = json!({"main": limits, "agents": {"worker": limits}, "session": {"max_cost_usd": null}});
         world.write("home/.claude/fusebox.json", config.to_string());
         let start = "{\"type\":\"user\",\"message\":{\"content\":\"go\"}}\n";
         world.write("s1.jsonl", start);
-        let scene = Scene { world, who, attended: "1" };
-        scene.tell("SessionStart", json!({"source": "startup"}));
-        scene.tell("UserPromptSubmit", json!({"prompt": "go"}));
+        let fixture = Fixture { world, who, attended: "1" };
+        fixture.tell("SessionStart", json!({"source": "startup"}));
+        fixture.tell("UserPromptSubmit", json!({"prompt": "go"}));
         if who == Who::Worker {
-            scene.tell("SubagentStart", json!({}));
-            scene.world.write("s1/subagents/agent-a1.jsonl", start);
+            fixture.tell("SubagentStart", json!({}));
+            fixture.world.write("s1/subagents/agent-a1.jsonl", start);
         }
-        scene
+        fixture
     }
 
     fn transcript(&self) -> std::path::PathBuf {
@@ -207,23 +207,23 @@ fn limits() -> Value {
 
 /// Lets a dialog be answered, and returns how many calls ran after its own, and what the log says.
 fn answered(who: Who, happens: fn(&Path), written: Written, is_late: bool) -> (usize, String) {
-    let scene = Scene::new(who, &limits());
-    assert_eq!(scene.requests("t1"), "");
-    scene.ends("t1", None);
-    scene.batch("t1");
-    let asked = scene.requests("t2");
+    let fixture = Fixture::new(who, &limits());
+    assert_eq!(fixture.requests("t1"), "");
+    fixture.ends("t1", None);
+    fixture.batch("t1");
+    let asked = fixture.requests("t2");
     assert!(asked.contains(r#""ask""#), "{who:?}: {asked}");
-    happens(&scene.transcript());
-    scene.ends("t2", None);
+    happens(&fixture.transcript());
+    fixture.ends("t2", None);
     if !is_late {
-        scene.writes(written, "t2");
+        fixture.writes(written, "t2");
     }
-    scene.batch("t2");
+    fixture.batch("t2");
     if is_late {
-        scene.writes(written, "t2");
+        fixture.writes(written, "t2");
     }
-    let ran = scene.works_on();
-    (ran, scene.logged())
+    let ran = fixture.works_on();
+    (ran, fixture.logged())
 }
 
 #[test]
@@ -256,18 +256,18 @@ type Held = (Who, &'static str, Written, Happens, bool);
 /// Says what is wrong with the working time of a run that made one call, which a dialog held for so long.
 fn misjudged((who, attended, written, (name, happens), is_off): Held) -> Option<String> {
     let began = now_ms();
-    let mut scene = Scene::new(who, &json!({"max_turns": 99, "warn_at": []}));
-    scene.attended = attended;
-    assert_eq!(scene.requests("t1"), "");
-    scene.tell("PermissionRequest", json!({"tool_name": "Read", "tool_input": {"file_path": "t1"}}));
-    happens(&scene.transcript());
+    let mut fixture = Fixture::new(who, &json!({"max_turns": 99, "warn_at": []}));
+    fixture.attended = attended;
+    assert_eq!(fixture.requests("t1"), "");
+    fixture.tell("PermissionRequest", json!({"tool_name": "Read", "tool_input": {"file_path": "t1"}}));
+    happens(&fixture.transcript());
     stays_open();
-    scene.ends("t1", Some(0));
-    scene.writes(written, "t1");
-    scene.batch("t1");
+    fixture.ends("t1", Some(0));
+    fixture.writes(written, "t1");
+    fixture.batch("t1");
     // This one is asked for once the transcript tells who answered.
-    scene.requests("t2");
-    let status: Value = serde_json::from_str(&scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+    fixture.requests("t2");
+    let status: Value = serde_json::from_str(&fixture.world.run(&["status", "--all", "--json"]).ok()).unwrap();
     // The run is at work, and counts on until it is looked at.
     let (passed, open) = (u128::from(now_ms() - began), OPEN.as_millis());
     let runs = status["sessions"][0]["runs"].as_array().unwrap().clone();
@@ -318,20 +318,20 @@ fn a_wait_is_off_the_clock_only_where_a_person_was_waited_for() {
 #[test]
 fn an_agent_that_is_quicker_than_its_transcript_is_asked_about_again() {
     for who in [Who::Main, Who::Worker] {
-        let scene = Scene::new(who, &limits());
-        scene.requests("t1");
-        scene.ends("t1", None);
-        scene.batch("t1");
-        assert!(scene.requests("t2").contains(r#""ask""#));
+        let fixture = Fixture::new(who, &limits());
+        fixture.requests("t1");
+        fixture.ends("t1", None);
+        fixture.batch("t1");
+        assert!(fixture.requests("t2").contains(r#""ask""#));
         // The Yes came too soon to grant anything, and nothing shows yet who gave it.
-        scene.ends("t2", Some(0));
-        scene.batch("t2");
-        let early = scene.requests("t3");
+        fixture.ends("t2", Some(0));
+        fixture.batch("t2");
+        let early = fixture.requests("t3");
         assert!(early.contains("can be tried again"), "{who:?}: {early}");
-        let over = scene.batch("t3");
+        let over = fixture.batch("t3");
         assert!(!over.contains(r#""continue":false"#), "{who:?}: {over}");
-        scene.writes(Written::Source("user_temporary"), "t2");
-        let again = scene.requests("t4");
+        fixture.writes(Written::Source("user_temporary"), "t2");
+        let again = fixture.requests("t4");
         assert!(again.contains(r#""ask""#), "{who:?}: {again}");
     }
 }

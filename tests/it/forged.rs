@@ -83,27 +83,27 @@ fn cheap(rows: &[Value], id: &str, model: &str) -> Value {
 }
 
 /// A session under a policy.
-struct Scene {
+struct Fixture {
     world: TestWorld,
     place: Place,
     rows: Vec<Value>,
 }
 
-impl Scene {
-    fn begin(place: Place, policy: &Value) -> Scene {
-        let scene = Scene { world: TestWorld::new(), place: Place::Main, rows: Vec::new() };
-        scene.world.write("home/.claude/fusebox.json", policy.to_string());
-        scene.event("SessionStart", &json!({"source": "startup", "model": "claude-opus-5-5"}));
-        scene.event("UserPromptSubmit", &json!({"prompt": "go"}));
-        let mut scene = scene;
-        scene.responds("first", |_| {});
-        scene.batch(0);
-        scene.place = place;
+impl Fixture {
+    fn begin(place: Place, policy: &Value) -> Fixture {
+        let fixture = Fixture { world: TestWorld::new(), place: Place::Main, rows: Vec::new() };
+        fixture.world.write("home/.claude/fusebox.json", policy.to_string());
+        fixture.event("SessionStart", &json!({"source": "startup", "model": "claude-opus-5-5"}));
+        fixture.event("UserPromptSubmit", &json!({"prompt": "go"}));
+        let mut fixture = fixture;
+        fixture.responds("first", |_| {});
+        fixture.batch(0);
+        fixture.place = place;
         if place == Place::Subagent {
-            scene.rows.clear();
-            scene.event("SubagentStart", &json!({}));
+            fixture.rows.clear();
+            fixture.event("SubagentStart", &json!({}));
         }
-        scene
+        fixture
     }
 
     fn event(&self, name: &str, rest: &Value) -> String {
@@ -190,10 +190,10 @@ fn no_forgery_in_any_place_takes_a_limit_further() {
     let mut wrong = String::new();
     for (scope, key) in [("session", "max_cost_usd"), ("user", "max_cost_usd_per_day")] {
         for place in [Place::Main, Place::Subagent] {
-            let (honest, _) = Scene::begin(place, &policy(scope, key)).works(|_, _| {});
+            let (honest, _) = Fixture::begin(place, &policy(scope, key)).works(|_, _| {});
             assert!((FIT as usize - 2..FIT as usize).contains(&honest), "{key}, {place:?}: {honest}");
             for (name, forge) in FORGERIES {
-                let (got, told) = Scene::begin(place, &policy(scope, key)).works(forge);
+                let (got, told) = Fixture::begin(place, &policy(scope, key)).works(forge);
                 if got > honest + MORE {
                     wrong += &format!("{key}, {place:?}, {name}: {got} responses in place of {honest}\n");
                 } else if got > honest && !told.contains("estimated") && !told.contains("average one") {
@@ -213,40 +213,40 @@ fn uses(usage: Value) -> impl FnOnce(&mut Vec<Value>) {
 #[test]
 fn a_response_whose_rows_grow_is_charged_exactly() {
     for place in [Place::Main, Place::Subagent] {
-        let mut scene = Scene::begin(place, &json!({}));
+        let mut fixture = Fixture::begin(place, &json!({}));
         for number in 1..4 {
             let id = format!("m{number}");
             // What is read while it streams says next to nothing yet.
             for usage in [json!({}), json!({"input_tokens": 10, "output_tokens": 1})] {
-                scene.responds(&id, uses(usage));
+                fixture.responds(&id, uses(usage));
                 let call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": format!("t{number}")});
-                scene.event("PreToolUse", &call);
+                fixture.event("PreToolUse", &call);
             }
-            scene.responds(&id, |_| {});
-            assert_eq!(scene.batch(number), "", "{place:?}");
+            fixture.responds(&id, |_| {});
+            assert_eq!(fixture.batch(number), "", "{place:?}");
         }
-        assert_eq!(scene.spent(), (4, ONE * 4), "{place:?}");
+        assert_eq!(fixture.spent(), (4, ONE * 4), "{place:?}");
     }
 }
 
 #[test]
 fn a_doubted_response_that_grows_later_takes_the_place_of_its_estimate() {
     for place in [Place::Main, Place::Subagent] {
-        let mut scene = Scene::begin(place, &json!({}));
-        scene.responds("m1", |_| {});
-        scene.batch(1);
-        scene.responds("m2", uses(json!({"input_tokens": 1})));
-        let told = scene.batch(2);
-        scene.responds("m3", |_| {});
-        scene.batch(3);
+        let mut fixture = Fixture::begin(place, &json!({}));
+        fixture.responds("m1", |_| {});
+        fixture.batch(1);
+        fixture.responds("m2", uses(json!({"input_tokens": 1})));
+        let told = fixture.batch(2);
+        fixture.responds("m3", |_| {});
+        fixture.batch(3);
         assert!(place != Place::Main || told.contains("say less than they can have used"), "{told}");
-        let at = scene.rows.iter().position(|row| row["message"]["id"] == "m2").unwrap();
-        let (mut grown, at_ms) = (scene.rows[1].clone(), scene.rows[at]["timestamp"].clone());
+        let at = fixture.rows.iter().position(|row| row["message"]["id"] == "m2").unwrap();
+        let (mut grown, at_ms) = (fixture.rows[1].clone(), fixture.rows[at]["timestamp"].clone());
         (grown["message"]["id"], grown["timestamp"]) = (json!("m2"), at_ms);
-        scene.rows.push(grown);
-        scene.write();
-        scene.batch(4);
-        let (requests, cost) = scene.spent();
+        fixture.rows.push(grown);
+        fixture.write();
+        fixture.batch(4);
+        let (requests, cost) = fixture.spent();
         assert_eq!(requests, 4, "{place:?}");
         assert!(cost.0.abs_diff(ONE.0 * 4) < ONE.0 / 100, "{place:?}: {cost}");
     }
@@ -263,23 +263,23 @@ fn a_conversation_that_is_cut_or_falls_by_itself_is_charged_as_it_says() {
         ("compacted", Some(("SessionStart", json!({"source": "compact"})))),
         ("a person went back", Some(("UserPromptSubmit", json!({"prompt": "again", "prompt_id": "p2"})))),
     ] {
-        let mut scene = Scene::begin(Place::Main, &json!({}));
+        let mut fixture = Fixture::begin(Place::Main, &json!({}));
         let mut due = ONE;
         if let Some((name, rest)) = event {
-            scene.responds("m1", uses(large.clone()));
-            scene.batch(1);
-            scene.event("Stop", &json!({}));
-            scene.event(name, &rest);
+            fixture.responds("m1", uses(large.clone()));
+            fixture.batch(1);
+            fixture.event("Stop", &json!({}));
+            fixture.event(name, &rest);
             due += large_price;
             if why == "compacted" {
-                scene.is_summed_up();
+                fixture.is_summed_up();
                 // The conversation from the cache, its response, the instructions, and a summary of 300 bytes.
                 due += Amount(160_000 * 200_000 + 5_000_000 + 1_600 * 4_000_000 + 100 * 20_000_000);
             }
         }
-        scene.responds("m2", uses(small.clone()));
-        assert_eq!(scene.batch(2), "", "{why}");
-        assert_eq!(scene.spent().1, due + price, "{why}");
+        fixture.responds("m2", uses(small.clone()));
+        assert_eq!(fixture.batch(2), "", "{why}");
+        assert_eq!(fixture.spent().1, due + price, "{why}");
     }
 }
 
@@ -288,49 +288,49 @@ fn honest_conversations_of_other_lengths_are_charged_as_they_say() {
     let cached = |prompt: u64| json!({"input_tokens": 10, "output_tokens": 1, "cache_read_input_tokens": prompt - 10});
     let new = |prompt: u64| json!({"input_tokens": prompt, "output_tokens": 1});
     // The first prompt is a long one; what follows it once that was cut out is not.
-    let mut scene = Scene::begin(Place::Main, &json!({}));
-    scene.responds("m1", uses(cached(150_000)));
-    scene.batch(1);
-    scene.event("SessionStart", &json!({"source": "compact"}));
-    scene.is_summed_up();
+    let mut fixture = Fixture::begin(Place::Main, &json!({}));
+    fixture.responds("m1", uses(cached(150_000)));
+    fixture.batch(1);
+    fixture.event("SessionStart", &json!({"source": "compact"}));
+    fixture.is_summed_up();
     for number in 2..6 {
-        scene.responds(&format!("m{number}"), uses(cached(15_000 + number as u64)));
-        assert_eq!(scene.batch(number), "");
+        fixture.responds(&format!("m{number}"), uses(cached(15_000 + number as u64)));
+        assert_eq!(fixture.batch(number), "");
     }
-    assert_eq!(scene.spent().0, 7);
+    assert_eq!(fixture.spent().0, 7);
     // A lean subagent beside a main agent with long prompts.
-    let mut scene = Scene::begin(Place::Main, &json!({}));
-    scene.responds("m1", uses(cached(500_000)));
-    scene.batch(1);
-    scene.place = Place::Subagent;
-    scene.rows.clear();
-    scene.event("SubagentStart", &json!({}));
+    let mut fixture = Fixture::begin(Place::Main, &json!({}));
+    fixture.responds("m1", uses(cached(500_000)));
+    fixture.batch(1);
+    fixture.place = Place::Subagent;
+    fixture.rows.clear();
+    fixture.event("SubagentStart", &json!({}));
     for number in 2..6 {
-        scene.responds(&format!("m{number}"), uses(cached(1_000 + number as u64)));
-        scene.batch(number);
+        fixture.responds(&format!("m{number}"), uses(cached(1_000 + number as u64)));
+        fixture.batch(number);
     }
-    assert_eq!(scene.spent().0, 6);
-    assert!(!scene.world.run(&["log"]).stdout.contains("say less"));
+    assert_eq!(fixture.spent().0, 6);
+    assert!(!fixture.world.run(&["log"]).stdout.contains("say less"));
     // A gateway that says nothing of the cache tells what is new.
-    let mut scene = Scene::begin(Place::Subagent, &json!({}));
+    let mut fixture = Fixture::begin(Place::Subagent, &json!({}));
     for (number, prompt) in [20_000, 300, 40, 900].into_iter().enumerate() {
-        scene.responds(&format!("m{}", number + 2), uses(new(prompt)));
-        scene.batch(number + 2);
+        fixture.responds(&format!("m{}", number + 2), uses(new(prompt)));
+        fixture.batch(number + 2);
     }
-    assert_eq!(scene.spent().0, 5);
-    assert!(!scene.world.run(&["log"]).stdout.contains("say less"));
+    assert_eq!(fixture.spent().0, 5);
+    assert!(!fixture.world.run(&["log"]).stdout.contains("say less"));
 }
 
 #[test]
 fn a_client_that_has_spent_well_more_than_was_counted_is_told_of() {
     for (client, is_told) in [(0.013, false), (0.06, false), (0.07, true)] {
-        let mut scene = Scene::begin(Place::Main, &json!({}));
-        scene.rows.push(json!({"type": "cost-state", "totalCostUSD": client, "modelUsage": {}}));
-        scene.write();
-        scene.event("SessionEnd", &json!({}));
-        let told = scene.world.run(&["log", "--json"]).ok().contains("the client's own total is");
-        let reported = scene.world.run(&["report"]).ok().contains("total is well above what was counted");
-        assert_eq!((told, reported), (is_told, is_told), "{client}: {}", scene.world.run(&["report"]).ok());
+        let mut fixture = Fixture::begin(Place::Main, &json!({}));
+        fixture.rows.push(json!({"type": "cost-state", "totalCostUSD": client, "modelUsage": {}}));
+        fixture.write();
+        fixture.event("SessionEnd", &json!({}));
+        let told = fixture.world.run(&["log", "--json"]).ok().contains("the client's own total is");
+        let reported = fixture.world.run(&["report"]).ok().contains("total is well above what was counted");
+        assert_eq!((told, reported), (is_told, is_told), "{client}: {}", fixture.world.run(&["report"]).ok());
     }
 }
 
@@ -339,52 +339,52 @@ fn a_client_that_has_spent_well_more_than_was_counted_is_told_of() {
 fn made_up_models_of_a_session_are_its_own_burden() {
     let made_up = || (0..200).map(|at| format!("made-up-{at}"));
     let cap = json!({"user": {"models": {"*haiku*": {"max_cost_usd_per_day": 1_000}}, "max_cost_usd_per_day": 1_000}});
-    let scene = Scene::begin(Place::Main, &cap);
+    let fixture = Fixture::begin(Place::Main, &cap);
     let rows = made_up().map(|model| {
         let message = json!({"id": model, "model": model, "usage": {"input_tokens": 100_000, "output_tokens": 1}});
         json!({"type": "assistant", "timestamp": rfc3339::format(Environment::real().now().wall_ms), "message": message})
     });
-    let scene = Scene { rows: scene.rows.iter().cloned().chain(rows).collect(), ..scene };
-    scene.write();
-    scene.batch(1);
+    let fixture = Fixture { rows: fixture.rows.iter().cloned().chain(rows).collect(), ..fixture };
+    fixture.write();
+    fixture.batch(1);
     let of_haiku = |session: &str, recount: bool| {
-        let store = Store::open_for(&scene.world.path("state"), None).unwrap();
+        let store = Store::open_for(&fixture.world.path("state"), None).unwrap();
         let mut shared_budget = store.shared_budgets().unwrap().remove(0);
         assert!(!recount || shared_budget.periods[0].spent.len() < 20, "{:?}", shared_budget.periods[0].spent.keys());
         shared_budget.own_others = bounds::others_of(session);
         let haiku = Models::Like("*haiku*".to_owned());
         (shared_budget.spent(Some(&haiku)).day.requests, shared_budget.spent(None).day.requests)
     };
-    let known = budget_models(&scene);
+    let known = budget_models(&fixture);
     assert!(!known.iter().any(|name| name == bounds::OTHER_MODELS), "{known:?}");
     // Its own rules over some models count what may be any of them, and those of others do not.
     let (own, all) = of_haiku("s1", true);
     assert!(own > 150 && all >= 201, "{own} {all}");
     assert_eq!(of_haiku("s2", true).0, 0);
     // A model with a price has a place of its own however many were made up.
-    scene.event(
+    fixture.event(
         "SessionStart",
-        &json!({"session_id": "s2", "transcript_path": scene.world.path("s2.jsonl"),
+        &json!({"session_id": "s2", "transcript_path": fixture.world.path("s2.jsonl"),
         "source": "startup", "prompt_id": "p9"}),
     );
     assert_eq!(of_haiku("s2", true).0, 0, "counted anew");
-    let mut other = scene.rows[0].clone();
+    let mut other = fixture.rows[0].clone();
     (other["message"]["id"], other["message"]["model"]) = (json!("h1"), json!("claude-haiku-5-5"));
-    scene.world.write("s2.jsonl", format!("{other}\n"));
-    scene.event(
+    fixture.world.write("s2.jsonl", format!("{other}\n"));
+    fixture.event(
         "UserPromptSubmit",
-        &json!({"session_id": "s2", "transcript_path": scene.world.path("s2.jsonl"),
+        &json!({"session_id": "s2", "transcript_path": fixture.world.path("s2.jsonl"),
         "prompt": "go", "prompt_id": "p9"}),
     );
-    scene.event(
+    fixture.event(
         "PostToolBatch",
-        &json!({"session_id": "s2", "transcript_path": scene.world.path("s2.jsonl"),
+        &json!({"session_id": "s2", "transcript_path": fixture.world.path("s2.jsonl"),
         "prompt_id": "p9", "tool_calls": []}),
     );
     assert_eq!(of_haiku("s2", false).0, 1);
 }
 
-fn budget_models(scene: &Scene) -> Vec<String> {
-    let store = Store::open_for(&scene.world.path("state"), None).unwrap();
+fn budget_models(fixture: &Fixture) -> Vec<String> {
+    let store = Store::open_for(&fixture.world.path("state"), None).unwrap();
     store.shared_budgets().unwrap()[0].periods[0].spent.keys().cloned().collect()
 }

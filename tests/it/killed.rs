@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::compactions::fixture::{FIRST, Fixture, Open, REQUESTS, spent_before};
 use crate::compactions::law::{capped, usd};
-use crate::compactions::scene::{FIRST, Open, REQUESTS, Scene, spent_before};
 
 /// How many clients are started, one after the other.
 const TRIES: usize = 6;
@@ -21,19 +21,19 @@ enum Way {
 }
 
 /// Has clients prompt, and kills each; returns how many prompts were let through.
-fn play(way: Way, policy: &Value, length: usize) -> (Scene, u64) {
-    let scene = Scene::begin(policy, TRIES);
+fn play(way: Way, policy: &Value, length: usize) -> (Fixture, u64) {
+    let fixture = Fixture::begin(policy, TRIES);
     let mut made = 0;
     for number in 0..TRIES {
         let session = if way == Way::New { format!("n{number}") } else { FIRST.to_owned() };
-        let client = Open { pid: scene.clients.pids[number + 1], session, prompt: format!("k{number}") };
+        let client = Open { pid: fixture.clients.pids[number + 1], session, prompt: format!("k{number}") };
         let source = if way == Way::New { "startup" } else { "resume" };
-        scene.event(&client, "SessionStart", &json!({"source": source, "model": "claude-opus-5-5"}));
-        let answer = scene.event(&client, "UserPromptSubmit", &json!({"prompt": "x".repeat(length)}));
+        fixture.event(&client, "SessionStart", &json!({"source": source, "model": "claude-opus-5-5"}));
+        let answer = fixture.event(&client, "UserPromptSubmit", &json!({"prompt": "x".repeat(length)}));
         made += u64::from(!answer.contains(r#""decision":"block""#));
-        scene.clients.kill(client.pid);
+        fixture.clients.kill(client.pid);
     }
-    (scene, made)
+    (fixture, made)
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn killed_prompts_that_are_long_pass_no_cap_of_cost_by_more_than_one() {
 #[test]
 fn killed_prompts_are_in_reports() {
     for (way, length) in [(Way::New, 10), (Way::New, LONG), (Way::Resumed, 10), (Way::Resumed, LONG)] {
-        let (scene, made) = play(way, &json!({}), length);
-        let [live, ..] = scene.told();
+        let (fixture, made) = play(way, &json!({}), length);
+        let [live, ..] = fixture.told();
         assert_eq!((made, live.0), (TRIES as u64, REQUESTS + made), "{way:?} {length}");
         if length == LONG {
             let least = spent_before() + made * COST_OF_LONG;

@@ -4,6 +4,7 @@ mod advice;
 mod agents;
 mod blocked_prompts;
 mod everything;
+mod fixture;
 mod followers;
 mod grant;
 mod hidden;
@@ -17,7 +18,6 @@ mod one_line;
 mod one_reading;
 mod reload;
 mod rollout;
-mod scene;
 mod untold_ends;
 mod words;
 

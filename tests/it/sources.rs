@@ -20,7 +20,7 @@ use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::policy::{Action, Layer};
 use serde_json::{Value, json};
 
-use crate::stories::teller::{Tells, tell};
+use crate::stories::script_player::{Tells, tell};
 
 /// Reads a configuration as the user's file.
 fn read(config: &Value) -> (Policy, Vec<Problem>) {

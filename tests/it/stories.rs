@@ -5,8 +5,8 @@
 
 mod limits;
 mod script;
+pub mod script_player;
 mod shared;
-pub mod teller;
 mod why;
 
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use fusebox::config::load;
 
-use crate::stories::teller::{Tells, tell};
+use crate::stories::script_player::{Tells, tell};
 
 /// Every story, in the order in which they read best.
 const STORIES: [&str; 41] = [

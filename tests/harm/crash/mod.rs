@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use self::story::{Step, story, until_it_folds};
 use self::trace::{Point, points};
+use crate::fixture::{Answer, Fixture, asked};
 use crate::page;
-use crate::stage::{Answer, Stage, asked};
 
 /// An event that is killed: where it stands in the story.
 struct Moment {
@@ -104,9 +104,9 @@ const HANDLER: Duration = Duration::from_secs(10);
 const KILLED: i32 = 128 + 9;
 const ABORTED: i32 = 128 + 6;
 
-/// A session on a stage, stopped before one event.
-struct Scene {
-    stage: Stage,
+/// A session of a fixture, stopped before one event.
+struct StoppedSession {
+    fixture: Fixture,
     steps: Vec<Step>,
     at: usize,
     /// The state before the event and after it, and what is counted at the end of the session.
@@ -115,39 +115,39 @@ struct Scene {
     end: BTreeMap<String, Value>,
 }
 
-impl Scene {
-    fn of(moment: &Moment) -> Scene {
-        let stage = Stage::under(&serde_json::json!({}));
-        let steps = story(&stage);
-        steps[..moment.step].iter().for_each(|step| step.play(&stage));
+impl StoppedSession {
+    fn of(moment: &Moment) -> StoppedSession {
+        let fixture = Fixture::under(&serde_json::json!({}));
+        let steps = story(&fixture);
+        steps[..moment.step].iter().for_each(|step| step.play(&fixture));
         if moment.folds {
-            until_it_folds(&stage, &steps[moment.step]);
+            until_it_folds(&fixture, &steps[moment.step]);
         }
-        stage.keep("before");
-        let before = essence(&stage);
-        steps[moment.step].play(&stage);
-        let after = essence(&stage);
-        steps[moment.step + 1..].iter().for_each(|step| step.play(&stage));
-        let end = stage.counters();
-        Scene { stage, steps, at: moment.step, before, after, end }
+        fixture.keep("before");
+        let before = essence(&fixture);
+        steps[moment.step].play(&fixture);
+        let after = essence(&fixture);
+        steps[moment.step + 1..].iter().for_each(|step| step.play(&fixture));
+        let end = fixture.counters();
+        StoppedSession { fixture, steps, at: moment.step, before, after, end }
     }
 
     /// Returns the system calls of the event, each with how many of its name came before it.
     fn points(&self) -> Vec<Point> {
-        self.stage.put_back("before");
-        points(&self.stage, self.steps[self.at].event())
+        self.fixture.put_back("before");
+        points(&self.fixture, self.steps[self.at].event())
     }
 
     /// Harms one system call of the event, and looks at what comes of it.
     fn harm(&self, point: &Point, harm: &Harm) {
         let event = &self.steps[self.at];
         let what = format!("{} at {} {} of {}", harm.name, point.call, point.number, event.name());
-        self.stage.put_back("before");
+        self.fixture.put_back("before");
         let words = point.inject(harm.inject);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let outcome = self.stage.hook().through(&words).tell(event.event());
+        let outcome = self.fixture.hook().through(&words).tell(event.event());
         assert!(outcome.took < HANDLER, "{what}: {outcome:?}");
-        let now = essence(&self.stage);
+        let now = essence(&self.fixture);
         if harm.name == KILL.name {
             assert!(outcome.code == Some(KILLED), "{what}: {outcome:?}");
             assert!(now == self.before || now == self.after, "{what}: {}", difference(&self.after, &now));
@@ -160,20 +160,20 @@ impl Scene {
         }
         if Answer::of(&outcome.stdout) != Answer::Allowed {
             // The client does not run what is refused: the agent tries it again, now that the cause is gone.
-            event.play(&self.stage);
+            event.play(&self.fixture);
         }
-        self.steps[self.at + 1..].iter().for_each(|step| step.play(&self.stage));
-        let end = self.stage.counters();
+        self.steps[self.at + 1..].iter().for_each(|step| step.play(&self.fixture));
+        let end = self.fixture.counters();
         assert_eq!(end, self.end, "{what}: {}", difference(&self.end, &end));
     }
 }
 
 /// Returns everything in the state but times.
-fn essence(stage: &Stage) -> BTreeMap<String, Value> {
-    if !stage.path("live/state/state.db").exists() {
+fn essence(fixture: &Fixture) -> BTreeMap<String, Value> {
+    if !fixture.path("live/state/state.db").exists() {
         return BTreeMap::new();
     }
-    let mut rows = stage.rows();
+    let mut rows = fixture.rows();
     rows.values_mut().for_each(timeless);
     // It sums up the seals of facts, and is there as soon as the tables are.
     rows.remove("metadata/seals");
@@ -227,10 +227,10 @@ fn chosen(possible: Vec<&Point>, every: usize) -> Vec<&Point> {
 
 /// Plays a moment again and again, each time with another system call harmed; returns how many there were.
 fn harm_all(moment: &Moment, harm: &Harm, every: usize) -> usize {
-    let scene = Scene::of(moment);
-    let all = scene.points();
+    let stopped = StoppedSession::of(moment);
+    let all = stopped.points();
     let points = chosen(possible(&all, harm), every);
-    points.iter().for_each(|point| scene.harm(point, harm));
+    points.iter().for_each(|point| stopped.harm(point, harm));
     points.len()
 }
 
@@ -287,7 +287,7 @@ fn system_calls_that_fail_where_a_response_is_charged() {
 fn the_table_of_crashes_is_current() {
     let mut table = "| event | what it does | kill points | the state after |\n|---|---|--:|---|\n".to_owned();
     for moment in &MOMENTS {
-        let points = possible(&Scene::of(moment).points(), &KILL).len();
+        let points = possible(&StoppedSession::of(moment).points(), &KILL).len();
         let (event, what) = (moment.event, moment.what);
         table += &format!("| {event} | {what} | {points} | the one before it, or the one after it |\n");
     }

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::fixture::Fixture;
 use crate::session::Session;
-use crate::stage::Stage;
 
 /// What the client does next.
 pub enum Step {
@@ -18,10 +18,10 @@ pub enum Step {
 impl Step {
     /// Does it.
     #[track_caller]
-    pub fn play(&self, stage: &Stage) {
+    pub fn play(&self, fixture: &Fixture) {
         match self {
-            Step::Event(event) => drop(stage.hook().tell(event).ok()),
-            Step::Rows(place, rows) => stage.append(place, rows),
+            Step::Event(event) => drop(fixture.hook().tell(event).ok()),
+            Step::Rows(place, rows) => fixture.append(place, rows),
         }
     }
 
@@ -40,8 +40,8 @@ impl Step {
 }
 
 /// Tells the whole of it.
-pub fn story(stage: &Stage) -> Vec<Step> {
-    let main = Session::named(stage, "s1");
+pub fn story(fixture: &Fixture) -> Vec<Step> {
+    let main = Session::named(fixture, "s1");
     let agent = main.agent("a1");
     let rows =
         |session: &Session, tool: &str, id: &str| Step::Rows(session.transcript(), session.rows(tool, id).to_vec());
@@ -78,18 +78,18 @@ pub fn story(stage: &Stage) -> Vec<Step> {
 }
 
 /// Lets the write-ahead log grow until the step would fold it back.
-pub fn until_it_folds(stage: &Stage, step: &Step) {
-    let log = stage.path("live/state/state.db-wal");
-    let dialog = Session::named(stage, "s1").event("PermissionRequest", &json!({"tool_name": "Read"}));
+pub fn until_it_folds(fixture: &Fixture, step: &Step) {
+    let log = fixture.path("live/state/state.db-wal");
+    let dialog = Session::named(fixture, "s1").event("PermissionRequest", &json!({"tool_name": "Read"}));
     for _ in 0..100 {
-        stage.keep("trial");
-        step.play(stage);
+        fixture.keep("trial");
+        step.play(fixture);
         let folds = fs::metadata(&log).unwrap().len() == 0;
-        stage.put_back("trial");
+        fixture.put_back("trial");
         if folds {
             return;
         }
-        stage.hook().tell(&dialog).ok();
+        fixture.hook().tell(&dialog).ok();
     }
     panic!("nothing folds the log back");
 }

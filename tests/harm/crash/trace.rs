@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::fixture::Fixture;
 
 /// One system call of a hook.
 #[derive(Debug)]
@@ -31,9 +31,9 @@ impl Point {
 }
 
 /// Runs a hook and returns its system calls in their order.
-pub fn points(stage: &Stage, event: &Value) -> Vec<Point> {
-    let trace = stage.text("trace");
-    stage.hook().through(&["strace", "-f", "-qqq", "-o", &trace]).tell(event).ok();
+pub fn points(fixture: &Fixture, event: &Value) -> Vec<Point> {
+    let trace = fixture.text("trace");
+    fixture.hook().through(&["strace", "-f", "-qqq", "-o", &trace]).tell(event).ok();
     let lines = fs::read_to_string(&trace).unwrap();
     let mut numbers = BTreeMap::new();
     // `PID name(arguments) = result`; a call that waited has a second line, `<... name resumed>`.

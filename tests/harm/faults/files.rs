@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::faults::{FAULT, Fault, check, strike_all};
+use crate::fixture::{Answer, Fixture, Hook, Outcome, make_pipe};
 use crate::session::Session;
-use crate::stage::{Answer, Hook, Outcome, Stage, make_pipe};
 
 /// Lays something under a name that a file may have.
 fn lay(path: &Path, way: usize) {
@@ -26,8 +26,8 @@ fn lay(path: &Path, way: usize) {
 
 /// Gives a prompt, at which the configuration is looked at, then makes the call.
 fn after_a_prompt(hook: Hook, event: &Value) -> Outcome {
-    let stage = hook.stage();
-    stage.hook().tell(&Session::named(stage, "s1").prompt()).ok();
+    let fixture = hook.fixture();
+    fixture.hook().tell(&Session::named(fixture, "s1").prompt()).ok();
     hook.tell(event)
 }
 
@@ -36,14 +36,14 @@ pub const FAULTS: [Fault; 3] = [
         fault: "the log cannot be appended to",
         made: "a pipe, a folder, a link to `/dev/zero` under its name",
         ways: 3,
-        make: |stage, way| lay(&stage.path("project/.claude/logs/execution-limits.log"), way),
+        make: |fixture, way| lay(&fixture.path("project/.claude/logs/execution-limits.log"), way),
         ..FAULT
     },
     Fault {
         fault: "the configuration is broken while a session runs",
         made: "a pipe, a folder, a link to `/dev/zero`, no JSON, JSON 100,000 deep, 50 MB under its name",
         ways: 6,
-        make: |stage, way| lay(&stage.path("home/.claude/fusebox.json"), way),
+        make: |fixture, way| lay(&fixture.path("home/.claude/fusebox.json"), way),
         call: after_a_prompt,
         ..FAULT
     },
@@ -51,7 +51,7 @@ pub const FAULTS: [Fault; 3] = [
         fault: "the prices cannot be read",
         made: "the same under the name of `fusebox.pricing.json`",
         ways: 6,
-        make: |stage, way| lay(&stage.path("home/.claude/fusebox.pricing.json"), way),
+        make: |fixture, way| lay(&fixture.path("home/.claude/fusebox.pricing.json"), way),
         ..FAULT
     },
 ];
@@ -74,31 +74,31 @@ const READ_AT_A_START: [(&str, bool); 5] = [
 fn a_session_begins_whatever_its_files_are() {
     for (place, is_said) in READ_AT_A_START {
         for way in 0..6 {
-            let stage = Stage::under(&serde_json::json!({"main": {"max_turns": 1, "warn_at": []}}));
-            let before = fs::read(stage.path(place));
-            lay(&stage.path(place), way);
-            let broken = Session::named(&stage, "s0");
+            let fixture = Fixture::under(&serde_json::json!({"main": {"max_turns": 1, "warn_at": []}}));
+            let before = fs::read(fixture.path(place));
+            lay(&fixture.path(place), way);
+            let broken = Session::named(&fixture, "s0");
             let says = if is_said { "ignored" } else { "" };
             let fault = Fault { says, ..FAULT };
             // What a client starts with binds it to its end: the one that starts here is another.
-            let outcome = stage.hook().without("CLAUDE_PID").tell(&broken.starts());
-            check(&fault, &stage, outcome, "allow").unwrap_or_else(|wrong| panic!("{place} (way {way}): {wrong}"));
-            let _folder = fs::remove_dir(stage.path(place)).or_else(|_| fs::remove_file(stage.path(place)));
+            let outcome = fixture.hook().without("CLAUDE_PID").tell(&broken.starts());
+            check(&fault, &fixture, outcome, "allow").unwrap_or_else(|wrong| panic!("{place} (way {way}): {wrong}"));
+            let _folder = fs::remove_dir(fixture.path(place)).or_else(|_| fs::remove_file(fixture.path(place)));
             if let Ok(text) = before {
-                stage.write(place, text);
+                fixture.write(place, text);
             }
-            let session = Session::begin(&stage, "s1");
+            let session = Session::begin(&fixture, "s1");
             assert_eq!(session.works("t1"), Answer::Allowed, "{place} (way {way})");
-            assert_ne!(session.works("t2"), Answer::Allowed, "{place} (way {way}): the limit that is mended");
+            assert_ne!(session.works("t2"), Answer::Allowed, "{place} (way {way}): the limit that is repaired");
         }
     }
 }
 
 #[test]
 fn a_folder_of_agents_that_is_the_whole_disk() {
-    let stage = Stage::under(&serde_json::json!({}));
-    fs::create_dir_all(stage.path("project/.claude")).unwrap();
-    symlink("/", stage.path("project/.claude/agents")).unwrap();
-    let outcome = stage.hook().tell(&Session::named(&stage, "s1").starts());
-    check(&Fault { says: "the others are ignored", ..FAULT }, &stage, outcome, "allow").unwrap();
+    let fixture = Fixture::under(&serde_json::json!({}));
+    fs::create_dir_all(fixture.path("project/.claude")).unwrap();
+    symlink("/", fixture.path("project/.claude/agents")).unwrap();
+    let outcome = fixture.hook().tell(&Session::named(&fixture, "s1").starts());
+    check(&Fault { says: "the others are ignored", ..FAULT }, &fixture, outcome, "allow").unwrap();
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use crate::faults::{Comes, FAULT, Fault, strike_all};
-use crate::stage::{Hook, Outcome};
+use crate::fixture::{Hook, Outcome};
 
 /// The event with something in place of the tool's input.
 fn told_of(event: &Value, input: &str) -> String {

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::fixture::{Answer, Fixture, Hook, Meter, Outcome};
 use crate::page;
 use crate::session::Session;
-use crate::stage::{Answer, Hook, Meter, Outcome, Stage};
 
 /// The least that the client waits for an answer, but at a session's end: `timeout_s` in `src/wire/events.rs`.
 const HANDLER: Duration = Duration::from_secs(10);
@@ -56,11 +56,11 @@ struct Fault {
     /// In how many ways it is made.
     ways: usize,
     /// Makes it, in one of these ways.
-    make: fn(&Stage, usize),
+    make: fn(&Fixture, usize),
     /// Makes the call through it.
     call: fn(Hook, &Value) -> Outcome,
     /// Takes it away.
-    mend: fn(&Stage),
+    mend: fn(&Fixture),
 }
 
 /// A fault with which all is decided, said nowhere, and lost never.
@@ -79,13 +79,13 @@ const FAULT: Fault = Fault {
 /// Strikes a session with a fault in one way, and says what is wrong with the answer, with what it took, or with what comes after.
 fn strike(fault: &Fault, way: usize, on_error: &str) -> Result<(), String> {
     let config = json!({"on_error": on_error, "main": {"max_turns": CAP, "grace_turns": 0, "warn_at": []}});
-    let stage = Stage::under(&config);
-    let session = Session::begin(&stage, "s1");
+    let fixture = Fixture::under(&config);
+    let session = Session::begin(&fixture, "s1");
     assert_eq!(session.works("t1"), Answer::Allowed);
-    (fault.make)(&stage, way);
-    let outcome = (fault.call)(stage.hook(), &session.requests("Read", "t2"));
-    let checked = check(fault, &stage, outcome, on_error);
-    (fault.mend)(&stage);
+    (fault.make)(&fixture, way);
+    let outcome = (fault.call)(fixture.hook(), &session.requests("Read", "t2"));
+    let checked = check(fault, &fixture, outcome, on_error);
+    (fault.mend)(&fixture);
     checked?;
     let answer = must_come(fault, on_error);
     if answer {
@@ -95,7 +95,7 @@ fn strike(fault: &Fault, way: usize, on_error: &str) -> Result<(), String> {
     while ran < 2 * CAP && session.works(&format!("t{}", ran + 2)) == Answer::Allowed {
         ran += 1;
     }
-    let (turns, requests) = (stage.meter("s1", Meter::Turns), stage.meter("s1", Meter::Requests));
+    let (turns, requests) = (fixture.meter("s1", Meter::Turns), fixture.meter("s1", Meter::Requests));
     let enough = match fault.counts {
         Counts::All | Counts::Itself => ran == CAP,
         Counts::Responses => ran >= CAP,
@@ -104,7 +104,7 @@ fn strike(fault: &Fault, way: usize, on_error: &str) -> Result<(), String> {
     if turns == CAP && requests == ran && enough {
         return Ok(());
     }
-    Err(format!("{ran} calls ran, {turns} were counted, and {requests} responses: {:.3000}", stage.log()))
+    Err(format!("{ran} calls ran, {turns} were counted, and {requests} responses: {:.3000}", fixture.log()))
 }
 
 /// Whether the call is allowed.
@@ -117,9 +117,9 @@ fn must_come(fault: &Fault, on_error: &str) -> bool {
 }
 
 /// Says what is wrong with an answer to a call that has to be allowed without the fault.
-fn check(fault: &Fault, stage: &Stage, outcome: Outcome, on_error: &str) -> Result<(), String> {
+fn check(fault: &Fault, fixture: &Fixture, outcome: Outcome, on_error: &str) -> Result<(), String> {
     let shown = format!("{:.2000}", format!("{outcome:?}"));
-    let said = outcome.stdout.clone() + &stage.log();
+    let said = outcome.stdout.clone() + &fixture.log();
     if outcome.took > HANDLER || outcome.peak_kib.is_none_or(|peak| peak > MOST_KIB) {
         return Err(format!("it took too much: {shown}"));
     }

@@ -1,7 +1,7 @@
 //! Where the hook runs: disks that are full or read-only, no home, few descriptors, little memory, another boot.
 
 use crate::faults::{Comes, FAULT, Fault, strike_all};
-use crate::stage::{Hook, Stage, apart};
+use crate::fixture::{Fixture, Hook, apart};
 
 /// Runs the hook on a copy of the state on a disk that is full, and keeps that copy as it then is.
 const FULL_DISK: &str = r#"
@@ -25,15 +25,15 @@ fn in_own_disk<'a>(hook: Hook<'a>, script: &str) -> Hook<'a> {
 }
 
 fn read_only<'a>(hook: Hook<'a>, place: &str) -> Hook<'a> {
-    let folder = hook.stage().text(place);
+    let folder = hook.fixture().text(place);
     in_own_disk(hook.with("FOLDER", folder), READ_ONLY)
 }
 
 /// Puts a file where the state folder was.
-fn file_for_folder(stage: &Stage) {
-    stage.keep("kept");
-    std::fs::remove_dir_all(stage.path("live/state")).unwrap();
-    stage.write("live/state", "no folder");
+fn file_for_folder(fixture: &Fixture) {
+    fixture.keep("kept");
+    std::fs::remove_dir_all(fixture.path("live/state")).unwrap();
+    fixture.write("live/state", "no folder");
 }
 
 pub const FAULTS: [Fault; 11] = [
@@ -57,12 +57,12 @@ pub const FAULTS: [Fault; 11] = [
         fault: "the home folder and the project are read-only, the state is not",
         made: "read-only mounts",
         call: |hook, event| {
-            let project = hook.stage().text("project");
+            let project = hook.fixture().text("project");
             let both = format!(
                 r#"mount --bind {project} {project} && mount -o remount,bind,ro {project} && {}"#,
                 READ_ONLY.trim()
             );
-            let home = hook.stage().text("home");
+            let home = hook.fixture().text("home");
             in_own_disk(hook.with("FOLDER", home), &both).tell(event)
         },
         ..FAULT
@@ -86,8 +86,8 @@ pub const FAULTS: [Fault; 11] = [
         made: "a text under its name",
         comes: Comes::Refused,
         says: "limits cannot be checked",
-        make: |stage, _| file_for_folder(stage),
-        mend: |stage| stage.put_back("kept"),
+        make: |fixture, _| file_for_folder(fixture),
+        mend: |fixture| fixture.put_back("kept"),
         ..FAULT
     },
     Fault {

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 
 use crate::faults::{Comes, Counts, FAULT, Fault, strike_all};
+use crate::fixture::{Answer, Fixture, Hook, until};
 use crate::session::Session;
-use crate::stage::{Answer, Hook, Stage, until};
 
 const DATABASE: &str = "live/state/state.db";
 const LOG: &str = "live/state/state.db-wal";
@@ -19,20 +19,20 @@ const YEAR_MS: i64 = 365 * 86_400_000;
 const UNLOCKED: &str = "the lock of the state did not come in time";
 
 /// Opens the database as another program would; closing it folds the write-ahead log back.
-fn database(stage: &Stage) -> Connection {
-    let database = Connection::open_with_flags(stage.path(DATABASE), OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+fn database(fixture: &Fixture) -> Connection {
+    let database = Connection::open_with_flags(fixture.path(DATABASE), OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
     database.execute_batch("PRAGMA locking_mode=NORMAL; PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     database
 }
 
 /// Folds the write-ahead log back, so that the database has everything.
-fn folded(stage: &Stage) {
-    drop(database(stage));
+fn folded(fixture: &Fixture) {
+    drop(database(fixture));
 }
 
 /// Moves every time in the state.
-fn shift(stage: &Stage, by_ms: i64) {
-    let database = database(stage);
+fn shift(fixture: &Fixture, by_ms: i64) {
+    let database = database(fixture);
     let day_ms = 86_400_000;
     let columns = format!(
         "UPDATE session SET started_at_ms = started_at_ms + {by_ms}, last_event_at_ms = last_event_at_ms + {by_ms},
@@ -68,44 +68,44 @@ fn shift_json(database: &Connection, table: &str, by_ms: i64) {
 }
 
 /// Sends a signal to the process beside the hooks.
-fn signal(stage: &Stage, signal: &str) {
-    let pid = stage.beside.borrow().as_ref().unwrap().id().to_string();
+fn signal(fixture: &Fixture, signal: &str) {
+    let pid = fixture.beside.borrow().as_ref().unwrap().id().to_string();
     assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
 }
 
 /// Waits until the process beside the hooks has ended.
-fn end(stage: &Stage) {
-    stage.beside.take().unwrap().wait().unwrap();
+fn end(fixture: &Fixture) {
+    fixture.beside.take().unwrap().wait().unwrap();
 }
 
 /// Starts another hook, and stops it while it writes.
-fn stop_a_hook_that_writes(stage: &Stage) {
-    stage.write("event", Session::named(stage, "s1").ends("Read", "t1").to_string());
-    let told = stage.path("stopped");
+fn stop_a_hook_that_writes(fixture: &Fixture) {
+    fixture.write("event", Session::named(fixture, "s1").ends("Read", "t1").to_string());
+    let told = fixture.path("stopped");
     let _not_there = fs::remove_file(&told);
     let words = ["strace", "-D", "-qqq", "-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=STOP:when=1", "-o"];
-    let mut command = stage.hook().through(&[&words[..], &[told.to_str().unwrap()]].concat()).command(&[]);
-    command.stdin(fs::File::open(stage.path("event")).unwrap()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut command = fixture.hook().through(&[&words[..], &[told.to_str().unwrap()]].concat()).command(&[]);
+    command.stdin(fs::File::open(fixture.path("event")).unwrap()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn().unwrap();
     // A traced process stands still at every system call: only its tracer knows the stop that is meant.
     until("the hook stands still", || fs::read_to_string(&told).is_ok_and(|told| told.contains("stopped by SIGSTOP")));
-    stage.beside.replace(Some(child));
+    fixture.beside.replace(Some(child));
 }
 
 /// Has another process hold the lock for all, and stops it.
-fn stop_a_process_with_the_lock(stage: &Stage) {
-    let lock = stage.path("live/state/locks/all");
+fn stop_a_process_with_the_lock(fixture: &Fixture) {
+    let lock = fixture.path("live/state/locks/all");
     let flock = |options: &[&str], words: &[&str]| {
         Command::new("flock").args(options).arg("--no-fork").arg(&lock).args(words).spawn().unwrap()
     };
-    stage.beside.replace(Some(flock(&[], &["sleep", "60"])));
+    fixture.beside.replace(Some(flock(&[], &["sleep", "60"])));
     // Only a lock that somebody holds makes it exit so.
     until("the lock is held", || flock(&["-n", "-E", "99"], &["true"]).wait().unwrap().code() == Some(99));
-    signal(stage, "-STOP");
+    signal(fixture, "-STOP");
 }
 
-fn database_aside(stage: &Stage) -> PathBuf {
-    stage.path("live/state/aside")
+fn database_aside(fixture: &Fixture) -> PathBuf {
+    fixture.path("live/state/aside")
 }
 
 pub const FAULTS: [Fault; 15] = [
@@ -114,10 +114,10 @@ pub const FAULTS: [Fault; 15] = [
         made: "overwritten with a text, and with zeros",
         says: "the database was set aside",
         ways: 2,
-        make: |stage, way| {
-            folded(stage);
+        make: |fixture, way| {
+            folded(fixture);
             let text = ["no database ".repeat(5_000), "\0".repeat(20_000)][way].clone();
-            stage.write(DATABASE, text);
+            fixture.write(DATABASE, text);
         },
         ..FAULT
     },
@@ -126,10 +126,10 @@ pub const FAULTS: [Fault; 15] = [
         made: "at its first pages, and at odd bytes among them",
         says: "the database was set aside",
         ways: 6,
-        make: |stage, way| {
-            folded(stage);
+        make: |fixture, way| {
+            folded(fixture);
             let length = [100, 2047, 2048, 2049, 3001, 4096][way];
-            fs::File::options().write(true).open(stage.path(DATABASE)).unwrap().set_len(length).unwrap();
+            fs::File::options().write(true).open(fixture.path(DATABASE)).unwrap().set_len(length).unwrap();
         },
         ..FAULT
     },
@@ -138,9 +138,9 @@ pub const FAULTS: [Fault; 15] = [
         made: "every bit of a page inverted, each page that a call reads in turn",
         says: "the database was set aside",
         ways: 2,
-        make: |stage, way| {
-            folded(stage);
-            let file = fs::File::options().read(true).write(true).open(stage.path(DATABASE)).unwrap();
+        make: |fixture, way| {
+            folded(fixture);
+            let file = fs::File::options().read(true).write(true).open(fixture.path(DATABASE)).unwrap();
             let mut page = [0; 2048];
             file.read_exact_at(&mut page, way as u64 * 2048).unwrap();
             file.write_all_at(&page.map(|byte| !byte), way as u64 * 2048).unwrap();
@@ -151,17 +151,17 @@ pub const FAULTS: [Fault; 15] = [
         fault: "a row of the session is damaged",
         made: "its JSON cut in half",
         says: "the database was set aside",
-        make: |stage, _| {
+        make: |fixture, _| {
             let cut = "UPDATE session SET engine = substr(engine, 1, length(engine) / 2);
                 UPDATE run SET engine = substr(engine, 1, length(engine) / 2)";
-            database(stage).execute_batch(cut).unwrap();
+            database(fixture).execute_batch(cut).unwrap();
         },
         ..FAULT
     },
     Fault {
         fault: "the state folder is deleted",
         made: "`rm -r`",
-        make: |stage, _| fs::remove_dir_all(stage.path("live/state")).unwrap(),
+        make: |fixture, _| fs::remove_dir_all(fixture.path("live/state")).unwrap(),
         ..FAULT
     },
     Fault {
@@ -169,14 +169,14 @@ pub const FAULTS: [Fault; 15] = [
         made: "`mkdir` under its name",
         comes: Comes::Refused,
         says: "limits cannot be checked",
-        make: |stage, _| {
-            folded(stage);
-            fs::rename(stage.path(DATABASE), database_aside(stage)).unwrap();
-            fs::create_dir(stage.path(DATABASE)).unwrap();
+        make: |fixture, _| {
+            folded(fixture);
+            fs::rename(fixture.path(DATABASE), database_aside(fixture)).unwrap();
+            fs::create_dir(fixture.path(DATABASE)).unwrap();
         },
-        mend: |stage| {
-            fs::remove_dir(stage.path(DATABASE)).unwrap();
-            fs::rename(database_aside(stage), stage.path(DATABASE)).unwrap();
+        mend: |fixture| {
+            fs::remove_dir(fixture.path(DATABASE)).unwrap();
+            fs::rename(database_aside(fixture), fixture.path(DATABASE)).unwrap();
         },
         ..FAULT
     },
@@ -185,26 +185,26 @@ pub const FAULTS: [Fault; 15] = [
         made: "`rm state.db-wal`; overwritten with a text",
         counts: Counts::Responses,
         ways: 2,
-        make: |stage, way| match way {
-            0 => fs::remove_file(stage.path(LOG)).unwrap(),
-            _ => stage.write(LOG, "no log ".repeat(5_000)),
+        make: |fixture, way| match way {
+            0 => fs::remove_file(fixture.path(LOG)).unwrap(),
+            _ => fixture.write(LOG, "no log ".repeat(5_000)),
         },
         ..FAULT
     },
     Fault {
         fault: "a shared-memory file of garbage",
         made: "a text as `state.db-shm`",
-        make: |stage, _| stage.write("live/state/state.db-shm", "no memory ".repeat(5_000)),
+        make: |fixture, _| fixture.write("live/state/state.db-shm", "no memory ".repeat(5_000)),
         ..FAULT
     },
     Fault {
         fault: "a stopped process holds the lock file",
         made: "`flock`, then `kill -STOP`",
         says: UNLOCKED,
-        make: |stage, _| stop_a_process_with_the_lock(stage),
-        mend: |stage| {
-            signal(stage, "-KILL");
-            end(stage);
+        make: |fixture, _| stop_a_process_with_the_lock(fixture),
+        mend: |fixture| {
+            signal(fixture, "-KILL");
+            end(fixture);
         },
         ..FAULT
     },
@@ -213,10 +213,10 @@ pub const FAULTS: [Fault; 15] = [
         made: "`kill -STOP` at its first write; later `kill -CONT`",
         comes: Comes::Refused,
         says: "database is locked",
-        make: |stage, _| stop_a_hook_that_writes(stage),
-        mend: |stage| {
-            signal(stage, "-CONT");
-            end(stage);
+        make: |fixture, _| stop_a_hook_that_writes(fixture),
+        mend: |fixture| {
+            signal(fixture, "-CONT");
+            end(fixture);
         },
         ..FAULT
     },
@@ -238,8 +238,8 @@ pub const FAULTS: [Fault; 15] = [
     Fault {
         fault: "a newer version has written the state",
         made: "one more step of the schema, a table and columns more, a field more in every JSON",
-        make: |stage, _| {
-            let database = database(stage);
+        make: |fixture, _| {
+            let database = database(fixture);
             database.execute_batch("CREATE TABLE later (id); PRAGMA user_version=199").unwrap();
             for table in ["session", "run", "tool_call", "response", "budget"] {
                 let newer = format!(
@@ -256,11 +256,11 @@ pub const FAULTS: [Fault; 15] = [
         made: "a later schema of another form",
         comes: Comes::Refused,
         says: "a newer version of fusebox has written the state",
-        make: |stage, _| {
-            database(stage).execute_batch("ALTER TABLE session RENAME TO later; PRAGMA user_version=200").unwrap()
+        make: |fixture, _| {
+            database(fixture).execute_batch("ALTER TABLE session RENAME TO later; PRAGMA user_version=200").unwrap()
         },
-        mend: |stage| {
-            database(stage).execute_batch("ALTER TABLE later RENAME TO session; PRAGMA user_version=101").unwrap()
+        mend: |fixture| {
+            database(fixture).execute_batch("ALTER TABLE later RENAME TO session; PRAGMA user_version=101").unwrap()
         },
         ..FAULT
     },
@@ -268,7 +268,7 @@ pub const FAULTS: [Fault; 15] = [
         fault: "the clock was set back or forth by a year",
         made: "all times in the state moved by a year, forth and back",
         ways: 2,
-        make: |stage, way| shift(stage, [YEAR_MS, -YEAR_MS][way]),
+        make: |fixture, way| shift(fixture, [YEAR_MS, -YEAR_MS][way]),
         ..FAULT
     },
 ];
@@ -279,17 +279,17 @@ fn without_locks<'a>(hook: Hook<'a>, calls: &str) -> Hook<'a> {
 
 #[test]
 fn a_damaged_policy_is_no_policy_without_limits() {
-    let stage = Stage::under(&json!({"main": {"max_turns": 1, "grace_turns": 0}}));
-    let session = Session::begin(&stage, "s1");
+    let fixture = Fixture::under(&json!({"main": {"max_turns": 1, "grace_turns": 0}}));
+    let session = Session::begin(&fixture, "s1");
     assert_eq!(session.works("t1"), Answer::Allowed);
     let cut = "UPDATE policy SET content = substr(content, 1, length(content) / 2)";
-    database(&stage).execute(cut, []).unwrap();
+    database(&fixture).execute(cut, []).unwrap();
     let in_a_new_run = |mut event: Value| {
         event["prompt_id"] = json!("s1-p2");
-        stage.hook().tell(&event).ok()
+        fixture.hook().tell(&event).ok()
     };
     assert_eq!(in_a_new_run(session.prompt()), Answer::Allowed);
-    assert!(stage.log().contains("changed or deleted the pinned policy"), "{}", stage.log());
+    assert!(fixture.log().contains("changed or deleted the pinned policy"), "{}", fixture.log());
     assert_eq!(in_a_new_run(session.requests("Read", "t2")), Answer::Allowed);
     assert_ne!(in_a_new_run(session.requests("Read", "t3")), Answer::Allowed);
 }

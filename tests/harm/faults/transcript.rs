@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::symlink;
 
 use crate::faults::{Comes, Counts, FAULT, Fault, strike_all};
-use crate::stage::{Stage, make_pipe};
+use crate::fixture::{Fixture, make_pipe};
 
 const PLACE: &str = "live/s1.jsonl";
 const ASIDE: &str = "live/aside.jsonl";
@@ -18,20 +18,20 @@ fn deep() -> String {
 }
 
 /// Lays something else under the transcript's name.
-fn replace(stage: &Stage, lay: impl FnOnce(&std::path::Path)) {
-    fs::rename(stage.path(PLACE), stage.path(ASIDE)).unwrap();
-    lay(&stage.path(PLACE));
+fn replace(fixture: &Fixture, lay: impl FnOnce(&std::path::Path)) {
+    fs::rename(fixture.path(PLACE), fixture.path(ASIDE)).unwrap();
+    lay(&fixture.path(PLACE));
 }
 
 /// Puts the transcript back.
-fn put_back(stage: &Stage) {
-    let _folder = fs::remove_dir(stage.path(PLACE));
-    fs::rename(stage.path(ASIDE), stage.path(PLACE)).unwrap();
+fn put_back(fixture: &Fixture) {
+    let _folder = fs::remove_dir(fixture.path(PLACE));
+    fs::rename(fixture.path(ASIDE), fixture.path(PLACE)).unwrap();
 }
 
 /// Adds a line of so many megabytes, with something before and behind the filler.
-fn long_line(stage: &Stage, megabytes: usize, before: &str, behind: &str) {
-    let mut file = OpenOptions::new().append(true).open(stage.path(PLACE)).unwrap();
+fn long_line(fixture: &Fixture, megabytes: usize, before: &str, behind: &str) {
+    let mut file = OpenOptions::new().append(true).open(fixture.path(PLACE)).unwrap();
     file.write_all(before.as_bytes()).unwrap();
     for _ in 0..megabytes {
         file.write_all(&[b'x'; 1 << 20]).unwrap();
@@ -40,15 +40,15 @@ fn long_line(stage: &Stage, megabytes: usize, before: &str, behind: &str) {
 }
 
 /// Adds bytes to the transcript.
-fn add(stage: &Stage, bytes: &[u8]) {
-    OpenOptions::new().append(true).open(stage.path(PLACE)).unwrap().write_all(bytes).unwrap();
+fn add(fixture: &Fixture, bytes: &[u8]) {
+    OpenOptions::new().append(true).open(fixture.path(PLACE)).unwrap().write_all(bytes).unwrap();
 }
 
 pub const FAULTS: [Fault; 12] = [
     Fault {
         fault: "the transcript is missing",
         made: "moved away",
-        make: |stage, _| fs::rename(stage.path(PLACE), stage.path(ASIDE)).unwrap(),
+        make: |fixture, _| fs::rename(fixture.path(PLACE), fixture.path(ASIDE)).unwrap(),
         mend: put_back,
         ..FAULT
     },
@@ -57,9 +57,9 @@ pub const FAULTS: [Fault; 12] = [
         made: "truncated to nothing and to a byte; overwritten with blanks",
         says: "a transcript was rewritten",
         ways: 2,
-        make: |stage, way| {
+        make: |fixture, way| {
             let text = [vec![b'{'], vec![b' '; 64 << 10]][way].clone();
-            replace(stage, |path| fs::write(path, text).unwrap());
+            replace(fixture, |path| fs::write(path, text).unwrap());
         },
         mend: put_back,
         ..FAULT
@@ -69,8 +69,8 @@ pub const FAULTS: [Fault; 12] = [
         made: "`mkdir`, `mkfifo`, links to `/dev/zero` and to its own name",
         says: "cannot be read",
         ways: 4,
-        make: |stage, way| {
-            replace(stage, |path| match way {
+        make: |fixture, way| {
+            replace(fixture, |path| match way {
                 0 => fs::create_dir(path).unwrap(),
                 1 => make_pipe(path),
                 2 => symlink("/dev/zero", path).unwrap(),
@@ -84,8 +84,8 @@ pub const FAULTS: [Fault; 12] = [
         fault: "the transcript pretends to be 1 TB long",
         made: "a hole without a line's end",
         says: "keeps a transcript from being read",
-        make: |stage, _| {
-            replace(stage, |path| File::create(path).unwrap().set_len(1 << 40).unwrap());
+        make: |fixture, _| {
+            replace(fixture, |path| File::create(path).unwrap().set_len(1 << 40).unwrap());
         },
         mend: put_back,
         ..FAULT
@@ -93,28 +93,28 @@ pub const FAULTS: [Fault; 12] = [
     Fault {
         fault: "a line of 100 MB in the transcript",
         made: "a tool's result",
-        make: |stage, _| long_line(stage, 100, r#"{"type":"user","toolUseResult":""#, "\"}\n"),
+        make: |fixture, _| long_line(fixture, 100, r#"{"type":"user","toolUseResult":""#, "\"}\n"),
         ..FAULT
     },
     Fault {
         fault: "a response's row of 100 MB in the transcript",
         made: "a response with that much content",
         says: "bytes was skipped",
-        make: |stage, _| long_line(stage, 100, &format!(r#"{ROW}{{"input_tokens":1}},"content":""#), "\"}}\n"),
+        make: |fixture, _| long_line(fixture, 100, &format!(r#"{ROW}{{"input_tokens":1}},"content":""#), "\"}}\n"),
         ..FAULT
     },
     Fault {
         fault: "a line of 100 MB that has not ended yet",
         made: "a tool's result, half written; then its end",
-        make: |stage, _| long_line(stage, 100, r#"{"type":"user","toolUseResult":""#, ""),
-        mend: |stage| add(stage, b"\"}\n"),
+        make: |fixture, _| long_line(fixture, 100, r#"{"type":"user","toolUseResult":""#, ""),
+        mend: |fixture| add(fixture, b"\"}\n"),
         ..FAULT
     },
     Fault {
         fault: "a row nested 100,000 deep",
         made: "lists in a message",
-        make: |stage, _| {
-            add(stage, format!("{{\"type\":\"user\",\"message\":{{\"content\":{}}}}}\n", deep()).as_bytes())
+        make: |fixture, _| {
+            add(fixture, format!("{{\"type\":\"user\",\"message\":{{\"content\":{}}}}}\n", deep()).as_bytes())
         },
         ..FAULT
     },
@@ -122,30 +122,30 @@ pub const FAULTS: [Fault; 12] = [
         fault: "a response whose usage is nested 100,000 deep",
         made: "lists in its place",
         counts: Counts::Itself,
-        make: |stage, _| add(stage, format!("{ROW}{}}}}}\n", deep()).as_bytes()),
+        make: |fixture, _| add(fixture, format!("{ROW}{}}}}}\n", deep()).as_bytes()),
         ..FAULT
     },
     Fault {
         fault: "rows that are no UTF-8, or no JSON",
         made: "bytes `ff fe`, a lone surrogate, NUL, a row cut in half",
         ways: 4,
-        make: |stage, way| {
+        make: |fixture, way| {
             let row = [
                 &b"{\"usage\":{\"\xff\xfe\":1}}\n"[..],
                 b"{\"message\":{\"id\":\"\\ud800\",\"usage\":{}}}\n",
                 b"\0\0\0\n",
                 b"{\"message\":{\"usage\":\n",
             ];
-            add(stage, row[way]);
+            add(fixture, row[way]);
         },
         ..FAULT
     },
     Fault {
         fault: "a last row that is only half there",
         made: "half of it, then the rest",
-        make: |stage, _| add(stage, &ROW.as_bytes()[..40]),
-        mend: |stage| {
-            let path = stage.path(PLACE);
+        make: |fixture, _| add(fixture, &ROW.as_bytes()[..40]),
+        mend: |fixture| {
+            let path = fixture.path(PLACE);
             let file = OpenOptions::new().write(true).open(path).unwrap();
             let length = file.metadata().unwrap().len();
             file.set_len(length - 40).unwrap();
@@ -155,8 +155,8 @@ pub const FAULTS: [Fault; 12] = [
     Fault {
         fault: "a gigabyte of new rows",
         made: "blank lines, a line's end in each MiB",
-        make: |stage, _| {
-            let mut file = OpenOptions::new().write(true).open(stage.path(PLACE)).unwrap();
+        make: |fixture, _| {
+            let mut file = OpenOptions::new().write(true).open(fixture.path(PLACE)).unwrap();
             for _ in 0..1024 {
                 file.seek(SeekFrom::End((1 << 20) - 1)).unwrap();
                 file.write_all(b"\n").unwrap();

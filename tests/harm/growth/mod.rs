@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::fixture::{Answer, Fixture, Meter, Outcome, asked};
 use crate::session::Session;
-use crate::stage::{Answer, Meter, Outcome, Stage, asked};
 
 /// The longest that an answer may keep a processor busy, whatever has grown.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ struct Dimension {
     /// Whether it is there when the client starts; else it comes once the session has made a call.
     before: bool,
     /// Makes so many of it.
-    make: fn(&Stage, usize),
+    make: fn(&Fixture, usize),
     /// The events that tell of it, besides the calls that follow.
     told: fn(&Session, usize) -> Vec<Value>,
     /// How many responses that brings.
@@ -80,7 +80,7 @@ struct Growing<'a> {
 impl Growing<'_> {
     /// Makes a hook call, which has to answer in time and in little memory.
     fn tell(&mut self, event: &Value) -> Result<Answer, String> {
-        let outcome: Outcome = self.session.stage.hook().tell(event);
+        let outcome: Outcome = self.session.fixture.hook().tell(event);
         self.slowest = self.slowest.max(outcome.worked);
         let name = &event["hook_event_name"];
         let (took, peak) = (outcome.worked, outcome.peak_kib.unwrap_or(u64::MAX));
@@ -128,12 +128,12 @@ impl Growing<'_> {
         while id < 8 && self.works(id)? {
             id += 1;
         }
-        let stage = self.session.stage;
-        let (turns, requests) = (stage.meter("s1", Meter::Turns), stage.meter("s1", Meter::Requests));
+        let fixture = self.session.fixture;
+        let (turns, requests) = (fixture.meter("s1", Meter::Turns), fixture.meter("s1", Meter::Requests));
         let brought = (self.dimension.calls)(self.size) as u64;
         let (calls, responses) = (self.ran.max(CAP) + brought, self.ran + (self.dimension.responses)(self.size) as u64);
         if self.ran > CAP || brought == 0 && self.ran < CAP {
-            return Err(format!("{} calls ran, not {CAP}: {:.1000}", self.ran, stage.log()));
+            return Err(format!("{} calls ran, not {CAP}: {:.1000}", self.ran, fixture.log()));
         }
         if requests != responses || brought == 0 && turns != calls {
             return Err(format!("{requests} responses are counted, not {responses}; {turns} calls, not {calls}"));
@@ -150,11 +150,11 @@ fn grow(dimension: &Dimension, size: usize) -> Result<(), String> {
     let asks = json!({"max_turns": 1, "timeout_action": "request_increase", "warn_at": []});
     let agents = json!({"developer": of_agents, "asker": asks});
     let config = json!({"main": rules, "agents": agents, "session": {"max_cost_usd": null}});
-    let stage = Stage::under(&config);
+    let fixture = Fixture::under(&config);
     if dimension.before {
-        (dimension.make)(&stage, size);
+        (dimension.make)(&fixture, size);
     }
-    let main = Session::named(&stage, "s1");
+    let main = Session::named(&fixture, "s1");
     main.append(&[main.user(&json!("go"))]);
     let session = dimension.agent.map_or(main.clone(), |agent| main.agent(agent));
     let mut growing = Growing { dimension, size, session, ran: 0, held: 0, slowest: Duration::ZERO };
@@ -163,7 +163,7 @@ fn grow(dimension: &Dimension, size: usize) -> Result<(), String> {
     }
     growing.works(1)?;
     if !dimension.before {
-        (dimension.make)(&stage, size);
+        (dimension.make)(&fixture, size);
     }
     let played = growing.play();
     if asked("FUSEBOX_GROWTH").is_some() {

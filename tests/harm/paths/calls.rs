@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::fixture::Fixture;
 use crate::session::Session;
-use crate::stage::Stage;
 
 /// The agent of the session.
 const AGENT: &str = "a1";
@@ -45,10 +45,10 @@ pub fn all(session: &Session) -> Vec<Call> {
     let dialog =
         |session: &Session| session.event("PermissionRequest", &json!({"tool_name": "Read", "tool_input": {}}));
     let change =
-        json!({"source": "project_settings", "file_path": session.stage.text("project/.claude/settings.json")});
+        json!({"source": "project_settings", "file_path": session.fixture.text("project/.claude/settings.json")});
     let mut resumed = session.starts();
     resumed["source"] = json!("resume");
-    let mut another = Session::named(session.stage, "s2").starts();
+    let mut another = Session::named(session.fixture, "s2").starts();
     another["source"] = json!("startup");
     let events = [
         resumed,
@@ -82,32 +82,32 @@ fn call(event: Value) -> Call {
     Call { name: format!("{who}{name} {what}").trim_end().to_owned(), event, is_worst }
 }
 
-/// Makes a stage where every file lies that a client may have, and a session in it that has used up its caps.
-pub fn stage() -> Stage {
+/// Makes a fixture where every file lies that a client may have, and a session in it that has used up its caps.
+pub fn fixture() -> Fixture {
     let rules = json!({"max_turns": 2, "grace_turns": 0, "warn_at": [],
         "checkpoints": {"file": "steps.json", "required": ["START"]}});
-    let stage = Stage::under(&json!({"main": rules, "agents": {"developer": rules}}));
-    files(&stage);
-    let session = Session::begin(&stage, "s1");
+    let fixture = Fixture::under(&json!({"main": rules, "agents": {"developer": rules}}));
+    files(&fixture);
+    let session = Session::begin(&fixture, "s1");
     session.works("t1");
-    stage.hook().tell(&session.requests("Agent", "t2")).ok();
+    fixture.hook().tell(&session.requests("Agent", "t2")).ok();
     session.append(&session.rows("Agent", "t2"));
     let agent = session.agent(AGENT);
     let meta = json!({"agentType": "developer", "toolUseId": "t2", "spawnDepth": 1});
-    stage.write(&agent.transcript().replace(".jsonl", ".meta.json"), format!("{meta}\n"));
-    stage.hook().tell(&agent.event("SubagentStart", &json!({}))).ok();
+    fixture.write(&agent.transcript().replace(".jsonl", ".meta.json"), format!("{meta}\n"));
+    fixture.hook().tell(&agent.event("SubagentStart", &json!({}))).ok();
     for id in ["u1", "u2"] {
         agent.works(id);
     }
-    stage.keep("kept/live");
+    fixture.keep("kept/live");
     for folder in TRIED {
-        copy(&stage, folder, &format!("kept/{folder}"));
+        copy(&fixture, folder, &format!("kept/{folder}"));
     }
-    stage
+    fixture
 }
 
 /// Lays every file that a client, a repository or a person may have.
-fn files(stage: &Stage) {
+fn files(fixture: &Fixture) {
     let text = "{}";
     for place in [
         "home/.claude/settings.json",
@@ -116,24 +116,24 @@ fn files(stage: &Stage) {
         "project/.claude/fusebox.json",
         "project/.claude/fusebox.local.json",
     ] {
-        stage.write(place, text);
+        fixture.write(place, text);
     }
-    stage.write("home/.claude/fusebox.pricing.json", json!({"rows": []}).to_string());
+    fixture.write("home/.claude/fusebox.pricing.json", json!({"rows": []}).to_string());
     let agent = "---\nname: developer\ndescription: works\n---\nWork.\n";
     for place in ["home/.claude/agents/developer.md", "project/.claude/agents/developer.md"] {
-        stage.write(place, agent);
+        fixture.write(place, agent);
     }
     for folder in ["home/.claude/skills/helper", "project/.claude/skills/other", "home/.claude/dev-mods/s1/mod"] {
-        stage.write(&format!("{folder}/hooks/hooks.json"), text);
+        fixture.write(&format!("{folder}/hooks/hooks.json"), text);
     }
     // The project is a worktree of a repository beside it.
-    stage.write("main/.git/worktrees/project/commondir", "../..\n");
-    stage.write("project/.git", format!("gitdir: {}\n", stage.text("main/.git/worktrees/project")));
-    stage.write("project/.claude/logs/execution-limits.log", "");
-    stage.write("project/steps.json", json!({"execution_checkpoints": []}).to_string());
-    stage.write("outside/victim", "a person's own file\n");
-    stage.write("outside/folder/victim", "a person's own file\n");
-    crowd(&stage.path("many"));
+    fixture.write("main/.git/worktrees/project/commondir", "../..\n");
+    fixture.write("project/.git", format!("gitdir: {}\n", fixture.text("main/.git/worktrees/project")));
+    fixture.write("project/.claude/logs/execution-limits.log", "");
+    fixture.write("project/steps.json", json!({"execution_checkpoints": []}).to_string());
+    fixture.write("outside/victim", "a person's own file\n");
+    fixture.write("outside/folder/victim", "a person's own file\n");
+    crowd(&fixture.path("many"));
 }
 
 /// Makes a folder with 100,000 entries, of every name that Fusebox looks for.
@@ -151,24 +151,24 @@ fn crowd(folder: &std::path::Path) {
 }
 
 /// Puts everything back as it was kept.
-pub fn put_back(stage: &Stage) {
-    end_watches(stage);
+pub fn put_back(fixture: &Fixture) {
+    end_watches(fixture);
     for folder in TRIED.into_iter().chain(["live"]) {
-        copy(stage, &format!("kept/{folder}"), folder);
+        copy(fixture, &format!("kept/{folder}"), folder);
     }
 }
 
 /// Puts a copy of a folder in the place of another, links and modes as they are.
-fn copy(stage: &Stage, from: &str, to: &str) {
+fn copy(fixture: &Fixture, from: &str, to: &str) {
     let script = r#"chmod -f u+rwx "$2"; { rm -rf "$2" || rm -rf "$2"; } 2>/dev/null && mkdir -p "$(dirname "$2")" && cp -a "$1" "$2""#;
-    let done = Command::new("sh").args(["-c", script, "sh", &stage.text(from), &stage.text(to)]).status().unwrap();
+    let done = Command::new("sh").args(["-c", script, "sh", &fixture.text(from), &fixture.text(to)]).status().unwrap();
     assert!(done.success(), "{from} to {to}");
 }
 
 /// Ends the processes that hooks have begun and that outlive them: they look at the state while its client lives, and this one's does
 /// for ever.
-fn end_watches(stage: &Stage) {
-    let state = stage.text("live/state");
+fn end_watches(fixture: &Fixture) {
+    let state = fixture.text("live/state");
     for process in fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path()) {
         let holds = |file: &str, text: &str| {
             let bytes = fs::read(process.join(file)).unwrap_or_default();

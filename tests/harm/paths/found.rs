@@ -4,21 +4,21 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::fixture::Fixture;
 use crate::paths::calls::{self, Call};
-use crate::stage::Stage;
 
 /// What the test itself writes; and the folder that only here holds both the state and the transcripts: without both of them nothing
 /// is known of a session.
 const NOT_TRIED: [&str; 3] = ["trace", "peak", "live"];
 
-/// Returns the paths below the stage's folder that a call touches, from that folder: what stands for the home of the agent's user.
-pub fn looked_at(stage: &Stage, call: &Call) -> BTreeSet<String> {
-    calls::put_back(stage);
-    let trace = stage.text("trace");
+/// Returns the paths below the fixture's folder that a call touches, from that folder: what stands for the home of the agent's user.
+pub fn looked_at(fixture: &Fixture, call: &Call) -> BTreeSet<String> {
+    calls::put_back(fixture);
+    let trace = fixture.text("trace");
     let words = ["strace", "-f", "-y", "-qqq", "-s", "4096", "-e", "trace=%file", "-e", "signal=none", "-o", &trace];
-    stage.hook().through(&words).tell(&call.event).ok();
+    fixture.hook().through(&words).tell(&call.event).ok();
     let text = fs::read_to_string(&trace).unwrap();
-    let root = stage.path("");
+    let root = fixture.path("");
     let paths = text.lines().filter_map(path_of).filter_map(|path| Some(path.strip_prefix(&root).ok()?.to_owned()));
     let names = paths.filter_map(|path| Some(path.to_str()?.trim_end_matches('/').to_owned()));
     names.filter(|name| !name.is_empty() && !NOT_TRIED.contains(&name.as_str())).collect()

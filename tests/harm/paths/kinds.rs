@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::stage::{Stage, make_pipe, until};
+use crate::fixture::{Fixture, make_pipe, until};
 
 /// One kind of thing.
 pub struct Kind {
     /// What it is, for people.
     pub name: &'static str,
     /// Lays it; `bool` says whether a folder lay there. Returns the script that lays the rest where the hook runs.
-    pub lay: fn(&Stage, &Path, bool) -> Option<String>,
+    pub lay: fn(&Fixture, &Path, bool) -> Option<String>,
     /// Whether it only shows to a user that is not root.
     pub needs_a_plain_user: bool,
 }
@@ -48,27 +48,27 @@ pub const KINDS: [Kind; 11] = [
     },
     Kind {
         name: "a link out of the project",
-        lay: |stage, path, was_folder| {
+        lay: |fixture, path, was_folder| {
             clear(path);
-            symlink(stage.path(if was_folder { "outside/folder" } else { "outside/victim" }), path).unwrap();
+            symlink(fixture.path(if was_folder { "outside/folder" } else { "outside/victim" }), path).unwrap();
             None
         },
         ..KIND
     },
     Kind {
         name: "a link to nothing",
-        lay: |stage, path, _| {
+        lay: |fixture, path, _| {
             clear(path);
-            symlink(stage.path("outside/folder/new"), path).unwrap();
+            symlink(fixture.path("outside/folder/new"), path).unwrap();
             None
         },
         ..KIND
     },
     Kind {
         name: "a second name of another file",
-        lay: |stage, path, _| {
+        lay: |fixture, path, _| {
             clear(path);
-            fs::hard_link(stage.path("outside/victim"), path).unwrap();
+            fs::hard_link(fixture.path("outside/victim"), path).unwrap();
             None
         },
         ..KIND
@@ -117,10 +117,10 @@ pub const KINDS: [Kind; 11] = [
     },
     Kind {
         name: "100,000 entries",
-        lay: |stage, path, _| {
+        lay: |fixture, path, _| {
             clear(path);
             fs::create_dir(path).unwrap();
-            Some(format!("mount --bind '{}' '{}'", stage.path("many").display(), path.display()))
+            Some(format!("mount --bind '{}' '{}'", fixture.path("many").display(), path.display()))
         },
         ..KIND
     },

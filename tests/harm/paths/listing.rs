@@ -1,4 +1,4 @@
-//! What lies on a stage, with hashes, so that every change shows.
+//! What lies in a fixture, with hashes, so that every change shows.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fusebox::domain::stable_hash;
 
-use crate::stage::Stage;
+use crate::fixture::Fixture;
 
 /// Fusebox's own folders, and what the test itself writes.
 const OWN: [&str; 7] = ["live/state", "project/.claude/logs", "many", "kept", "trace", "peak", "look"];
@@ -15,9 +15,9 @@ const OWN: [&str; 7] = ["live/state", "project/.claude/logs", "many", "kept", "t
 const HASHED: u64 = 1 << 20;
 
 /// Describes every entry but Fusebox's own, by its path.
-pub fn of(stage: &Stage) -> BTreeMap<String, String> {
+pub fn of(fixture: &Fixture) -> BTreeMap<String, String> {
     let mut entries = BTreeMap::new();
-    add(&stage.path(""), "", &mut entries);
+    add(&fixture.path(""), "", &mut entries);
     entries
 }
 

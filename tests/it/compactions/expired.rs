@@ -23,13 +23,13 @@ enum Summary {
     Never,
 }
 
-struct Scene {
+struct Fixture {
     world: TestWorld,
     began_ms: i64,
     now_ms: i64,
 }
 
-impl Scene {
+impl Fixture {
     fn event(&self, name: &str, rest: &Value) -> String {
         let input = self.world.event("s1", "p1", name, rest);
         let mut time = GivenTime::at(&self.world, self.began_ms);
@@ -56,42 +56,42 @@ fn played(of_subagent: bool, when: Summary) -> [(u64, u64); 4] {
     let world = TestWorld::new();
     world.write("home/.claude/fusebox.json", json!({"main": {"loop_detection": false}}).to_string());
     let now_ms = Environment::real().now().wall_ms - 3_600_000;
-    let mut scene = Scene { world, began_ms: now_ms, now_ms };
+    let mut fixture = Fixture { world, began_ms: now_ms, now_ms };
     let agent = json!({"agent_id": "a1", "agent_type": "Explore"});
-    scene.event("SessionStart", &json!({"source": "startup"}));
-    scene.event("UserPromptSubmit", &json!({"prompt": "go"}));
-    scene.respond("s1.jsonl", "m0");
-    scene.event("SubagentStart", &agent);
-    scene.respond(super::AGENT, "a0");
-    let batch = |scene: &Scene, who: &Value, id: &str| {
+    fixture.event("SessionStart", &json!({"source": "startup"}));
+    fixture.event("UserPromptSubmit", &json!({"prompt": "go"}));
+    fixture.respond("s1.jsonl", "m0");
+    fixture.event("SubagentStart", &agent);
+    fixture.respond(super::AGENT, "a0");
+    let batch = |fixture: &Fixture, who: &Value, id: &str| {
         let batch = with(
             json!({"tool_calls": [{"tool_name": "Read", "tool_input": {}, "tool_use_id": id, "tool_response": id}]}),
             who,
         );
-        scene.event("PostToolBatch", &batch);
+        fixture.event("PostToolBatch", &batch);
     };
-    batch(&scene, &agent, "t0");
+    batch(&fixture, &agent, "t0");
     let (who, other, file) = match of_subagent {
         true => (agent, json!({}), super::AGENT),
         false => (json!({}), agent, "s1.jsonl"),
     };
     let asks = with(json!({"trigger": "auto"}), &who);
-    scene.event("PreCompact", &asks);
-    scene.now_ms += 1_000;
+    fixture.event("PreCompact", &asks);
+    fixture.now_ms += 1_000;
     if when == Summary::InTime {
-        scene.summarise(file, &who);
+        fixture.summarise(file, &who);
     }
-    scene.now_ms += LONG_MS;
+    fixture.now_ms += LONG_MS;
     // The other one goes on meanwhile.
-    batch(&scene, &other, "t1");
+    batch(&fixture, &other, "t1");
     if when == Summary::Late {
-        scene.summarise(file, &who);
+        fixture.summarise(file, &who);
     }
-    scene.now_ms += 1_000;
-    batch(&scene, &who, "t2");
-    let (session, runs) = load(&scene.world, "s1");
+    fixture.now_ms += 1_000;
+    batch(&fixture, &who, "t2");
+    let (session, runs) = load(&fixture.world, "s1");
     let of_run = |id: &str| runs.iter().find(|run| run.id == id).map(|run| run.counters.spent).unwrap_or_default();
-    let report: Value = serde_json::from_str(&scene.world.run(&["report", "--json", "--since", "all"]).ok()).unwrap();
+    let report: Value = serde_json::from_str(&fixture.world.run(&["report", "--json", "--since", "all"]).ok()).unwrap();
     let told = &report["sessions"][0];
     let cost = told["cost_usd"].as_str().unwrap().replace('.', "").parse().unwrap();
     let [of_session, main, sub] =

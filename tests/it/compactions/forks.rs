@@ -3,32 +3,32 @@
 
 use serde_json::json;
 
+use crate::compactions::fixture::{Clients, FIRST, Fixture, Open, REQUESTS};
 use crate::compactions::law::capped;
-use crate::compactions::scene::{Clients, FIRST, Open, REQUESTS, Scene};
 use crate::state::load;
 
 #[test]
 fn a_persons_fork_of_a_session_that_is_used_up_compacts_once_at_the_most() {
-    let scene = Scene::begin(&capped("max_requests", json!(REQUESTS)), 0);
-    assert!(!scene.may_compact(&scene.first()), "it is used up");
+    let fixture = Fixture::begin(&capped("max_requests", json!(REQUESTS)), 0);
+    assert!(!fixture.may_compact(&fixture.first()), "it is used up");
     let of_the_person = Clients::start(0);
     let fork = Open { pid: of_the_person.pids[0], session: "s2".to_owned(), prompt: "f".to_owned() };
-    scene.event(&fork, "SessionStart", &json!({"source": "fork"}));
-    assert_eq!(load(&scene.world, "s2").0.outer, None);
+    fixture.event(&fork, "SessionStart", &json!({"source": "fork"}));
+    assert_eq!(load(&fixture.world, "s2").0.outer, None);
     let mut made = 0;
     for _ in 0..3 {
-        if scene.may_compact(&fork) {
+        if fixture.may_compact(&fork) {
             if made == 0 {
-                scene.copies("s2", true);
+                fixture.copies("s2", true);
             }
             made += 1;
-            scene.compacted(&fork, "claude-opus-5-5");
+            fixture.compacted(&fork, "claude-opus-5-5");
         }
     }
     assert_eq!(made, 1);
-    let prompt = scene.event(&fork, "UserPromptSubmit", &json!({"prompt": "on"}));
+    let prompt = fixture.event(&fork, "UserPromptSubmit", &json!({"prompt": "on"}));
     assert!(prompt.contains(r#""decision":"block""#), "{prompt}");
-    let spent = load(&scene.world, "s2").0;
+    let spent = load(&fixture.world, "s2").0;
     assert_eq!((spent.counters.spent.requests, spent.inherited.requests), (REQUESTS + 1, REQUESTS));
-    assert_eq!(load(&scene.world, FIRST).0.counters.spent.requests, REQUESTS);
+    assert_eq!(load(&fixture.world, FIRST).0.counters.spent.requests, REQUESTS);
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::compactions::scene::{Bill, FABLE, FIRST, OPUS, Open, REQUESTS, Scene, spent_before};
+use crate::compactions::fixture::{Bill, FABLE, FIRST, Fixture, OPUS, Open, REQUESTS, spent_before};
 
 /// How many compactions each way tries.
 const TRIES: usize = 5;
@@ -94,8 +94,8 @@ impl Way {
         if is_short { TRIES as u64 } else { ROOM + 1 }
     }
 
-    fn client(self, scene: &Scene, number: usize) -> Open {
-        let own = Open { prompt: format!("c{number}"), ..scene.first() };
+    fn client(self, fixture: &Fixture, number: usize) -> Open {
+        let own = Open { prompt: format!("c{number}"), ..fixture.first() };
         let session = match self.source() {
             None => return own,
             Some(_) if self.is_under_another_name() => {
@@ -103,50 +103,50 @@ impl Way {
             }
             Some(_) => FIRST.to_owned(),
         };
-        Open { pid: scene.clients.pids[number + 1], session, ..own }
+        Open { pid: fixture.clients.pids[number + 1], session, ..own }
     }
 }
 
 /// What came of a way under a policy.
 struct Played {
-    scene: Scene,
+    fixture: Fixture,
     made: u64,
 }
 
 fn play(way: Way, policy: &Value) -> Played {
-    let scene = Scene::begin(policy, TRIES);
-    let before = scene.transcript();
-    let clients: Vec<Open> = (0..TRIES).map(|number| way.client(&scene, number)).collect();
-    if clients.iter().all(|client| client.session == FIRST && client.pid != scene.first().pid) {
-        scene.ends(&scene.first(), "claude-opus-5-5");
+    let fixture = Fixture::begin(policy, TRIES);
+    let before = fixture.transcript();
+    let clients: Vec<Open> = (0..TRIES).map(|number| way.client(&fixture, number)).collect();
+    if clients.iter().all(|client| client.session == FIRST && client.pid != fixture.first().pid) {
+        fixture.ends(&fixture.first(), "claude-opus-5-5");
     }
     let (is_copy, is_fork) = (matches!(way, Way::Copy | Way::CopiesAtOnce), way.source() == Some("fork"));
     let begins = |client: &Open| {
         if let Some(source) = way.source() {
             if is_copy {
-                scene.copies(&client.session, false);
+                fixture.copies(&client.session, false);
             }
-            scene.event(client, "SessionStart", &json!({"source": source}));
+            fixture.event(client, "SessionStart", &json!({"source": source}));
         }
-        scene.may_compact(client)
+        fixture.may_compact(client)
     };
     let model = if way == Way::OtherModel { "claude-fable-5" } else { "claude-opus-5-5" };
     let ends = |client: &Open, is_made: bool| {
         let is_whole = is_made && way != Way::CutOff && !way.is_killed();
         if is_whole && is_fork {
             // The client writes a fork's transcript with the first row of its own.
-            scene.copies(&client.session, true);
+            fixture.copies(&client.session, true);
         }
         if is_whole {
-            scene.compacted(client, model);
+            fixture.compacted(client, model);
         }
         match way.source() {
-            Some(_) if way.is_killed() => scene.clients.kill(client.pid),
-            Some(_) => scene.ends(client, model),
-            None => drop(scene.event(client, "Stop", &json!({}))),
+            Some(_) if way.is_killed() => fixture.clients.kill(client.pid),
+            Some(_) => fixture.ends(client, model),
+            None => drop(fixture.event(client, "Stop", &json!({}))),
         }
         if way == Way::Restored {
-            scene.restores(&before);
+            fixture.restores(&before);
         }
         u64::from(is_made)
     };
@@ -156,7 +156,7 @@ fn play(way: Way, policy: &Value) -> Played {
     } else {
         clients.iter().map(|client| ends(client, begins(client))).sum()
     };
-    Played { scene, made }
+    Played { fixture, made }
 }
 
 pub fn capped(limit: &str, cap: Value) -> Value {
@@ -205,9 +205,9 @@ fn no_way_of_compacting_passes_a_cap_of_cost_by_more_than_one_request() {
 #[test]
 fn each_compaction_is_charged_once_and_told_the_same_everywhere() {
     for way in WAYS {
-        let Played { scene, made } = play(way, &json!({}));
+        let Played { fixture, made } = play(way, &json!({}));
         assert_eq!(made, TRIES as u64, "{way:?}");
-        let [live, transcripts, replay] = scene.told();
+        let [live, transcripts, replay] = fixture.told();
         let shown = if way.leaves_nothing() { 0 } else { made };
         assert_eq!(transcripts.0, REQUESTS + shown, "{way:?}: by the transcripts alone");
         match way {
@@ -224,9 +224,9 @@ fn each_compaction_is_charged_once_and_told_the_same_everywhere() {
 fn a_compaction_is_charged_at_no_less_than_it_costs() {
     for way in WAYS {
         // The first finds the whole conversation, and so do those in forks and copies.
-        let Played { scene, made } = play(way, &json!({}));
+        let Played { fixture, made } = play(way, &json!({}));
         let truth = way.bill().first() * if way.most() < made { made } else { 1 };
-        let charged = scene.told()[0].1 - spent_before();
+        let charged = fixture.told()[0].1 - spent_before();
         assert!(charged >= truth * (100 - MARGIN) / 100, "{way:?}: {charged} for {truth} at least");
     }
 }

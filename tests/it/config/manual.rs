@@ -78,7 +78,7 @@ fn limits() -> String {
     }
     for limit in limit_name::windows().map(|named| named.limit) {
         let each = if rate_windows::are_of_tools(limit) { "a list; in each: " } else { "" };
-        let takes = format!("{each}{}", rate_windows::shape(limit).expects());
+        let takes = format!("{each}{}", rate_windows::value_type(limit).expects());
         row(&mut table, &[&code(limit.key), &takes, "", "none", "none", "the top of a file", &code(limit.example)]);
     }
     for limit in REGISTRY.iter().copied() {

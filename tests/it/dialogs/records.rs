@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::dialogs::{Scene, Who, Written, add, limits};
+use crate::dialogs::{Fixture, Who, Written, add, limits};
 
 /// What becomes of a dialog.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,22 +39,22 @@ impl Outcome {
     }
 
     /// Has the client show it after the dialog about `t2`.
-    fn happens(self, scene: &Scene) {
+    fn happens(self, fixture: &Fixture) {
         let result = json!([{"type": "tool_result", "tool_use_id": "t2", "content": "no", "is_error": true}]);
         let refused =
             json!({"type": "user", "message": {"role": "user", "content": result}, "toolDenialKind": "user-rejected"});
         match self {
             Outcome::Asked => {}
             Outcome::Granted => {
-                scene.ends("t2", None);
-                scene.writes(Written::Source("user_temporary"), "t2");
-                scene.batch("t2");
+                fixture.ends("t2", None);
+                fixture.writes(Written::Source("user_temporary"), "t2");
+                fixture.batch("t2");
             }
             Outcome::Refused => {
-                add(&scene.transcript(), &format!("{refused}\n"));
-                scene.batch("t2");
+                add(&fixture.transcript(), &format!("{refused}\n"));
+                fixture.batch("t2");
             }
-            Outcome::Escaped => add(&scene.transcript(), &format!("{refused}\n")),
+            Outcome::Escaped => add(&fixture.transcript(), &format!("{refused}\n")),
         }
     }
 }
@@ -64,15 +64,15 @@ const PRINTERS: [(&str, bool); 4] = [("log", true), ("report", false), ("status"
 
 /// Says what is wrong with what a command tells.
 fn missing(outcome: Outcome, who: Who, (printer, is_records): (&str, bool)) -> Option<String> {
-    let scene = Scene::new(who, &limits());
-    scene.requests("t1");
-    scene.ends("t1", None);
-    scene.batch("t1");
-    assert!(scene.requests("t2").contains(r#""ask""#));
-    outcome.happens(&scene);
+    let fixture = Fixture::new(who, &limits());
+    fixture.requests("t1");
+    fixture.ends("t1", None);
+    fixture.batch("t1");
+    assert!(fixture.requests("t2").contains(r#""ask""#));
+    outcome.happens(&fixture);
     let run = if who == Who::Main { "p1" } else { "a1" };
     let arguments = if printer == "explain" { vec![printer, run] } else { vec![printer] };
-    let said = scene.world.run(&arguments).ok();
+    let said = fixture.world.run(&arguments).ok();
     let known = match is_records {
         true => {
             let all = ["INCREASE_ASKED", "INCREASE_DECLINED", "LIMIT_GRANTED"];

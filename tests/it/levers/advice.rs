@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::Scene;
+use crate::levers::fixture::Fixture;
 use crate::unwritten::Story;
 use crate::world::TestWorld;
 
@@ -154,12 +154,12 @@ fn status_folds_prompts_that_were_kept_back_and_a_stopped_run_while_a_later_one_
 
 #[test]
 fn who_grants_a_budget_without_its_owner_is_told_whose_it_is() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let policy = json!({"user": {"max_cost_usd_per_day": 2, "timeout_action": "request_increase"}});
-    scene.world.write("home/.claude/fusebox.json", policy.to_string());
-    scene.begin();
+    fixture.world.write("home/.claude/fusebox.json", policy.to_string());
+    fixture.begin();
     let refused = |words: &[&str]| {
-        let ran = scene.world.run(words);
+        let ran = fixture.world.run(words);
         assert_ne!(ran.code, 0, "{}", ran.stdout);
         ran.stderr
     };

@@ -2,23 +2,23 @@
 
 use serde_json::{Value, json};
 
+use crate::levers::fixture::{Actor, Fixture};
 use crate::levers::kept_back::begin;
 use crate::levers::next_steps::shell;
-use crate::levers::scene::{Actor, Scene};
 
 /// Stops a session at a cap on its cost, and sends one more prompt.
-fn blocked_at(cap: f64) -> Scene {
-    let mut scene = begin(&json!({"session": {"max_cost_usd": cap, "timeout_action": "terminate"}}));
-    assert!((0..30).any(|_| !scene.step(Actor::Main)), "nothing stopped at {cap}");
-    scene.responds();
-    scene.stops();
-    assert!(!scene.prompt(), "a prompt passed the cap of {cap}");
-    scene
+fn blocked_at(cap: f64) -> Fixture {
+    let mut fixture = begin(&json!({"session": {"max_cost_usd": cap, "timeout_action": "terminate"}}));
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)), "nothing stopped at {cap}");
+    fixture.responds();
+    fixture.stops();
+    assert!(!fixture.prompt(), "a prompt passed the cap of {cap}");
+    fixture
 }
 
 /// Returns the reason that the last blocked prompt has told.
-fn reason(scene: &Scene) -> String {
-    let answers = scene.answers();
+fn reason(fixture: &Fixture) -> String {
+    let answers = fixture.answers();
     let answers = serde_json::Deserializer::from_str(&answers).into_iter::<Value>().map(Result::unwrap);
     answers.filter_map(|answer| Some(answer["reason"].as_str()?.to_owned())).last().unwrap()
 }
@@ -33,8 +33,8 @@ fn figures(text: &str) -> (f64, f64, f64) {
 }
 
 /// Returns the same of the records of prompts that were blocked.
-fn blocked(scene: &Scene) -> Vec<(f64, f64, f64)> {
-    let log = shell(scene, "fusebox log --json");
+fn blocked(fixture: &Fixture) -> Vec<(f64, f64, f64)> {
+    let log = shell(fixture, "fusebox log --json");
     let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let blocked = records.filter(|it| it["event"] == "AGENT_WARNING" && it["percent"].is_null());
     let number = |value: &Value| (value.as_f64().unwrap_or(0.0) * 1e4).round() / 1e4;
@@ -44,48 +44,48 @@ fn blocked(scene: &Scene) -> Vec<(f64, f64, f64)> {
 #[test]
 fn a_blocked_prompt_says_figures_that_show_why() {
     for cap in [0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.11, 0.12] {
-        let scene = blocked_at(cap);
-        let (used, of, to_come) = figures(&reason(&scene));
-        assert!(used + to_come >= of, "cap {cap}: these figures leave room: {}", reason(&scene));
-        let [(recorded, ..)] = blocked(&scene)[..] else { panic!("cap {cap}: {:?}", blocked(&scene)) };
-        assert!((recorded - used).abs() < 0.006, "cap {cap}: the log has {recorded}: {}", reason(&scene));
+        let fixture = blocked_at(cap);
+        let (used, of, to_come) = figures(&reason(&fixture));
+        assert!(used + to_come >= of, "cap {cap}: these figures leave room: {}", reason(&fixture));
+        let [(recorded, ..)] = blocked(&fixture)[..] else { panic!("cap {cap}: {:?}", blocked(&fixture)) };
+        assert!((recorded - used).abs() < 0.006, "cap {cap}: the log has {recorded}: {}", reason(&fixture));
     }
 }
 
 /// A prompt that a stop blocks is written down each time, with what is used by then; `explain` tells of the last.
 #[test]
 fn each_prompt_that_a_stop_blocks_is_in_the_log_with_the_figures_that_were_said() {
-    let mut scene = blocked_at(0.1);
-    assert_eq!(blocked(&scene).len(), 1);
-    assert!(!scene.prompt());
-    assert_eq!(blocked(&scene).len(), 2);
-    let told = shell(&scene, "fusebox explain");
+    let mut fixture = blocked_at(0.1);
+    assert_eq!(blocked(&fixture).len(), 1);
+    assert!(!fixture.prompt());
+    assert_eq!(blocked(&fixture).len(), 2);
+    let told = shell(&fixture, "fusebox explain");
     assert!(told.starts_with("The last is a prompt of session s-0000 that was blocked. It is trip #"), "{told}");
     let flat = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(figures(flat.split("AGENT_WARNING").nth(1).unwrap()), figures(&reason(&scene)));
+    assert_eq!(figures(flat.split("AGENT_WARNING").nth(1).unwrap()), figures(&reason(&fixture)));
 }
 
 /// A person's stop blocks prompts, too.
 #[test]
 fn a_prompt_that_a_persons_stop_blocks_is_in_the_log() {
-    let mut scene = begin(&json!({}));
-    assert!(scene.step(Actor::Main));
-    shell(&scene, "fusebox stop s-0000");
-    assert!(!scene.prompt());
-    let log = shell(&scene, "fusebox log").split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut fixture = begin(&json!({}));
+    assert!(fixture.step(Actor::Main));
+    shell(&fixture, "fusebox stop s-0000");
+    assert!(!fixture.prompt());
+    let log = shell(&fixture, "fusebox log").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(log.contains("A prompt was blocked: its session is stopped"), "{log}");
 }
 
 /// A grant makes room for the prompt that was blocked: the status line says no more that it is.
 #[test]
 fn the_status_line_tells_of_a_blocked_prompt_until_there_is_room() {
-    let mut scene = begin(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
-    assert!((0..30).any(|_| !scene.step(Actor::Main)));
-    scene.says_no();
-    scene.stops();
-    assert!(!scene.prompt());
-    let line = || scene.world.command(&["statusline"]).stdin(json!({"session_id": "s-0000"})).run().ok();
+    let mut fixture = begin(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)));
+    fixture.says_no();
+    fixture.stops();
+    assert!(!fixture.prompt());
+    let line = || fixture.world.command(&["statusline"]).stdin(json!({"session_id": "s-0000"})).run().ok();
     assert!(line().contains("prompt blocked"), "{}", line());
-    shell(&scene, "fusebox grant s-0000 max_cost_usd=+1");
+    shell(&fixture, "fusebox grant s-0000 max_cost_usd=+1");
     assert!(!line().contains("blocked"), "{}", line());
 }

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 use crate::world::in_long_form;
 
-/// A limit that a case is about, and its cap: a step of the scene takes a call and some 0.006 USD.
+/// A limit that a case is about, and its cap: a step of the fixture takes a call and some 0.006 USD.
 const LIMITS: [(&str, &str); 6] = [
     ("max_turns", "6"),
     ("max_cost_usd", "0.04"),
@@ -111,36 +111,36 @@ impl Case<'_> {
         matches!(self.block, "user" | "project")
     }
 
-    fn write_policy(&self, scene: &Scene, cap: f64) {
+    fn write_policy(&self, fixture: &Fixture, cap: f64) {
         let (user, project) = policy(self.block, self.limit, cap, self.action);
-        scene.world.write("home/.claude/fusebox.json", user);
-        scene.world.write("project/.claude/fusebox.json", project);
+        fixture.world.write("home/.claude/fusebox.json", user);
+        fixture.world.write("project/.claude/fusebox.json", project);
     }
 
     /// Works until the state is reached; returns nothing where it cannot be.
-    fn play(&self) -> Option<Scene> {
-        let mut scene = Scene::new();
-        self.write_policy(&scene, self.cap);
-        scene.begin();
+    fn play(&self) -> Option<Fixture> {
+        let mut fixture = Fixture::new();
+        self.write_policy(&fixture, self.cap);
+        fixture.begin();
         if self.actor == Actor::Worker {
-            scene.spawn(&self.spawn_limits());
+            fixture.spawn(&self.spawn_limits());
         }
         let trips = self.state.starts_with("tripped");
-        let mut refused = !scene.step(self.actor);
+        let mut refused = !fixture.step(self.actor);
         for _ in 0..if trips { 9 } else { 0 } {
-            refused = refused || !scene.step(self.actor);
+            refused = refused || !fixture.step(self.actor);
         }
         if refused != trips {
             return None;
         }
         if matches!(self.state, "paused" | "stopped") {
             let lever = if self.state == "paused" { "pause" } else { "stop" };
-            scene.world.run(&[lever, self.target()]).ok();
+            fixture.world.run(&[lever, self.target()]).ok();
         }
         if self.state.ends_with("ended") {
-            scene.end();
+            fixture.end();
         }
-        Some(scene)
+        Some(fixture)
     }
 
     /// What the spawn's prompt says of limits.
@@ -162,11 +162,11 @@ impl Case<'_> {
     }
 
     /// Uses a lever; returns its exit code and what it said.
-    fn pull(&self, scene: &mut Scene, lever: &[&str]) -> (i32, String) {
+    fn pull(&self, fixture: &mut Fixture, lever: &[&str]) -> (i32, String) {
         match lever {
             ["a new client", _] => {
-                self.write_policy(scene, self.cap * 100.0);
-                scene.takes_up();
+                self.write_policy(fixture, self.cap * 100.0);
+                fixture.takes_up();
                 return (0, "a new client".to_owned());
             }
             ["reload", rest @ ..] => {
@@ -177,7 +177,7 @@ impl Case<'_> {
                     _ => 1.0,
                 };
                 let cap = self.cap * factor;
-                self.write_policy(scene, if self.cap.fract() == 0.0 { cap.floor().max(1.0) } else { cap });
+                self.write_policy(fixture, if self.cap.fract() == 0.0 { cap.floor().max(1.0) } else { cap });
             }
             _ => {}
         }
@@ -189,7 +189,7 @@ impl Case<'_> {
             word => word.replace("LIMIT", self.limit).replace("LITTLE", little),
         };
         let words: Vec<String> = lever.iter().filter(|word| !word.starts_with("with")).map(word).collect();
-        let outcome = scene.world.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let outcome = fixture.world.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
         (outcome.code, outcome.stdout + &outcome.stderr)
     }
 
@@ -239,16 +239,16 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Tries every lever from where the scene stands; returns what is wrong.
-fn every_lever(case: &Case, scene: &mut Scene, tried: &mut usize) -> Vec<String> {
+/// Tries every lever from where the fixture stands; returns what is wrong.
+fn every_lever(case: &Case, fixture: &mut Fixture, tried: &mut usize) -> Vec<String> {
     let kept = tempfile::tempdir().unwrap();
-    let root = scene.world.path("");
+    let root = fixture.world.path("");
     for folder in ["state", "transcripts"] {
         copy(&root.join(folder), &kept.path().join(folder));
     }
-    let again = scene.clock();
+    let again = fixture.clock();
     let mut wrong = Vec::new();
-    let before = scene.goes_on(case.actor);
+    let before = fixture.goes_on(case.actor);
     for lever in LEVERS {
         if case.is_shared() && lever[0] == "resume" && lever.last() == Some(&"LIMIT=+9000") {
             continue;
@@ -256,10 +256,10 @@ fn every_lever(case: &Case, scene: &mut Scene, tried: &mut usize) -> Vec<String>
         for folder in ["state", "transcripts"] {
             copy(&kept.path().join(folder), &root.join(folder));
         }
-        case.write_policy(scene, case.cap);
-        scene.rewind(&again);
-        let said = case.pull(scene, lever);
-        let after = scene.goes_on(case.actor);
+        case.write_policy(fixture, case.cap);
+        fixture.rewind(&again);
+        let said = case.pull(fixture, lever);
+        let after = fixture.goes_on(case.actor);
         *tried += 1;
         if let Some(what) = case.judge(lever, &said, (before, after)) {
             let Case { block, limit, action, state, actor, .. } = case;
@@ -284,8 +284,8 @@ fn what_a_lever_says_is_what_the_next_event_decides() {
                         continue;
                     }
                     let case = Case { block, actor, limit, cap: cap.parse().unwrap(), action, state };
-                    if let Some(mut scene) = case.play() {
-                        wrong.extend(every_lever(&case, &mut scene, &mut tried));
+                    if let Some(mut fixture) = case.play() {
+                        wrong.extend(every_lever(&case, &mut fixture, &mut tried));
                     }
                 }
             }
@@ -301,9 +301,9 @@ fn a_question_that_waits_is_none_where_its_cap_is_raised() {
         for lever in [["reload", "with the limit raised"], ["a new client", "with the limit raised"]] {
             let (block, actor, cap) = ("agents.worker", Actor::Worker, cap.parse().unwrap());
             let case = Case { block, actor, limit, cap, action: "request_increase", state: "tripped" };
-            let mut scene = case.play().unwrap();
-            let said = case.pull(&mut scene, &lever);
-            assert!(scene.goes_on(actor), "{limit}, {lever:?}: {said:?}");
+            let mut fixture = case.play().unwrap();
+            let said = case.pull(&mut fixture, &lever);
+            assert!(fixture.goes_on(actor), "{limit}, {lever:?}: {said:?}");
         }
     }
 }
@@ -316,22 +316,22 @@ fn an_answer_counts_until_another_client_starts() {
             let block = if asker == Actor::Main { "main" } else { "agents.worker" };
             let case =
                 Case { block, actor: asker, limit: "max_turns", cap: 4.0, action: "request_increase", state: "" };
-            let mut scene = Scene::new();
-            case.write_policy(&scene, case.cap);
-            scene.begin();
+            let mut fixture = Fixture::new();
+            case.write_policy(&fixture, case.cap);
+            fixture.begin();
             if asker == Actor::Worker {
-                scene.spawn("");
+                fixture.spawn("");
             }
-            let mut asked = !scene.step(asker);
+            let mut asked = !fixture.step(asker);
             for _ in 0..5 {
-                asked = asked || !scene.step(asker);
+                asked = asked || !fixture.step(asker);
             }
             assert!(asked);
             if !source.is_empty() {
-                scene.starts(asker, source);
+                fixture.starts(asker, source);
             }
-            scene.says_yes(asker);
-            assert_eq!(scene.step(asker), counts, "{asker:?} {source}");
+            fixture.says_yes(asker);
+            assert_eq!(fixture.step(asker), counts, "{asker:?} {source}");
         }
     }
 }

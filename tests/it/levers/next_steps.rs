@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 use crate::world::FUSEBOX;
 
 /// One way to be held.
@@ -50,28 +50,28 @@ impl Case {
     }
 
     /// Plays until the actor is held, and until the main agent's next event.
-    pub fn held(&self) -> Scene {
-        let mut scene = Scene::new();
-        scene.world.write("home/.claude/fusebox.json", self.policy().to_string());
-        symlink(FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
-        scene.begin();
+    pub fn held(&self) -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.world.write("home/.claude/fusebox.json", self.policy().to_string());
+        symlink(FUSEBOX, fixture.world.path("bin/fusebox")).unwrap();
+        fixture.begin();
         if self.actor == Actor::Worker {
-            scene.spawn("");
+            fixture.spawn("");
         }
-        assert!((0..30).any(|_| !scene.step(self.actor)), "{self:?} is not held");
-        scene.step(self.actor);
+        assert!((0..30).any(|_| !fixture.step(self.actor)), "{self:?} is not held");
+        fixture.step(self.actor);
         if self.actor == Actor::Worker {
-            scene.is_notified();
+            fixture.is_notified();
         }
-        scene
+        fixture
     }
 
     /// Returns what is wrong with what a person is told.
     fn wrong(&self) -> Vec<String> {
-        let scene = self.held();
-        let (status, explained) = (shell(&scene, "fusebox status"), shell(&scene, &self.explain()));
-        let places = [("answer", scene.answers()), ("status", status), ("explain", explained)];
-        drop(scene);
+        let fixture = self.held();
+        let (status, explained) = (shell(&fixture, "fusebox status"), shell(&fixture, &self.explain()));
+        let places = [("answer", fixture.answers()), ("status", status), ("explain", explained)];
+        drop(fixture);
         let mut wrong = Vec::new();
         let mut tried = BTreeSet::new();
         for (place, text) in places {
@@ -95,18 +95,18 @@ impl Case {
 
     /// Runs a command as it stands; says what is wrong where the work does not go on then.
     fn follows(&self, command: &str, text: &str) -> Option<String> {
-        let mut scene = self.held();
-        let said = shell(&scene, command);
+        let mut fixture = self.held();
+        let said = shell(&fixture, command);
         let lifts = ["fusebox resume", "fusebox grant"].iter().any(|words| command.starts_with(words));
-        let goes_on = !lifts || scene.goes_on(self.actor);
+        let goes_on = !lifts || fixture.goes_on(self.actor);
         let is_done = said.ends_with("[exit 0]");
         (!goes_on || !is_done).then(|| format!("{self:?}: `{command}`: goes on: {goes_on}\n{said}\nfrom: {text}\n"))
     }
 }
 
 /// Runs a line in a shell, as a person would type it.
-pub fn shell(scene: &Scene, line: &str) -> String {
-    scene.world.program("/bin/sh", &["-c", line]).run().to_string()
+pub fn shell(fixture: &Fixture, line: &str) -> String {
+    fixture.world.program("/bin/sh", &["-c", line]).run().to_string()
 }
 
 /// Returns the commands that a text names: between backticks, or alone on a line.

@@ -12,17 +12,17 @@ use fusebox::engine::session_state::SessionState;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 use crate::levers::{SHOP, log};
 use crate::state::{SameForAll, at, load, rules, save, session, with_shop};
 
 /// A session that one of these limits has stopped.
-fn stopped(policy: &Value) -> Scene {
-    let mut scene = Scene::new();
-    scene.world.write("home/.claude/fusebox.json", policy.to_string());
-    scene.begin();
-    assert!((0..9).any(|_| !scene.step(Actor::Main)), "{policy}");
-    scene
+fn stopped(policy: &Value) -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.world.write("home/.claude/fusebox.json", policy.to_string());
+    fixture.begin();
+    assert!((0..9).any(|_| !fixture.step(Actor::Main)), "{policy}");
+    fixture
 }
 
 /// Limits of a run, of the session, of the user and of what repeats.
@@ -45,77 +45,77 @@ fn policies() -> [Value; 5] {
 #[test]
 fn what_is_off_stops_nothing_and_what_is_spent_counts() {
     for policy in policies() {
-        let mut scene = stopped(&policy);
-        let said = scene.world.run(&["off", "--for", "1h"]).ok();
+        let mut fixture = stopped(&policy);
+        let said = fixture.world.run(&["off", "--for", "1h"]).ok();
         assert!(said.contains("are off until") && said.contains("all that is spent counts"), "{said}");
-        let before = load(&scene.world, "s-0000").0.counters.spent.cost;
-        assert!(scene.goes_on(Actor::Main), "{policy}");
-        assert!((0..9).all(|_| scene.step(Actor::Main)), "{policy}");
-        let after = load(&scene.world, "s-0000").0.counters.spent.cost;
+        let before = load(&fixture.world, "s-0000").0.counters.spent.cost;
+        assert!(fixture.goes_on(Actor::Main), "{policy}");
+        assert!((0..9).all(|_| fixture.step(Actor::Main)), "{policy}");
+        let after = load(&fixture.world, "s-0000").0.counters.spent.cost;
         assert!(after.0 >= before.0 + 9 * 5_000_000_000, "{policy}: {before} {after}");
         assert!(
-            scene.heard().iter().any(|line| line.contains("somebody without a terminal switched the limits")),
+            fixture.heard().iter().any(|line| line.contains("somebody without a terminal switched the limits")),
             "{:?}",
-            scene.heard()
+            fixture.heard()
         );
-        let status = scene.world.run(&["status"]).ok();
+        let status = fixture.world.run(&["status"]).ok();
         assert!(status.contains("limits are off until"), "{status}");
-        let report = scene.world.run(&["report"]).ok();
+        let report = fixture.world.run(&["report"]).ok();
         assert!(report.contains("limits are off until") && report.contains("(off)"), "{report}");
-        let said = scene.world.run(&["on"]).ok();
+        let said = fixture.world.run(&["on"]).ok();
         assert!(said.contains("are on again"), "{said}");
         assert!(said.contains("`fusebox off` had let"), "{policy}: {said}");
-        assert!(!scene.step(Actor::Main) || !scene.step(Actor::Main), "{policy}: nothing stops it any more");
+        assert!(!fixture.step(Actor::Main) || !fixture.step(Actor::Main), "{policy}: nothing stops it any more");
     }
 }
 
 #[test]
 fn limits_are_on_again_once_the_time_is_over() {
-    let mut scene = stopped(&policies()[0]);
-    scene.world.run(&["off", "--for", "1h"]).ok();
-    assert!(scene.goes_on(Actor::Main));
-    save(&scene.world, |store| {
+    let mut fixture = stopped(&policies()[0]);
+    fixture.world.run(&["off", "--for", "1h"]).ok();
+    assert!(fixture.goes_on(Actor::Main));
+    save(&fixture.world, |store| {
         let mut session = store.session("s-0000").unwrap().unwrap();
         session.limits_off.as_mut().unwrap().until_ms = Some(at(0).wall_ms);
         store.save_session(&session).unwrap();
     });
-    assert!(!scene.step(Actor::Main) || !scene.step(Actor::Main));
-    let heard = scene.heard();
+    assert!(!fixture.step(Actor::Main) || !fixture.step(Actor::Main));
+    let heard = fixture.heard();
     let told = heard.iter().filter(|line| line.contains("the limits are on again")).count();
     assert_eq!(told, 1, "{heard:#?}");
 }
 
 #[test]
 fn a_session_that_starts_meanwhile_is_told_of_it() {
-    let mut scene = Scene::new();
-    scene.world.write("home/.claude/fusebox.json", policies()[0].to_string());
-    scene.world.run(&["off"]).ok();
-    scene.begin();
-    assert!((0..9).all(|_| scene.step(Actor::Main)));
-    assert!(scene.heard().iter().any(|line| line.contains("switched the limits of this repository off")));
+    let mut fixture = Fixture::new();
+    fixture.world.write("home/.claude/fusebox.json", policies()[0].to_string());
+    fixture.world.run(&["off"]).ok();
+    fixture.begin();
+    assert!((0..9).all(|_| fixture.step(Actor::Main)));
+    assert!(fixture.heard().iter().any(|line| line.contains("switched the limits of this repository off")));
     // A session alone can be switched on.
-    scene.world.run(&["on", "s-0000"]).ok();
-    assert!(!scene.step(Actor::Main) || !scene.step(Actor::Main));
+    fixture.world.run(&["on", "s-0000"]).ok();
+    assert!(!fixture.step(Actor::Main) || !fixture.step(Actor::Main));
 }
 
 /// A session that has ended has no limits that are off now, and `fusebox on` is for it, too.
 #[test]
 fn limits_of_a_session_that_has_ended_are_not_off_now() {
-    let mut scene = Scene::new();
-    scene.world.write("home/.claude/fusebox.json", policies()[0].to_string());
-    scene.world.run(&["off", "--for", "1h"]).ok();
-    scene.begin();
-    assert!((0..9).all(|_| scene.step(Actor::Main)));
-    scene.end();
-    let told = |command: &[&str]| scene.world.run(command).ok();
+    let mut fixture = Fixture::new();
+    fixture.world.write("home/.claude/fusebox.json", policies()[0].to_string());
+    fixture.world.run(&["off", "--for", "1h"]).ok();
+    fixture.begin();
+    assert!((0..9).all(|_| fixture.step(Actor::Main)));
+    fixture.end();
+    let told = |command: &[&str]| fixture.world.run(command).ok();
     for command in [vec!["status", "--all"], vec!["report"]] {
         let said = told(&command);
         assert!(!said.contains("limits are off") && said.contains("limits were off from"), "{command:?}: {said}");
     }
     let said = told(&["on"]);
     assert!(said.contains("are on again"), "{said}");
-    let until = load(&scene.world, "s-0000").0.limits_off.unwrap().until_ms.unwrap();
-    let since = load(&scene.world, "s-0000").0.limits_off.unwrap().since_ms;
+    let until = load(&fixture.world, "s-0000").0.limits_off.unwrap().until_ms.unwrap();
+    let since = load(&fixture.world, "s-0000").0.limits_off.unwrap().since_ms;
     assert!(until < since + 3_600_000, "the client that takes the session up has its limits again");
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 
 /// What ends the worker: a limit of its own or of the session with a cap, or a person.
 const ENDS: [(&str, f64); 6] = [
@@ -43,25 +43,25 @@ impl Case {
 
     /// Returns what the person reads from the end of the worker on.
     fn heard(self) -> Vec<String> {
-        let mut scene = Scene::new();
-        scene.world.write("home/.claude/fusebox.json", self.policy().to_string());
-        scene.begin();
-        scene.spawn("");
+        let mut fixture = Fixture::new();
+        fixture.world.write("home/.claude/fusebox.json", self.policy().to_string());
+        fixture.begin();
+        fixture.spawn("");
         if matches!(self.end.0, "stop" | "pause") {
-            assert!(scene.step(Actor::Worker));
-            scene.world.run(&[self.end.0, "a1-0000"]).ok();
+            assert!(fixture.step(Actor::Worker));
+            fixture.world.run(&[self.end.0, "a1-0000"]).ok();
         }
-        assert!((0..9).any(|_| !scene.step(Actor::Worker)), "{self:?}");
+        assert!((0..9).any(|_| !fixture.step(Actor::Worker)), "{self:?}");
         // It goes on as long as it may, and once more.
         for _ in 0..4 {
-            scene.step(Actor::Worker);
+            fixture.step(Actor::Worker);
         }
-        scene.ends_worker();
-        scene.is_notified();
-        scene.step(Actor::Main);
-        scene.stops();
-        scene.prompt();
-        scene.heard()
+        fixture.ends_worker();
+        fixture.is_notified();
+        fixture.step(Actor::Main);
+        fixture.stops();
+        fixture.prompt();
+        fixture.heard()
     }
 
     fn wrong(self) -> Option<String> {

@@ -4,10 +4,10 @@ use fusebox::domain::limit::Limit;
 use fusebox::wire::messages::{Ahead, ahead_of_trip};
 use serde_json::{Value, json};
 
+use crate::levers::fixture::{Actor, Fixture};
 use crate::levers::next_steps::{Case, cases, commands, shell};
-use crate::levers::scene::{Actor, Scene};
 
-/// Returns the trip that holds a scene, as the log has it for programs.
+/// Returns the trip that holds a fixture, as the log has it for programs.
 fn trip(text: &str) -> Option<Value> {
     let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut stops = records.filter(|it| ["AGENT_FAILED", "AGENT_PAUSED"].iter().any(|kind| it["event"] == *kind));
@@ -41,8 +41,8 @@ fn shown_to_people(answers: &str) -> String {
 }
 
 fn wrong(case: &Case) -> Vec<String> {
-    let scene = case.held();
-    let log = shell(&scene, "fusebox log --json");
+    let fixture = case.held();
+    let log = shell(&fixture, "fusebox log --json");
     let Some(trip) = trip(&log) else { return vec![format!("{case:?}: no trip")] };
     let limit = trip["limit"].as_str().unwrap();
     let (used, cap) = (shown(limit, &trip["used"]), shown(limit, &trip["cap"]));
@@ -61,8 +61,8 @@ fn wrong(case: &Case) -> Vec<String> {
         ("report", "fusebox report".to_owned()),
     ];
     let mut wrong = Vec::new();
-    let said = places.iter().map(|(place, command)| (*place, shell(&scene, command)));
-    for (place, text) in said.chain([("what is shown", shown_to_people(&scene.answers()))]) {
+    let said = places.iter().map(|(place, command)| (*place, shell(&fixture, command)));
+    for (place, text) in said.chain([("what is shown", shown_to_people(&fixture.answers()))]) {
         wrong.extend(
             otherwise(&text, (&known, &cap))
                 .into_iter()
@@ -92,36 +92,36 @@ fn grants(text: &str) -> Vec<String> {
 
 #[test]
 fn what_is_spent_after_a_stop_is_said_to_be_of_now_and_every_offer_covers_it() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let rules = json!({"max_cost_usd": 0.09, "timeout_action": "terminate", "warn_at": []});
-    scene.world.write("home/.claude/fusebox.json", json!({"session": rules}).to_string());
-    std::os::unix::fs::symlink(crate::world::FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
-    scene.begin();
-    assert!((0..30).any(|_| !scene.step(Actor::Main)), "nothing trips");
-    let trip = trip(&shell(&scene, "fusebox log --json")).unwrap();
+    fixture.world.write("home/.claude/fusebox.json", json!({"session": rules}).to_string());
+    std::os::unix::fs::symlink(crate::world::FUSEBOX, fixture.world.path("bin/fusebox")).unwrap();
+    fixture.begin();
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)), "nothing trips");
+    let trip = trip(&shell(&fixture, "fusebox log --json")).unwrap();
     let used = shown("max_cost_usd", &trip["used"]);
     // What was under way when it was stopped, and far more than the cap.
     for _ in 0..60 {
-        scene.responds();
+        fixture.responds();
     }
-    scene.step(Actor::Main);
-    let status = shell(&scene, "fusebox status");
+    fixture.step(Actor::Main);
+    let status = shell(&fixture, "fusebox status");
     let bar = status.lines().find(|line| line.contains("[#")).unwrap();
     let figures = bar.split_whitespace().filter_map(|word| word.split_once('/'));
     let now = figures.map(|it| it.0).find(|it| it.parse::<f64>().is_ok_and(|now| now > 0.2)).expect(&status);
     let flat = status.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&format!(" {used}/0.0900 USD")) && flat.contains(&format!("; {now} USD now")), "{status}");
-    let explained = shell(&scene, "fusebox explain");
+    let explained = shell(&fixture, "fusebox explain");
     assert_eq!(grants(&explained), grants(&status), "{explained}\n{status}");
     let [grant] = &grants(&status)[..] else { panic!("{status}") };
     let more: f64 = grant.rsplit("=+").next().unwrap().parse().unwrap();
     let cap = 0.09 + more;
     let spent: f64 = now.parse().unwrap();
     assert!(cap > spent && cap < spent + 3.0 * 0.045, "{grant}: {spent} is spent");
-    scene.stops();
-    assert!(!scene.prompt());
-    let answers = scene.answers();
+    fixture.stops();
+    assert!(!fixture.prompt());
+    let answers = fixture.answers();
     assert!(answers.contains("of it is spent already"), "{answers}");
-    assert!(shell(&scene, grant).ends_with("[exit 0]"));
-    assert!(scene.prompt() && scene.step(Actor::Main), "{grant}");
+    assert!(shell(&fixture, grant).ends_with("[exit 0]"));
+    assert!(fixture.prompt() && fixture.step(Actor::Main), "{grant}");
 }

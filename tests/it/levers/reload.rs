@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 
 /// What a file says at first, and then; and what is said of the difference.
 fn edits() -> Vec<(Value, Value, &'static str)> {
@@ -23,39 +23,39 @@ fn edits() -> Vec<(Value, Value, &'static str)> {
 #[test]
 fn a_reload_names_what_it_has_changed() {
     for (before, after, said) in edits() {
-        let mut scene = Scene::new();
-        scene.world.write("home/.claude/fusebox.json", before.to_string());
-        scene.begin();
-        scene.world.write("home/.claude/fusebox.json", after.to_string());
-        let told = scene.world.run(&["reload", "--all"]).ok();
+        let mut fixture = Fixture::new();
+        fixture.world.write("home/.claude/fusebox.json", before.to_string());
+        fixture.begin();
+        fixture.world.write("home/.claude/fusebox.json", after.to_string());
+        let told = fixture.world.run(&["reload", "--all"]).ok();
         assert!(told.contains(said), "{before} -> {after}: {said}:\n{told}");
-        let again = scene.world.run(&["reload", "--all"]).ok();
+        let again = fixture.world.run(&["reload", "--all"]).ok();
         assert!(again.contains("its limits have not changed"), "{before} -> {after}, again: {again}");
     }
 }
 
 #[test]
 fn a_run_that_was_cut_off_is_not_taken_for_one_that_was_done() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let cap = |turns: u32| json!({"agents": {"worker": {"max_turns": turns, "grace_turns": 0}}}).to_string();
-    scene.world.write("home/.claude/fusebox.json", cap(2));
-    scene.begin();
-    scene.spawn("");
-    assert!((0..9).any(|_| !scene.step(Actor::Worker)));
-    scene.ends_worker();
-    scene.world.write("home/.claude/fusebox.json", cap(20));
-    let said = scene.world.run(&["reload", "--all"]).ok();
+    fixture.world.write("home/.claude/fusebox.json", cap(2));
+    fixture.begin();
+    fixture.spawn("");
+    assert!((0..9).any(|_| !fixture.step(Actor::Worker)));
+    fixture.ends_worker();
+    fixture.world.write("home/.claude/fusebox.json", cap(20));
+    let said = fixture.world.run(&["reload", "--all"]).ok();
     let goes_on = "worker a1-0000 was stopped by a limit that does not stop it any more: it goes on when the main agent sends it a message";
     assert!(said.contains(goes_on), "{said}");
-    let status = scene.world.run(&["status", "--all"]).ok();
+    let status = fixture.world.run(&["status", "--all"]).ok();
     assert!(status.contains("worker a1-0000  may go on"), "{status}");
-    let explained = scene.world.run(&["explain", "a1-0000"]).ok();
+    let explained = fixture.world.run(&["explain", "a1-0000"]).ok();
     assert!(explained.contains("last event; may go on") && !explained.contains("completed"), "{explained}");
     assert!(explained.contains("No worker run has come to its end yet"), "{explained}");
     // Once it has gone on and ended by itself it was done.
-    assert!(scene.goes_on(Actor::Worker));
-    scene.ends_worker();
-    let status = scene.world.run(&["status", "--all"]).ok();
+    assert!(fixture.goes_on(Actor::Worker));
+    fixture.ends_worker();
+    let status = fixture.world.run(&["status", "--all"]).ok();
     assert!(status.contains("worker a1-0000  completed"), "{status}");
 }
 
@@ -70,63 +70,63 @@ fn a_reload_without_sessions_names_no_command_that_fails_too() {
 
 #[test]
 fn a_reload_says_that_a_slip_has_no_effect() {
-    let mut scene = Scene::new();
-    scene.world.write("home/.claude/fusebox.json", json!({"session": {"max_parallel_subagents": 2}}).to_string());
-    scene.begin();
-    scene.world.write("home/.claude/fusebox.json", json!({"session": {"max_paralel_subagents": 2}}).to_string());
-    let reloaded = scene.world.run(&["reload"]);
+    let mut fixture = Fixture::new();
+    fixture.world.write("home/.claude/fusebox.json", json!({"session": {"max_parallel_subagents": 2}}).to_string());
+    fixture.begin();
+    fixture.world.write("home/.claude/fusebox.json", json!({"session": {"max_paralel_subagents": 2}}).to_string());
+    let reloaded = fixture.world.run(&["reload"]);
     assert!(reloaded.stdout.contains("max_parallel_subagents 2 terminate -> none"), "{}", reloaded.stdout);
     assert!(reloaded.stderr.contains("1 value ignored: `fusebox config check` says which"), "{}", reloaded.stderr);
 }
 
 #[test]
 fn a_reload_takes_no_file_that_cannot_be_read() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let file = "home/.claude/fusebox.json";
-    scene.world.write(file, json!({"session": {"max_turns": 7}}).to_string());
-    scene.begin();
+    fixture.world.write(file, json!({"session": {"max_turns": 7}}).to_string());
+    fixture.begin();
     for (text, why) in [("{\"session\": {\"max_turns\": 3}", "is no JSON"), ("[]", "is no JSON object")] {
-        scene.world.write(file, text);
-        let reloaded = scene.world.run(&["reload"]);
+        fixture.world.write(file, text);
+        let reloaded = fixture.world.run(&["reload"]);
         assert_ne!(reloaded.code, 0, "{}", reloaded.stdout);
         assert!(
             reloaded.stderr.contains(why) && reloaded.stderr.contains("nothing is reloaded"),
             "{}",
             reloaded.stderr
         );
-        assert!(scene.world.run(&["status"]).ok().contains("0/7 max_turns"), "the session keeps what it has");
+        assert!(fixture.world.run(&["status"]).ok().contains("0/7 max_turns"), "the session keeps what it has");
     }
 }
 
 /// Whoever is blocked may have raised the cap already: without a reload that changes nothing.
 #[test]
 fn a_prompt_that_is_blocked_after_an_edit_says_what_takes_it() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let cap = |usd: f64| json!({"session": {"max_cost_usd": usd, "timeout_action": "terminate"}}).to_string();
-    scene.world.write("home/.claude/fusebox.json", cap(0.05));
-    scene.begin();
-    assert!((0..30).any(|_| !scene.step(Actor::Main)), "nothing stops it");
-    scene.stops();
+    fixture.world.write("home/.claude/fusebox.json", cap(0.05));
+    fixture.begin();
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)), "nothing stops it");
+    fixture.stops();
     let edited = "the configuration was edited";
-    let last = |scene: &Scene| scene.answers().rsplit("\"decision\"").next().unwrap().to_owned();
-    assert!(!scene.prompt() && !last(&scene).contains(edited), "{}", last(&scene));
-    scene.world.write("home/.claude/fusebox.json", cap(9.0));
+    let last = |fixture: &Fixture| fixture.answers().rsplit("\"decision\"").next().unwrap().to_owned();
+    assert!(!fixture.prompt() && !last(&fixture).contains(edited), "{}", last(&fixture));
+    fixture.world.write("home/.claude/fusebox.json", cap(9.0));
     for _ in 0..2 {
-        assert!(!scene.prompt() && last(&scene).contains(edited), "{}", last(&scene));
+        assert!(!fixture.prompt() && last(&fixture).contains(edited), "{}", last(&fixture));
     }
-    scene.world.run(&["reload"]).ok();
-    assert!(scene.prompt() && scene.step(Actor::Main));
+    fixture.world.run(&["reload"]).ok();
+    assert!(fixture.prompt() && fixture.step(Actor::Main));
 }
 
 #[test]
 fn a_reload_says_which_grant_stays() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let file = "home/.claude/fusebox.json";
-    scene.world.write(file, json!({"session": {"max_turns": 5}}).to_string());
-    scene.begin();
-    scene.world.run(&["grant", "max_turns=+4"]).ok();
-    scene.world.write(file, json!({"session": {"max_turns": 3}}).to_string());
-    let said = scene.world.run(&["reload"]).ok();
+    fixture.world.write(file, json!({"session": {"max_turns": 5}}).to_string());
+    fixture.begin();
+    fixture.world.run(&["grant", "max_turns=+4"]).ok();
+    fixture.world.write(file, json!({"session": {"max_turns": 3}}).to_string());
+    let said = fixture.world.run(&["reload"]).ok();
     assert!(said.contains("session: max_turns stays 9, which a person granted: the files say less"), "{said}");
 }
 
@@ -135,38 +135,38 @@ fn a_reload_says_which_grant_stays() {
 fn a_prompt_after_a_raised_cap_starts_afresh() {
     let cap = |turns: u32| json!({"main": {"max_turns": turns, "grace_turns": 0}}).to_string();
     for prompts_between in 0..3 {
-        let mut scene = Scene::new();
-        scene.world.write("home/.claude/fusebox.json", cap(2));
-        scene.begin();
-        assert!((0..9).any(|_| !scene.step(Actor::Main)), "nothing stops it");
-        scene.stops();
-        (0..prompts_between).for_each(|_| assert!(scene.prompt()));
-        scene.world.write("home/.claude/fusebox.json", cap(20));
-        let said = scene.world.run(&["reload"]).ok();
+        let mut fixture = Fixture::new();
+        fixture.world.write("home/.claude/fusebox.json", cap(2));
+        fixture.begin();
+        assert!((0..9).any(|_| !fixture.step(Actor::Main)), "nothing stops it");
+        fixture.stops();
+        (0..prompts_between).for_each(|_| assert!(fixture.prompt()));
+        fixture.world.write("home/.claude/fusebox.json", cap(20));
+        let said = fixture.world.run(&["reload"]).ok();
         let afresh =
             "main p1-0000 was stopped by a limit that does not stop it any more: the next prompt starts afresh";
         assert!(said.contains(afresh), "{said}");
-        assert!(scene.goes_on(Actor::Main));
+        assert!(fixture.goes_on(Actor::Main));
         let last = format!("p{}-0000", prompts_between + 2);
-        let status: Value = serde_json::from_str(&scene.world.run(&["status", &last, "--json"]).ok()).unwrap();
+        let status: Value = serde_json::from_str(&fixture.world.run(&["status", &last, "--json"]).ok()).unwrap();
         assert_eq!(status["sessions"][0]["runs"][0]["turns"], 1, "{status}");
-        let explained = scene.world.run(&["explain", "p1-0000"]).ok();
+        let explained = fixture.world.run(&["explain", "p1-0000"]).ok();
         assert!(explained.contains("stopped") && !explained.contains("may go on"), "{explained}");
     }
 }
 
 #[test]
 fn where_everything_is_only_watched_nothing_is_said_to_block() {
-    let mut scene = Scene::new();
-    scene
+    let mut fixture = Fixture::new();
+    fixture
         .world
         .write("project/.claude/fusebox.json", json!({"mode": "observe", "main": {"max_turns": 50}}).to_string());
-    scene.begin();
-    let mode = |scene: &Scene, mode: &str| {
-        scene.world.write("home/.claude/fusebox.json", json!({"mode": mode}).to_string());
-        scene.world.run(&["reload"]).ok()
+    fixture.begin();
+    let mode = |fixture: &Fixture, mode: &str| {
+        fixture.world.write("home/.claude/fusebox.json", json!({"mode": mode}).to_string());
+        fixture.world.run(&["reload"]).ok()
     };
-    let said = [mode(&scene, "observe"), mode(&scene, "enforce")].concat();
+    let said = [mode(&fixture, "observe"), mode(&fixture, "enforce")].concat();
     assert!(said.contains("mode: observe -> enforce"), "{said}");
     assert!(!said.contains("watched"), "{said}");
 }

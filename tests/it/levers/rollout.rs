@@ -2,26 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 use crate::world::TestWorld;
 
 /// A session under the person's own limits and a repository's file.
-fn scene(own: &Value, repository: &Value) -> Scene {
-    let mut scene = Scene::new();
-    scene.world.write("home/.claude/fusebox.json", own.to_string());
-    scene.world.write("project/.claude/fusebox.json", repository.to_string());
-    scene.begin();
-    scene
+fn fixture(own: &Value, repository: &Value) -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.world.write("home/.claude/fusebox.json", own.to_string());
+    fixture.world.write("project/.claude/fusebox.json", repository.to_string());
+    fixture.begin();
+    fixture
 }
 
 /// Returns how many steps are made before one is refused.
-fn steps(scene: &mut Scene, actor: Actor) -> usize {
-    (0..12).take_while(|_| scene.step(actor)).count()
+fn steps(fixture: &mut Fixture, actor: Actor) -> usize {
+    (0..12).take_while(|_| fixture.step(actor)).count()
 }
 
 /// Returns the records of trips: limit, layer, mode.
-fn trips(scene: &Scene) -> Vec<String> {
-    let log = scene.world.run(&["log", "--since", "all", "--json"]).ok();
+fn trips(fixture: &Fixture) -> Vec<String> {
+    let log = fixture.world.run(&["log", "--since", "all", "--json"]).ok();
     let records = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let trips = records.filter(|it| it["limit"].is_string() && it["percent"].is_null());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -44,11 +44,11 @@ fn observed() -> [(&'static str, Value); 6] {
 fn what_a_repository_observes_is_written_down_once_and_blocks_nothing() {
     for (limit, mut repository) in observed() {
         repository["mode"] = json!("observe");
-        let mut scene = scene(&json!({}), &repository);
-        assert_eq!(steps(&mut scene, Actor::Main), 12, "{limit}");
-        assert_eq!(trips(&scene), [format!("{limit} project observe")], "{limit}");
-        assert!(scene.heard().iter().all(|line| !line.contains(limit)), "{:?}", scene.heard());
-        let status = scene.world.run(&["status"]).ok();
+        let mut fixture = fixture(&json!({}), &repository);
+        assert_eq!(steps(&mut fixture, Actor::Main), 12, "{limit}");
+        assert_eq!(trips(&fixture), [format!("{limit} project observe")], "{limit}");
+        assert!(fixture.heard().iter().all(|line| !line.contains(limit)), "{:?}", fixture.heard());
+        let status = fixture.world.run(&["status"]).ok();
         let is_of_session = !limit.contains("_per_");
         assert_eq!(status.contains("the repository's limits are only observed"), is_of_session, "{limit}: {status}");
     }
@@ -59,20 +59,20 @@ fn what_is_observed_takes_no_place_of_what_blocks() {
     for (own, repository) in [(4, 2), (4, 9), (4, 4)] {
         let repository = json!({"mode": "observe", "main": {"max_turns": repository, "timeout_action": "warn"}});
         let own = json!({"main": {"max_turns": own, "grace_turns": 0, "timeout_action": "terminate"}});
-        let mut scene = scene(&own, &repository);
-        assert_eq!(steps(&mut scene, Actor::Main), 4, "{repository}");
-        assert!(trips(&scene).contains(&"max_turns user ".to_owned()), "{:?}", trips(&scene));
+        let mut fixture = fixture(&own, &repository);
+        assert_eq!(steps(&mut fixture, Actor::Main), 4, "{repository}");
+        assert!(trips(&fixture).contains(&"max_turns user ".to_owned()), "{:?}", trips(&fixture));
     }
 }
 
 #[test]
 fn of_a_trusted_repository_the_mode_counts_for_all() {
-    let mut scene = Scene::new();
-    scene.world.write("home/.claude/fusebox.json", json!({"main": {"max_turns": 2}}).to_string());
-    scene.world.write("project/.claude/fusebox.json", json!({"mode": "observe"}).to_string());
-    scene.world.run(&["trust"]).ok();
-    scene.begin();
-    assert_eq!(steps(&mut scene, Actor::Main), 12);
+    let mut fixture = Fixture::new();
+    fixture.world.write("home/.claude/fusebox.json", json!({"main": {"max_turns": 2}}).to_string());
+    fixture.world.write("project/.claude/fusebox.json", json!({"mode": "observe"}).to_string());
+    fixture.world.run(&["trust"]).ok();
+    fixture.begin();
+    assert_eq!(steps(&mut fixture, Actor::Main), 12);
 }
 
 #[test]

@@ -3,27 +3,27 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 
 /// A session whose budget is used up while the stop of its subagent is still to be told.
-fn full_with_a_stopped_subagent() -> Scene {
-    let mut scene = Scene::new();
+fn full_with_a_stopped_subagent() -> Fixture {
+    let mut fixture = Fixture::new();
     let worker = json!({"max_turns": 2, "grace_turns": 0});
     let session = json!({"max_cost_usd": 0.5, "timeout_action": "terminate"});
     let limits = json!({"agents": {"worker": worker}, "session": session});
-    scene.world.write("home/.claude/fusebox.json", limits.to_string());
-    scene.begin();
-    scene.spawn("");
-    scene.stops();
-    assert!((0..9).any(|_| !scene.step(Actor::Worker)));
-    scene.ends_worker();
-    (0..99).for_each(|_| scene.responds());
-    scene
+    fixture.world.write("home/.claude/fusebox.json", limits.to_string());
+    fixture.begin();
+    fixture.spawn("");
+    fixture.stops();
+    assert!((0..9).any(|_| !fixture.step(Actor::Worker)));
+    fixture.ends_worker();
+    (0..99).for_each(|_| fixture.responds());
+    fixture
 }
 
 /// Returns what the answers have told the main agent, and the reasons why prompts were not sent.
-fn told(scene: &Scene) -> (String, String) {
-    let answers = scene.answers();
+fn told(fixture: &Fixture) -> (String, String) {
+    let answers = fixture.answers();
     let answers = serde_json::Deserializer::from_str(&answers).into_iter::<Value>().map(Result::unwrap);
     let (mut context, mut reasons) = (String::new(), String::new());
     for answer in answers {
@@ -36,42 +36,44 @@ fn told(scene: &Scene) -> (String, String) {
 
 #[test]
 fn a_stop_whose_news_is_blocked_is_told_to_the_person_at_once_and_to_the_main_agent_later() {
-    let mut scene = full_with_a_stopped_subagent();
-    assert!(!scene.hears_of_worker(), "the session's budget is used up");
-    let (context, reasons) = told(&scene);
+    let mut fixture = full_with_a_stopped_subagent();
+    assert!(!fixture.hears_of_worker(), "the session's budget is used up");
+    let (context, reasons) = told(&fixture);
     assert!(!context.contains("stopped before it was done"), "a prompt that is not sent tells no agent: {context}");
     let line = reasons.lines().find(|line| line.contains("worker (a1-0000)"));
     assert!(line.is_some_and(|line| line.contains("stopped") && line.contains("fusebox explain a1-0000")), "{reasons}");
-    scene.world.run(&["grant", "s-0000", "max_cost_usd=+9"]).ok();
-    assert!(scene.prompt());
-    let (context, _) = told(&scene);
+    fixture.world.run(&["grant", "s-0000", "max_cost_usd=+9"]).ok();
+    assert!(fixture.prompt());
+    let (context, _) = told(&fixture);
     assert!(context.contains("agent worker (run a1-0000) was stopped before it was done"), "{context}");
-    assert!(scene.prompt());
-    assert_eq!(told(&scene).0.matches("was stopped before it was done").count(), 1, "it is said once");
+    assert!(fixture.prompt());
+    assert_eq!(told(&fixture).0.matches("was stopped before it was done").count(), 1, "it is said once");
 }
 
 #[test]
 fn a_stop_that_a_person_has_lifted_is_told_no_more() {
-    let mut scene = full_with_a_stopped_subagent();
-    assert!(!scene.hears_of_worker());
-    scene.world.run(&["grant", "s-0000", "max_cost_usd=+9"]).ok();
-    scene.world.run(&["grant", "a1-0000", "max_turns=+9"]).ok();
-    assert!(scene.prompt());
-    let (context, _) = told(&scene);
+    let mut fixture = full_with_a_stopped_subagent();
+    assert!(!fixture.hears_of_worker());
+    fixture.world.run(&["grant", "s-0000", "max_cost_usd=+9"]).ok();
+    fixture.world.run(&["grant", "a1-0000", "max_turns=+9"]).ok();
+    assert!(fixture.prompt());
+    let (context, _) = told(&fixture);
     assert!(!context.contains("was stopped before it was done") && context.contains("may go on now"), "{context}");
 }
 
 /// Where limits are only observed no answer tells anything: what waits is told once they block again.
 #[test]
 fn a_stop_that_waits_to_be_told_outlasts_a_time_in_which_limits_are_only_observed() {
-    let mut scene = full_with_a_stopped_subagent();
-    assert!(!scene.hears_of_worker());
+    let mut fixture = full_with_a_stopped_subagent();
+    assert!(!fixture.hears_of_worker());
     for mode in ["observe", "enforce"] {
         let worker = json!({"max_turns": 2, "grace_turns": 0});
-        scene.world.write("home/.claude/fusebox.json", json!({"mode": mode, "agents": {"worker": worker}}).to_string());
-        scene.world.run(&["reload"]).ok();
-        scene.prompt();
+        fixture
+            .world
+            .write("home/.claude/fusebox.json", json!({"mode": mode, "agents": {"worker": worker}}).to_string());
+        fixture.world.run(&["reload"]).ok();
+        fixture.prompt();
     }
-    let (context, _) = told(&scene);
+    let (context, _) = told(&fixture);
     assert_eq!(context.matches("agent worker (run a1-0000) was stopped before it was done").count(), 1, "{context}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 
 /// How the first prompt's run comes to its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,20 +40,20 @@ impl End {
         }
     }
 
-    fn happens(self, scene: &mut Scene) {
-        let lever = |scene: &Scene, args: &[&str]| drop(scene.world.run(args).ok());
+    fn happens(self, fixture: &mut Fixture) {
+        let lever = |fixture: &Fixture, args: &[&str]| drop(fixture.world.run(args).ok());
         match self {
-            End::ByItself => assert!(scene.step(Actor::Main)),
-            End::Loop => assert!((0..20).any(|_| !scene.repeats())),
-            End::RunLimit | End::SessionLimit | End::Pause => assert!((0..9).any(|_| !scene.step(Actor::Main))),
-            End::StoppedRun => lever(scene, &["stop", "p1-0000"]),
-            End::StoppedSession => lever(scene, &["stop", "s-0000"]),
+            End::ByItself => assert!(fixture.step(Actor::Main)),
+            End::Loop => assert!((0..20).any(|_| !fixture.repeats())),
+            End::RunLimit | End::SessionLimit | End::Pause => assert!((0..9).any(|_| !fixture.step(Actor::Main))),
+            End::StoppedRun => lever(fixture, &["stop", "p1-0000"]),
+            End::StoppedSession => lever(fixture, &["stop", "s-0000"]),
         }
         if matches!(self, End::StoppedRun | End::StoppedSession) {
-            assert!((0..9).any(|_| !scene.step(Actor::Main)));
+            assert!((0..9).any(|_| !fixture.step(Actor::Main)));
         }
         if matches!(self, End::ByItself | End::StoppedSession) {
-            scene.stops();
+            fixture.stops();
         }
     }
 }
@@ -68,14 +68,14 @@ enum Lever {
 
 /// One way through, with what was found wrong on it.
 struct Walk {
-    scene: Scene,
+    fixture: Fixture,
     name: String,
     wrong: Vec<String>,
 }
 
 impl Walk {
     fn says(&self, args: &[&str]) -> String {
-        self.scene.world.run(args).to_string()
+        self.fixture.world.run(args).to_string()
     }
 
     fn expect(&mut self, holds: bool, what: &str, said: &str) {
@@ -87,7 +87,7 @@ impl Walk {
     /// Looks at all that is told between two events.
     fn look(&mut self, when: &str) {
         let (status, log) = (self.says(&["status", "--all"]), self.says(&["log"]));
-        let json: Value = serde_json::from_str(&self.scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+        let json: Value = serde_json::from_str(&self.fixture.world.run(&["status", "--all", "--json"]).ok()).unwrap();
         let runs = json["sessions"][0]["runs"].as_array().unwrap().clone();
         let mut told = format!("{status}{log}");
         for run in &runs {
@@ -112,7 +112,7 @@ impl Walk {
     }
 
     fn standing(&self) -> String {
-        let json: Value = serde_json::from_str(&self.scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+        let json: Value = serde_json::from_str(&self.fixture.world.run(&["status", "--all", "--json"]).ok()).unwrap();
         json["sessions"][0]["runs"][0]["status"].as_str().unwrap().to_owned()
     }
 }
@@ -123,14 +123,14 @@ fn offers(text: &str) -> bool {
 }
 
 fn walk(end: End, leaves: bool, lever: Lever) -> Vec<String> {
-    let mut scene = Scene::new();
-    scene.world.write("home/.claude/fusebox.json", end.policy().to_string());
-    scene.begin();
-    end.happens(&mut scene);
+    let mut fixture = Fixture::new();
+    fixture.world.write("home/.claude/fusebox.json", end.policy().to_string());
+    fixture.begin();
+    end.happens(&mut fixture);
     let name = format!("{end:?} leaves: {leaves} {lever:?}");
-    let mut walk = Walk { scene, name, wrong: Vec::new() };
+    let mut walk = Walk { fixture, name, wrong: Vec::new() };
     if leaves {
-        walk.scene.leaves();
+        walk.fixture.leaves();
     }
     walk.look("after its end");
     let stands = walk.standing();
@@ -152,9 +152,9 @@ fn walk(end: End, leaves: bool, lever: Lever) -> Vec<String> {
         walk.expect(!offers(&after), "nothing is left to lift", &after);
     }
     if leaves {
-        walk.scene.takes_up();
+        walk.fixture.takes_up();
     }
-    let goes_on = walk.scene.prompt() && walk.scene.step(Actor::Main);
+    let goes_on = walk.fixture.prompt() && walk.fixture.step(Actor::Main);
     let is_lifted = lever != Lever::Nothing && !is_vain;
     let runs_anew = matches!(end, End::ByItself | End::Loop | End::RunLimit | End::StoppedRun);
     walk.expect(goes_on == (is_lifted || runs_anew), "the work goes on where nothing holds it", &said);
@@ -162,7 +162,7 @@ fn walk(end: End, leaves: bool, lever: Lever) -> Vec<String> {
     if goes_on {
         let at_work = walk.says(&["status"]);
         walk.expect(at_work.contains("main p") && !offers(&at_work), "it is at work, and nothing is held", &at_work);
-        walk.scene.stops();
+        walk.fixture.stops();
         walk.look("after the turn");
         let done = walk.says(&["status"]);
         walk.expect(!offers(&done) && !done.contains("stopped"), "nothing is left to lift after the turn", &done);
@@ -185,28 +185,28 @@ fn ways_of(end: End) -> Vec<String> {
 
 #[test]
 fn a_session_that_a_second_client_has_left_is_still_at_work_in_the_first() {
-    let mut scene = Scene::new();
-    scene.begin();
-    assert!(scene.step(Actor::Main));
-    scene.takes_up();
-    assert!(scene.prompt() && scene.step(Actor::Main));
-    scene.leaves();
-    scene.returns();
-    assert!(scene.prompt() && scene.step(Actor::Main));
-    let status = scene.world.run(&["status"]).ok();
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    assert!(fixture.step(Actor::Main));
+    fixture.takes_up();
+    assert!(fixture.prompt() && fixture.step(Actor::Main));
+    fixture.leaves();
+    fixture.returns();
+    assert!(fixture.prompt() && fixture.step(Actor::Main));
+    let status = fixture.world.run(&["status"]).ok();
     assert!(status.contains("session s-0000  running"), "{status}");
 }
 
 #[test]
 fn what_a_stopped_session_is_said_to_have_used_is_what_it_has() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let policy = json!({"session": {"max_cost_usd": 0.02, "grace_turns": 0, "timeout_action": "terminate"}});
-    scene.world.write("home/.claude/fusebox.json", policy.to_string());
-    scene.begin();
-    assert!((0..9).any(|_| !scene.step(Actor::Main)));
+    fixture.world.write("home/.claude/fusebox.json", policy.to_string());
+    fixture.begin();
+    assert!((0..9).any(|_| !fixture.step(Actor::Main)));
     // The response that was under way when it was stopped.
-    scene.responds();
-    let (status, log) = (scene.world.run(&["status"]).ok(), scene.world.run(&["log"]).ok());
+    fixture.responds();
+    let (status, log) = (fixture.world.run(&["status"]).ok(), fixture.world.run(&["log"]).ok());
     let figures = |text: &str| text.split_whitespace().find(|word| word.contains("/0.02")).map(str::to_owned).unwrap();
     let bar = figures(status.lines().find(|line| line.contains("[#")).unwrap());
     let said = figures(status.split("stopped: ").nth(1).unwrap());
@@ -215,8 +215,8 @@ fn what_a_stopped_session_is_said_to_have_used_is_what_it_has() {
 }
 
 /// Returns the words by which `status` calls the session and its first run.
-fn called(scene: &Scene) -> (String, String) {
-    let status = scene.world.run(&["status", "--all"]).ok();
+fn called(fixture: &Fixture) -> (String, String) {
+    let status = fixture.world.run(&["status", "--all"]).ok();
     let word = |begins: &str| {
         let line = status.lines().find(|line| line.trim_start().starts_with(begins)).unwrap().trim_start();
         line.split("  ").nth(1).unwrap().to_owned()
@@ -228,34 +228,34 @@ fn called(scene: &Scene) -> (String, String) {
 #[test]
 fn a_run_is_called_by_what_it_does_and_not_by_what_was_ordered() {
     for (order, ending, ended) in [("stop", "stopping", "stopped"), ("pause", "pausing", "paused")] {
-        let mut scene = Scene::new();
-        scene.begin();
-        assert!(scene.step(Actor::Main));
-        scene.world.run(&[order, "p1-0000"]).ok();
-        assert_eq!(called(&scene).1, ending, "{order}");
-        assert!((0..9).any(|_| !scene.step(Actor::Main)));
-        scene.stops();
-        assert_eq!(called(&scene).1, ended, "{order}");
-        scene.world.run(&["resume", "p1-0000"]).ok();
-        assert_eq!(called(&scene), ("idle".to_owned(), "may go on".to_owned()), "{order}");
-        let status = scene.world.run(&["status"]).ok();
+        let mut fixture = Fixture::new();
+        fixture.begin();
+        assert!(fixture.step(Actor::Main));
+        fixture.world.run(&[order, "p1-0000"]).ok();
+        assert_eq!(called(&fixture).1, ending, "{order}");
+        assert!((0..9).any(|_| !fixture.step(Actor::Main)));
+        fixture.stops();
+        assert_eq!(called(&fixture).1, ended, "{order}");
+        fixture.world.run(&["resume", "p1-0000"]).ok();
+        assert_eq!(called(&fixture), ("idle".to_owned(), "may go on".to_owned()), "{order}");
+        let status = fixture.world.run(&["status"]).ok();
         assert!(status.contains("main p1-0000, may go on\n    with the next prompt"), "{status}");
-        assert!(scene.goes_on(Actor::Main));
-        assert_eq!(called(&scene), ("running".to_owned(), "running".to_owned()), "{order}");
+        assert!(fixture.goes_on(Actor::Main));
+        assert_eq!(called(&fixture), ("running".to_owned(), "running".to_owned()), "{order}");
     }
 }
 
 /// A turn of whose end no hook was told was left: the next prompt does not make it complete.
 #[test]
 fn a_turn_that_a_person_has_left_is_not_called_complete_later() {
-    let mut scene = Scene::new();
-    scene.begin();
-    assert!(scene.step(Actor::Main));
-    assert!(scene.prompt());
-    assert_eq!(called(&scene).1, "interrupted");
-    assert!(scene.step(Actor::Main));
-    scene.stops();
-    assert!(scene.prompt());
-    let status = scene.world.run(&["status", "--all"]).ok();
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    assert!(fixture.step(Actor::Main));
+    assert!(fixture.prompt());
+    assert_eq!(called(&fixture).1, "interrupted");
+    assert!(fixture.step(Actor::Main));
+    fixture.stops();
+    assert!(fixture.prompt());
+    let status = fixture.world.run(&["status", "--all"]).ok();
     assert!(status.contains("main p2-0000  completed"), "{status}");
 }

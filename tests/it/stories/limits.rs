@@ -12,7 +12,7 @@ use fusebox::config::load;
 use fusebox::limits::REGISTRY;
 use serde_json::{Map, Value};
 
-use crate::stories::teller::{Tells, tell};
+use crate::stories::script_player::{Tells, tell};
 use crate::stories::{cases, compare};
 
 /// What the story of a limit has to show.

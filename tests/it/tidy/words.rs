@@ -16,7 +16,7 @@ const BANNED: [(&str, &str); 9] = [
 ];
 
 /// Words that the code has grown out of, and what the thing is called now.
-const OUTGROWN: [(&str, &str); 9] = [
+const OUTGROWN: [(&str, &str); 16] = [
     ("book", "SessionState, `state`"),
     ("pool", "SharedBudget, `shared_budget`"),
     ("pools", "`shared_budgets`"),
@@ -26,6 +26,13 @@ const OUTGROWN: [(&str, &str); 9] = [
     ("intake", "TranscriptIngest, `ingest`"),
     ("handed_down", "`inherited_budget`"),
     ("|want|", "a pending trip: `|trip|`"),
+    ("mended", "`replace_lone_surrogates`, `replaced`"),
+    ("left_alone", "`orphaned_since`"),
+    ("Stamp", "FileStates, `file_states`"),
+    ("teller", "ScriptPlayer, `script_player`"),
+    ("Teller", "ScriptPlayer, `script_player`"),
+    ("Scene", "Fixture, `fixture`"),
+    ("scene", "Fixture, `fixture`"),
 ];
 
 /// Names that say nothing.

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use rusqlite::Connection;
 
-/// In every id of the scene, so that a copy of its rows with another mark is another session.
+/// In every id of the fixture, so that a copy of its rows with another mark is another session.
 pub const MARK: &str = "f05eb0c5";
 const SESSIONS: u32 = 10_000;
 /// Row ids of copies are spread over so much of all that there are.
@@ -36,50 +36,50 @@ pub enum Event {
 }
 
 /// A temporary home, project and state folder with a session that has begun.
-pub struct Scene {
+pub struct Fixture {
     folder: tempfile::TempDir,
     binary: PathBuf,
     calls: Cell<u32>,
     rows: Cell<u32>,
 }
 
-impl Scene {
+impl Fixture {
     /// Starts a session through the binary's hook, works a little in it, and puts ten thousand others beside it.
-    pub fn new(binary: &Path) -> Scene {
-        Scene::under(binary, "{}")
+    pub fn new(binary: &Path) -> Fixture {
+        Fixture::under(binary, "{}")
     }
 
     /// Does the same under a user's configuration.
-    pub fn under(binary: &Path, config: &str) -> Scene {
-        Scene::among(binary, config, SESSIONS)
+    pub fn under(binary: &Path, config: &str) -> Fixture {
+        Fixture::among(binary, config, SESSIONS)
     }
 
     /// Does the same among so many sessions.
-    pub fn among(binary: &Path, config: &str, sessions: u32) -> Scene {
-        let scene = Scene::empty(binary);
-        fs::write(scene.path("home/.claude/fusebox.json"), config).unwrap();
-        scene.hooks(&[Event::SessionStart, Event::UserPromptSubmit, Event::PreToolUse]);
-        scene.write_transcript(8 << 10);
-        scene.hooks(&[Event::PostToolUse, Event::PostToolBatch, Event::SubagentStart, Event::SubagentStop]);
-        scene.multiply(sessions);
-        scene
+    pub fn among(binary: &Path, config: &str, sessions: u32) -> Fixture {
+        let fixture = Fixture::empty(binary);
+        fs::write(fixture.path("home/.claude/fusebox.json"), config).unwrap();
+        fixture.hooks(&[Event::SessionStart, Event::UserPromptSubmit, Event::PreToolUse]);
+        fixture.write_transcript(8 << 10);
+        fixture.hooks(&[Event::PostToolUse, Event::PostToolBatch, Event::SubagentStart, Event::SubagentStop]);
+        fixture.multiply(sessions);
+        fixture
     }
 
     /// Makes the places, and nothing in them.
-    pub fn empty(binary: &Path) -> Scene {
+    pub fn empty(binary: &Path) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
-        let scene = Scene { folder, binary: binary.to_owned(), calls: Cell::new(0), rows: Cell::new(0) };
-        fs::create_dir_all(scene.path("project")).unwrap();
-        fs::create_dir_all(scene.path("state")).unwrap();
-        fs::create_dir_all(scene.agent_transcript().parent().unwrap()).unwrap();
-        fs::write(scene.transcript(), "").unwrap();
+        let fixture = Fixture { folder, binary: binary.to_owned(), calls: Cell::new(0), rows: Cell::new(0) };
+        fs::create_dir_all(fixture.path("project")).unwrap();
+        fs::create_dir_all(fixture.path("state")).unwrap();
+        fs::create_dir_all(fixture.agent_transcript().parent().unwrap()).unwrap();
+        fs::write(fixture.transcript(), "").unwrap();
         let meta = format!(r#"{{"agentType":"developer","toolUseId":"toolu_{MARK}_2","spawnDepth":1}}"#);
-        fs::write(scene.agent_transcript().with_extension("meta.json"), meta).unwrap();
-        fs::write(scene.agent_transcript(), "").unwrap();
-        scene
+        fs::write(fixture.agent_transcript().with_extension("meta.json"), meta).unwrap();
+        fs::write(fixture.agent_transcript(), "").unwrap();
+        fixture
     }
 
-    /// Returns a place in the scene.
+    /// Returns a place in the fixture.
     pub fn path(&self, place: &str) -> PathBuf {
         self.folder.path().join(place)
     }

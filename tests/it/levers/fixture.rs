@@ -21,7 +21,7 @@ pub enum Actor {
 }
 
 /// A session with its client.
-pub struct Scene {
+pub struct Fixture {
     pub world: TestWorld,
     clients: Vec<Child>,
     clock: Clock,
@@ -31,7 +31,7 @@ pub struct Scene {
     answers: RefCell<String>,
 }
 
-/// How far a scene has come.
+/// How far a fixture has come.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     prompts: u32,
@@ -50,10 +50,10 @@ fn client() -> Child {
     Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
 }
 
-impl Scene {
+impl Fixture {
     /// Makes a world with two clients, of which the first is at work.
-    pub fn new() -> Scene {
-        Scene {
+    pub fn new() -> Fixture {
+        Fixture {
             world: TestWorld::new(),
             clients: vec![client(), client()],
             clock: Clock::default(),
@@ -294,7 +294,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for Fixture {
     fn drop(&mut self) {
         for client in &mut self.clients {
             drop(client.stdin.take());

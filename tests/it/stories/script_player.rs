@@ -70,7 +70,7 @@ fn told(policy: &Policy, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
     let table = Table::embedded();
     let terms = ReplayTerms { policy, mode: policy.mode(), table: &table };
     let player = Player::new(terms, &recording);
-    let mut teller = Teller {
+    let mut playing = ScriptPlayer {
         player,
         policy,
         tells,
@@ -80,16 +80,16 @@ fn told(policy: &Policy, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
         prompt: String::new(),
         told: String::new(),
     };
-    shared::open(teller.player.state(), policy, BEGAN_MS);
+    shared::open(playing.player.state(), policy, BEGAN_MS);
     let mut undone = Vec::new();
     for (number, line) in lines.iter().enumerate() {
-        if tells == Tells::Everything || teller.happens(line) {
-            teller.tell(line);
+        if tells == Tells::Everything || playing.happens(line) {
+            playing.tell(line);
         } else {
             undone.push(number);
         }
     }
-    (teller.ending(), undone)
+    (playing.ending(), undone)
 }
 
 /// Writes what the client would have written: prompts, and one response for each turn, batch and end.
@@ -134,7 +134,7 @@ fn wall(at: f64) -> i64 {
     BEGAN_MS + (at * 1000.0).round() as i64
 }
 
-struct Teller<'a> {
+struct ScriptPlayer<'a> {
     player: Player<'a>,
     policy: &'a Policy,
     tells: Tells,
@@ -156,7 +156,7 @@ enum Then {
     Stops,
 }
 
-impl Teller<'_> {
+impl ScriptPlayer<'_> {
     fn tell(&mut self, line: &Line) {
         match line.does {
             Does::Unattended => self.told.push_str("        nobody can answer a dialog\n"),

@@ -16,32 +16,32 @@ use serde_json::{Value, json};
 const FOREVER: &str = "30";
 
 /// A temporary folder with `home`, `project` and `live/state` in it.
-pub struct Stage {
+pub struct Fixture {
     root: PathBuf,
     _folder: tempfile::TempDir,
     /// A process that a fault needs beside the hooks.
     pub beside: RefCell<Option<Child>>,
 }
 
-impl Stage {
-    /// Makes a stage under a user's configuration.
-    pub fn under(config: &Value) -> Stage {
+impl Fixture {
+    /// Makes a fixture under a user's configuration.
+    pub fn under(config: &Value) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let stage = Stage { root, _folder: folder, beside: RefCell::default() };
+        let fixture = Fixture { root, _folder: folder, beside: RefCell::default() };
         for place in ["project", "live/state", "live/s1/subagents"] {
-            fs::create_dir_all(stage.path(place)).unwrap();
+            fs::create_dir_all(fixture.path(place)).unwrap();
         }
-        stage.write("home/.claude/fusebox.json", config.to_string());
-        stage
+        fixture.write("home/.claude/fusebox.json", config.to_string());
+        fixture
     }
 
-    /// Returns a place on the stage.
+    /// Returns a place in the fixture.
     pub fn path(&self, place: &str) -> PathBuf {
         self.root.join(place)
     }
 
-    /// Returns a place on the stage as text.
+    /// Returns a place in the fixture as text.
     pub fn text(&self, place: &str) -> String {
         self.path(place).display().to_string()
     }
@@ -63,7 +63,7 @@ impl Stage {
     /// Returns a hook call that is about to be made.
     pub fn hook(&self) -> Hook<'_> {
         let folder = self.path("project");
-        Hook { stage: self, before: Vec::new(), unset: Vec::new(), set: Vec::new(), binary: binary(), folder }
+        Hook { fixture: self, before: Vec::new(), unset: Vec::new(), set: Vec::new(), binary: binary(), folder }
     }
 
     /// Keeps the state and the transcripts as they are now under a name.
@@ -195,7 +195,7 @@ pub fn copy(from: &Path, to: &Path) {
 
 /// A hook call that is about to be made.
 pub struct Hook<'a> {
-    stage: &'a Stage,
+    fixture: &'a Fixture,
     before: Vec<String>,
     unset: Vec<&'static str>,
     set: Vec<(&'static str, String)>,
@@ -204,9 +204,9 @@ pub struct Hook<'a> {
 }
 
 impl<'a> Hook<'a> {
-    /// Returns the stage.
-    pub fn stage(&self) -> &'a Stage {
-        self.stage
+    /// Returns the fixture.
+    pub fn fixture(&self) -> &'a Fixture {
+        self.fixture
     }
 
     /// Runs the hook by a command that takes its command line.
@@ -250,8 +250,8 @@ impl<'a> Hook<'a> {
         let words: Vec<&String> = before.iter().chain(&self.before).chain([&binary]).collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg("hook").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
-        command.env("HOME", self.stage.path("home")).env("FUSEBOX_HOME", self.stage.path("live/state"));
-        command.env("CLAUDE_PROJECT_DIR", self.stage.path("project")).env("CLAUDECODE", "1");
+        command.env("HOME", self.fixture.path("home")).env("FUSEBOX_HOME", self.fixture.path("live/state"));
+        command.env("CLAUDE_PROJECT_DIR", self.fixture.path("project")).env("CLAUDECODE", "1");
         // A hook looks at every process above the client; these may change while the tests run, but for the first.
         command.env("CLAUDE_PID", "1").current_dir(&self.folder);
         for name in &self.unset {
@@ -277,7 +277,7 @@ impl<'a> Hook<'a> {
 
     /// Makes the call; `write` sees to its standard input, which stays open until it has ended where it is not taken.
     pub fn run(self, write: impl FnOnce(&mut Child)) -> Outcome {
-        let peak = self.stage.path("peak");
+        let peak = self.fixture.path("peak");
         let measured =
             ["timeout", "-s", "KILL", FOREVER, "/usr/bin/time", "-q", "-f", "%U %S %M", "-o"].map(str::to_owned);
         let before: Vec<String> = measured.into_iter().chain([peak.display().to_string()]).collect();

@@ -62,28 +62,28 @@ pub struct Open {
 }
 
 /// A world with one session that has made its requests, and what was really spent there since.
-pub struct Scene {
+pub struct Fixture {
     pub world: TestWorld,
     pub clients: Clients,
     /// What each model has cost, as the client's totals have it.
     totals: RefCell<BTreeMap<String, u64>>,
 }
 
-impl Scene {
+impl Fixture {
     /// Has a session of the first client make its requests.
-    pub fn begin(policy: &Value, below: usize) -> Scene {
-        let scene = Scene { world: TestWorld::new(), clients: Clients::start(below), totals: RefCell::default() };
-        scene.world.write("home/.claude/fusebox.json", policy.to_string());
-        let first = scene.first();
-        scene.event(&first, "SessionStart", &json!({"source": "startup", "model": MODEL}));
+    pub fn begin(policy: &Value, below: usize) -> Fixture {
+        let fixture = Fixture { world: TestWorld::new(), clients: Clients::start(below), totals: RefCell::default() };
+        fixture.world.write("home/.claude/fusebox.json", policy.to_string());
+        let first = fixture.first();
+        fixture.event(&first, "SessionStart", &json!({"source": "startup", "model": MODEL}));
         for number in 0..REQUESTS {
             let first = Open { prompt: format!("p{number}"), ..first.clone() };
-            assert_eq!(scene.event(&first, "UserPromptSubmit", &json!({"prompt": "go"})), "");
-            scene.row(FIRST, &prompt(&first.prompt));
-            scene.row(FIRST, &response(number));
-            scene.event(&first, "Stop", &json!({}));
+            assert_eq!(fixture.event(&first, "UserPromptSubmit", &json!({"prompt": "go"})), "");
+            fixture.row(FIRST, &prompt(&first.prompt));
+            fixture.row(FIRST, &response(number));
+            fixture.event(&first, "Stop", &json!({}));
         }
-        scene
+        fixture
     }
 
     pub fn first(&self) -> Open {
