@@ -16,10 +16,12 @@ const PLAIN: Bounds = Bounds {
     failovers: 0,
     ticks: 0,
     write_offs: false,
+    outruns: false,
     moves: false,
     without: None,
 };
 const FAILOVER: Bounds = Bounds { failovers: 1, ticks: 1, ..PLAIN };
+const FORGETFUL: Bounds = Bounds { outruns: true, machines: 2, cap: 1, ..FAILOVER };
 const WRITE_OFF: Bounds = Bounds { write_offs: true, ticks: 1, ..PLAIN };
 const MOVED: Bounds = Bounds { moves: true, want: 2, responses: 2, cap: 3, ..PLAIN };
 const AGAIN: Bounds = Bounds { leases: 2, machines: 2, responses: 2, ..PLAIN };
@@ -58,6 +60,11 @@ fn nor_where_a_replica_takes_over_that_has_forgotten_what_came_last() {
 }
 
 #[test]
+fn nor_where_it_has_forgotten_what_was_confirmed_and_all_is_told_before_the_new_epoch_grants() {
+    check(&FORGETFUL);
+}
+
+#[test]
 fn nor_where_a_session_moves_between_machines() {
     check(&MOVED);
 }
@@ -71,6 +78,7 @@ fn what_a_person_writes_off_is_all_that_a_cap_can_be_passed_by() {
 fn each_rule_is_needed() {
     let cases = [
         (Rule::ConfirmBeforeUse, FAILOVER, "spent stays within the cap"),
+        (Rule::EpochWaits, FORGETFUL, "spent stays within the cap"),
         (Rule::ExpiredStaysReserved, Bounds { ticks: 1, ..PLAIN }, "spent stays within the cap"),
         (Rule::ChargeOnce, PLAIN, "nothing is settled twice"),
         (Rule::LeaseOnce, PLAIN, "a machine has what it asked for once"),
