@@ -16,6 +16,7 @@ mod machine;
 mod model;
 mod network;
 mod postgres;
+mod privacy;
 mod protocol;
 mod rights;
 mod server;
