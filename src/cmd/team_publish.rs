@@ -58,6 +58,8 @@ pub struct Needs {
     pub least: Amount,
     /// What it asks for.
     pub want: Amount,
+    /// What it keeps unspent of what it holds: as much as the dearest response of its session, for each run at work.
+    pub margin: Amount,
     /// The labels of the projects that have sessions here, by their folders.
     pub projects: BTreeMap<String, String>,
 }
@@ -84,7 +86,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     let mut share = budget.team.clone().map(|share| *share).unwrap_or_default();
     let (most, last) = match heard {
         Some(heard) => (heard.held.0, at(heard, heard.held.1)),
-        None => (budget.left_of_team(), share.until),
+        None => (budget.left_of_team() + share.margin, share.until),
     };
     let mut resets = budget.periods.iter().map(|period| period.resets.clone()).find(|it| !it.is_empty());
     if let Some(heard) = heard {
@@ -100,7 +102,8 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     }
     let (left, until) = machine.held(now);
     let left = left.min(most);
-    (share.left, share.cap) = (left, budget.spent_for_team() + left);
+    share.margin = needs.margin.min(left);
+    (share.left, share.cap) = (left, budget.spent_for_team() + left.minus(share.margin));
     share.until = match (until, heard) {
         (Some(until), _) if until.boot == last.boot => Moment { mono_ms: until.mono_ms.min(last.mono_ms), ..until },
         // Nothing is leased, and the store has said so.
@@ -207,14 +210,16 @@ fn needs(budget: &SharedBudget, open: &[Session], now: Moment) -> Needs {
     let is_at_work = |session: &&Session| {
         session.team.is_some() && !session.is_over && now.wall_ms - session.last.wall_ms < AT_WORK_MS
     };
-    let runs: u64 = open.iter().filter(is_at_work).map(|session| 1 + session.open.len() as u64).sum();
+    let runs_of = |session: &Session| 1 + session.open.len() as u64;
+    let runs: u64 = open.iter().filter(is_at_work).map(runs_of).sum();
     if runs == 0 {
         return Needs::default();
     }
     let mean = budget.mean(None).cost;
     let held: Amount = budget.reservations.iter().map(|held| held.spend.cost).sum();
     // The next request of each, the report after it, and what is in flight.
-    let least = mean * (2 * runs) + held * 2;
+    let margin: Amount = open.iter().filter(is_at_work).map(|it| it.counters.dearest.cost * runs_of(it)).sum();
+    let least = mean * (2 * runs) + held * 2 + margin;
     let least = least.max(Amount(1));
-    Needs { least, want: (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least), ..Needs::default() }
+    Needs { least, want: (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least), margin, ..Needs::default() }
 }

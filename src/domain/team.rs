@@ -49,6 +49,8 @@ pub struct TeamShare {
     pub cap: Amount,
     /// What was left of the leases then.
     pub left: Amount,
+    /// What is kept of that for responses that cost more than expected: no part of the cap.
+    pub margin: Amount,
     /// Until when the leases live, by the clock of this boot.
     pub until: Moment,
     /// When the store was heard last.

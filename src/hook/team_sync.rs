@@ -60,7 +60,7 @@ fn claim(store: &Store, now: Moment, interval_ms: u64) -> Result<bool> {
 
 /// Whether less is left than half of what was leased, or the leases are over.
 fn is_low(budget: &SharedBudget) -> bool {
-    let leased = budget.team.as_ref().map_or(Amount::ZERO, |share| share.left);
+    let leased = budget.team.as_ref().map_or(Amount::ZERO, |share| share.left.minus(share.margin));
     budget.standing != Some(Standing::Alive) || budget.left_of_team() <= Amount(leased.0 / 2)
 }
 

@@ -14,9 +14,8 @@ use serde_json::{Value, json};
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
-/// What one response of these tests costs is 0.00584 USD.
-const USAGE: &str =
-    r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
+/// What one response of these tests costs, with 20 tokens of output, is 0.00584 USD.
+const INPUT: &str = r#""input_tokens":10,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000"#;
 pub const RESPONSE: f64 = 0.00584;
 /// How long something is waited for that a process in the background does.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,6 +27,8 @@ pub struct Client<'a> {
     /// Its folder below the home.
     folder: &'a str,
     pub turns: Cell<usize>,
+    /// How many tokens its next responses write.
+    pub output: Cell<u64>,
     prompts: Cell<usize>,
 }
 
@@ -37,7 +38,7 @@ impl<'a> Client<'a> {
     }
 
     fn start_in(machine: &'a Machine<'a>, id: &'a str, folder: &'a str) -> Client<'a> {
-        let client = Client { machine, id, folder, turns: Cell::new(0), prompts: Cell::new(0) };
+        let client = Client { machine, id, folder, turns: Cell::new(0), output: Cell::new(20), prompts: Cell::new(0) };
         client.event("SessionStart", r#""source":"startup""#);
         client
     }
@@ -60,13 +61,13 @@ impl<'a> Client<'a> {
 
     /// Makes a response with a call, and ends its batch; returns the answer where the agent may not go on.
     pub fn turn(&self) -> Option<String> {
-        let (id, number) = (self.id, self.turns.get());
+        let (id, number, output) = (self.id, self.turns.get(), self.output.get());
         self.turns.set(number + 1);
         let time = rfc3339::format(Environment::real().now().wall_ms);
         let path = self.machine.home.path().join(format!("{id}.jsonl"));
         let mut rows = fs::read_to_string(&path).unwrap_or_default();
         rows += &format!(
-            r#"{{"type":"assistant","timestamp":"{time}","message":{{"id":"msg_{id}_{number}","model":"claude-opus-5-5","usage":{USAGE}}}}}"#
+            r#"{{"type":"assistant","timestamp":"{time}","message":{{"id":"msg_{id}_{number}","model":"claude-opus-5-5","usage":{{{INPUT},"output_tokens":{output}}}}}}}"#
         );
         rows.push('\n');
         fs::write(&path, rows).unwrap();

@@ -1,7 +1,7 @@
 //! Machines of a simulation: the client's own code for leases and for the connection, with a disk, a clock that goes wrong, and a
 //! network that loses things.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::postgres::Postgres;
 /// A thousandth of a dollar, in pico-dollars.
 pub const MILLI_USD: u64 = 1_000_000_000;
 /// What a response costs, in thousandths of a dollar: so much at least, and less than so much.
-const COST: [u64; 2] = [10, 51];
+const COST: [u64; 2] = [10, 31];
 /// What a machine asks for, and what it has to hold for its next requests.
 const WANT: Amount = Amount(2_000 * MILLI_USD);
 const LEAST: Amount = Amount(100 * MILLI_USD);
@@ -105,6 +105,8 @@ pub struct Member {
     clock: (u64, u64),
     random: Random,
     responses: u64,
+    /// What its last responses cost: as hooks do, it takes the next one for their mean.
+    recent: VecDeque<u64>,
     /// A response of which a part is charged, and its whole cost.
     growing: Option<(String, u64)>,
     /// It is never seen again.
@@ -125,6 +127,7 @@ impl Member {
             clock: (90 + random.below(21), random.below(1_000_000)),
             random,
             responses: 0,
+            recent: VecDeque::new(),
             growing: None,
             is_lost: false,
         }
@@ -179,11 +182,14 @@ impl Member {
             world.made.lock().unwrap().entry(message).or_default().is_kept = true;
         }
         for _ in 0..self.random.below(RESPONSES) {
-            // As hooks do, it makes no request that might not fit.
-            if machine.balance(now).0 < COST[1] * MILLI_USD {
+            // Half of all responses cost more than that. As hooks do, it keeps as much unspent as the dearest one costs.
+            let estimate = self.recent.iter().sum::<u64>() / self.recent.len().max(1) as u64;
+            if machine.balance(now).0 < estimate + COST[1] * MILLI_USD {
                 break;
             }
             let cost = (COST[0] + self.random.below(COST[1] - COST[0])) * MILLI_USD;
+            self.recent.truncate(4);
+            self.recent.push_front(cost);
             self.responses += 1;
             let message = format!("msg_{}_{}", self.id, self.responses);
             world.made.lock().unwrap().insert(message.clone(), Made { cost, is_kept: true });

@@ -15,6 +15,7 @@ mod forged;
 mod machine;
 mod model;
 mod network;
+mod own_caps;
 mod postgres;
 mod privacy;
 mod protocol;
