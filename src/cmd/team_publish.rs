@@ -13,7 +13,7 @@ use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
-use crate::domain::team::{CapUse, ProjectSpent, TeamShare};
+use crate::domain::team::{CapUse, ProjectSpent, TeamShare, TeamSpent};
 use crate::error::Result;
 use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
@@ -171,6 +171,7 @@ fn at(heard: &Heard, ms: u64) -> Moment {
 /// Takes in what the store says of the tightest cap. Returns the words for when it resets.
 fn hear(share: &mut TeamShare, heard: &Heard) -> String {
     (share.heard, share.failed, share.is_spent) = (heard.at, Moment::default(), heard.is_spent);
+    share.team = whole_team(&heard.caps);
     let tightest = heard.caps.iter().min_by_key(|cap| cap.cap.minus(cap.committed));
     let Some(cap) = tightest else { return String::new() };
     share.period = Some(match cap.period.as_str() {
@@ -180,6 +181,14 @@ fn hear(share: &mut TeamShare, heard: &Heard) -> String {
     });
     share.contact.clone_from(&cap.contact);
     resets(cap)
+}
+
+/// Returns what the whole team has spent in the longest period of which it has a cap.
+fn whole_team(caps: &[CapUse]) -> Option<TeamSpent> {
+    let order = ["day", "week", "month"];
+    let of_team = caps.iter().filter(|cap| cap.scope == "team");
+    let longest = of_team.max_by_key(|cap| order.iter().position(|period| *period == cap.period))?;
+    Some(TeamSpent { spent: longest.spent, period: longest.period.clone(), resets: longest.resets.clone() })
 }
 
 /// Returns the words for when a cap resets, and whom to ask.

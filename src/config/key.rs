@@ -8,7 +8,7 @@ use crate::config::resolved::{LimitSettings, Resolved};
 use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
 use crate::config::value_type::ValueType;
-use crate::domain::limit::Limit;
+use crate::domain::limit::{Limit, Span};
 use crate::domain::policy::Layer;
 
 /// Who may set a key.
@@ -45,6 +45,8 @@ pub enum Takes {
     Blocks,
     /// Caps for each pattern of models.
     Models,
+    /// The cap on cost of a period in another block: the same under another name.
+    CostOf(Block, Span),
     /// Something for editors, which means nothing to Fusebox.
     Note(ValueType),
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::config::value_type::{ValueType, times};
 use crate::domain::duration;
-use crate::domain::limit::{Counts, Form, Limit};
+use crate::domain::limit::{Counts, Form, Limit, Span};
 use crate::domain::policy::Scope;
 use crate::domain::unit::Unit;
 use crate::limits::REGISTRY;
@@ -37,6 +37,11 @@ pub fn windows() -> impl Iterator<Item = LimitName> {
 /// Finds a limit that has a cap by any of its names.
 pub fn named(name: &str) -> Option<LimitName> {
     names().find(|named| named.name == name)
+}
+
+/// Returns the limit on the cost of a period.
+pub fn on_cost_of(span: Span) -> Option<LimitName> {
+    Limit::on_cost_of(span).and_then(|limit| named(limit.key))
 }
 
 impl LimitName {

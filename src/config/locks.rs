@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::config::key::Apply;
+use crate::config::key::{Apply, Key, Takes};
 use crate::config::keys;
 use crate::config::keys::top::ALL;
 use crate::config::limit_name;
@@ -80,6 +80,17 @@ pub fn idle(document: &Document, at: &str, patterns: &[String]) -> Vec<Problem> 
     let mut problems = Vec::new();
     for pattern in patterns {
         let name = pattern.rsplit('.').next().unwrap_or(pattern);
+        let other_name = |key: &Key| match key.takes {
+            Takes::CostOf(block, span) => {
+                limit_name::on_cost_of(span).map(|named| format!("{}.{}", block.name(), named.name))
+            }
+            _ => None,
+        };
+        if let Some(meant) = keys::find(None, pattern).and_then(other_name) {
+            let problem = Problem::of_key(document, at, &Value::from(pattern.as_str())).says("names no key");
+            problems.push(problem.hint(format!("the nearest is `{meant}`")));
+            continue;
+        }
         let names = || keys::all().map(|key| key.name).chain(REGISTRY.iter().map(|limit| limit.key));
         if name.contains('*') || names().any(|known| known == name) {
             continue;

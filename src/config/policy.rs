@@ -146,7 +146,11 @@ impl Policy {
     /// Returns the team whose caps bind the sessions, and what they may do without its store.
     pub fn team(&self) -> Option<TeamTerms> {
         #[cfg(feature = "team")]
-        return self.resolved(Who::Top).values().team.clone();
+        {
+            let resolved = self.resolved(Who::Top);
+            let values = resolved.values();
+            values.team.clone().map(|terms| TeamTerms { ceiling: values.team_ceiling, ..terms })
+        }
         #[cfg(not(feature = "team"))]
         None
     }

@@ -161,6 +161,11 @@ impl DocumentRead {
             (Takes::PerLimit(_), value) => self.wrong(&at, value, "an object with a value for each limit"),
             (Takes::Block(_), value) => self.wrong(&at, value, "an object of limits"),
             (Takes::Blocks, value) => self.wrong(&at, value, "an object with a block of limits for each agent type"),
+            (Takes::CostOf(block, span), value) => {
+                if let (Some(place), Some(named)) = (block.place(), limit_name::on_cost_of(span)) {
+                    self.cap(&At { place: &place, path: here.path }, LimitName { name: key.name, ..named }, value);
+                }
+            }
             (Takes::Note(_), _) => {}
         }
     }

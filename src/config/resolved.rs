@@ -9,7 +9,7 @@ use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Action, Billing, Layer, Mode, OnError};
 #[cfg(feature = "team")]
-use crate::domain::team::TeamTerms;
+use crate::domain::{amount::Amount, team::TeamTerms};
 
 /// How many days detail is kept.
 pub const RETENTION_DAYS: u64 = 90;
@@ -77,6 +77,9 @@ pub struct Resolved<'a> {
     /// The team whose caps bind the sessions.
     #[cfg(feature = "team")]
     pub team: Option<TeamTerms>,
+    /// The machine's own ceiling below the team's cap.
+    #[cfg(feature = "team")]
+    pub team_ceiling: Option<Amount>,
     /// What each layer says of alerts, the weakest first.
     #[cfg(feature = "watch")]
     pub alerts: Vec<&'a Setting>,
@@ -106,6 +109,8 @@ impl Default for Resolved<'_> {
             refused_repositories: Vec::new(),
             #[cfg(feature = "team")]
             team: None,
+            #[cfg(feature = "team")]
+            team_ceiling: None,
             #[cfg(feature = "watch")]
             alerts: Vec::new(),
             #[cfg(feature = "watch")]

@@ -66,6 +66,7 @@ fn takes(key: &Key, block: Option<Block>) -> Value {
         Takes::PerLimit(each) => reference(each.name),
         Takes::OneOrPerLimit(value_type, each) => json!({ "anyOf": [value_type.schema(), reference(each.name)] }),
         Takes::Block(block) => reference(block.name()),
+        Takes::CostOf(_, span) => limit_name::on_cost_of(*span).map_or(Value::Null, cap),
         Takes::Blocks => json!({ "type": "object", "additionalProperties": reference(Block::Agents.name()) }),
         Takes::Models => block.map_or(Value::Null, of_models),
     }

@@ -15,7 +15,7 @@ use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
 use crate::domain::reservation::{self, Reservation};
 use crate::domain::serde_default::is_default;
-use crate::domain::team::{ProjectSpent, Standing, TeamShare};
+use crate::domain::team::{ProjectSpent, Standing, TeamShare, TeamSpent};
 use crate::domain::verdict::Finding;
 
 /// Every span, in the order in which a shared budget keeps them.
@@ -84,6 +84,9 @@ pub struct SharedBudget {
     /// Of a team: the session's project, where a cap of it is used up.
     #[serde(skip)]
     pub spent_project: Option<ProjectSpent>,
+    /// Of a team: what it has spent, where this machine's own ceiling is below what it may spend.
+    #[serde(skip)]
+    pub own_ceiling: Option<TeamSpent>,
     /// Of a team: how long a call may wait for what a sync brings, in milliseconds; 0 where that is known already.
     #[serde(skip)]
     pub wait_ms: u64,
@@ -121,6 +124,7 @@ impl SharedBudget {
             team: None,
             standing: None,
             spent_project: None,
+            own_ceiling: None,
             wait_ms: 0,
             changed: false,
             counted: false,

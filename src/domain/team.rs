@@ -39,6 +39,9 @@ pub struct TeamTerms {
     pub max_staleness_ms: u64,
     /// How often a hook begins a sync, in milliseconds.
     pub sync_interval_ms: u64,
+    /// The machine's own ceiling for what the team spends; `None` where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Amount>,
 }
 
 /// What `fusebox team sync` has published last: what this machine may spend.
@@ -65,6 +68,21 @@ pub struct TeamShare {
     pub contact: String,
     /// The projects of this machine of which a cap was used up then.
     pub projects: Vec<ProjectSpent>,
+    /// What the whole team had spent then; `None` where the store has no cap of the team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team: Option<TeamSpent>,
+}
+
+/// What a whole team has spent in the longest period of which it has a cap.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TeamSpent {
+    /// How much.
+    pub spent: Amount,
+    /// `day`, `week` or `month`.
+    pub period: String,
+    /// When that resets, as messages write it.
+    pub resets: String,
 }
 
 /// A project of this machine of which one of the team's caps is used up.
@@ -170,6 +188,13 @@ impl TeamShare {
         LimitSet { limits: limit.map(rule).into_iter().collect(), warn_at: Vec::new(), ..LimitSet::default() }
     }
 
+    /// Returns what a machine's own ceiling leaves of what the team may spend; `None` where it has none, or it is not reached with
+    /// what this machine holds.
+    pub fn left_by_ceiling(&self, terms: &TeamTerms) -> Option<Amount> {
+        let left = terms.ceiling?.minus(self.team.as_ref()?.spent);
+        (left < self.left || left == Amount::ZERO).then_some(left)
+    }
+
     /// Returns the period that is counted.
     pub fn span(&self) -> Span {
         self.period.unwrap_or(Span::Month)
@@ -199,11 +224,22 @@ mod tests {
             (OnStale::Allow, Moment { boot: 2, ..at(1) }, Standing::Unbound),
         ];
         for (on_stale, now, standing) in cases {
-            let terms = TeamTerms { name: "core".to_owned(), on_stale, max_staleness_ms: 50, sync_interval_ms: 1 };
+            let terms = TeamTerms {
+                name: "core".to_owned(),
+                on_stale,
+                max_staleness_ms: 50,
+                sync_interval_ms: 1,
+                ceiling: None,
+            };
             assert_eq!(share.standing(&terms, now), standing, "{on_stale:?} {now:?}");
         }
-        let terms =
-            TeamTerms { name: "core".to_owned(), on_stale: OnStale::Warn, max_staleness_ms: 50, sync_interval_ms: 1 };
+        let terms = TeamTerms {
+            name: "core".to_owned(),
+            on_stale: OnStale::Warn,
+            max_staleness_ms: 50,
+            sync_interval_ms: 1,
+            ceiling: None,
+        };
         assert_eq!(TeamShare::default().standing(&terms, at(1)), Standing::Closed);
     }
 }

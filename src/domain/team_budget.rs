@@ -11,11 +11,17 @@ use crate::domain::team::{Standing, TeamTerms};
 impl SharedBudget {
     /// Takes the rule that a team's budget comes to for a session of a project at a moment; returns how it stands.
     pub fn stand(&mut self, terms: &TeamTerms, project: &str, now: Moment) -> Standing {
-        let share = self.team.clone().unwrap_or_default();
+        let mut share = self.team.clone().unwrap_or_default();
         let standing = share.standing(terms, now);
         let is_kept = matches!(standing, Standing::Alive | Standing::Outlived);
         self.spent_project = share.projects.iter().find(|spent| is_kept && spent.folder == project).cloned();
         let standing = if self.spent_project.is_some() { Standing::ProjectSpent } else { standing };
+        self.own_ceiling = None;
+        if let (true, Some(left)) = (is_kept, share.left_by_ceiling(terms)) {
+            // What is held beyond it is not spent, and given back as other leases are.
+            share.cap = share.cap.minus(share.left.minus(left));
+            self.own_ceiling = share.team.clone();
+        }
         self.limits = share.limits(standing);
         self.standing = Some(standing);
         standing
@@ -26,6 +32,9 @@ impl SharedBudget {
         match (self.standing, &self.spent_project) {
             (Some(Standing::Closed), _) => Some(Frees::Once("the store is heard".to_owned())),
             (Some(Standing::ProjectSpent), Some(spent)) => Some(Frees::At(spent.resets.clone())),
+            (Some(Standing::Alive | Standing::Outlived), _) => {
+                self.own_ceiling.as_ref().map(|team| Frees::At(team.resets.clone()))
+            }
             _ => None,
         }
     }
@@ -45,6 +54,10 @@ impl SharedBudget {
             }
             Some(Standing::Closed) => {
                 format!("team {}: its store was not heard in time, and nothing is spent without it", self.id)
+            }
+            Some(Standing::Alive | Standing::Outlived) if self.own_ceiling.is_some() => {
+                let of = self.own_ceiling.as_ref().map_or("month", |team| &team.period);
+                format!("team {}: `team_budget_usd` of this machine is used up for the {of}", self.id)
             }
             Some(Standing::Outlived) => {
                 format!(

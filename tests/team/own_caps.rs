@@ -1,11 +1,69 @@
 //! What a machine's own files say of caps beside its team's, and by how much a team's cap can be passed.
 
+use std::fs;
+
 use crate::caps::{Client, RESPONSE, cap, joined, used};
+use crate::machine::Machine;
 use crate::postgres::Postgres;
 
 /// How many tokens a dear response writes, and what it costs in dollars.
 const DEAR_OUTPUT: u64 = 2_000;
 const DEAR: f64 = 0.04544;
+
+/// A machine of a team with this cap, and with this policy of its own.
+fn with_policy<'a>(server: &'a Postgres, policy: &str) -> Machine<'a> {
+    let machine = joined(server, "bob", "");
+    fs::write(machine.home.path().join(".claude/fusebox.json"), policy).unwrap();
+    machine
+}
+
+/// Works, and tells the store after each response, until the agent is stopped. Returns how many responses it made, and why.
+fn work(machine: &Machine, client: &Client) -> (usize, String) {
+    assert_eq!(client.prompt(), None);
+    for _ in 0..60 {
+        if let Some(answer) = client.turn() {
+            return (client.turns.get(), answer);
+        }
+        machine.good(&["sync"]);
+    }
+    panic!("nothing stops it")
+}
+
+#[test]
+fn a_looser_cap_of_ones_own_raises_nothing() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 0.06);
+    let policy = r#"{"team":"core","team_budget_usd":50,"user_budget_usd":50,"session":{"max_cost_usd":50,"grace_turns":0},
+        "user":{"max_cost_usd_per_month":50},"project":{"max_cost_usd_per_day":50},"main":{"grace_turns":0}}"#;
+    let machine = with_policy(&server, policy);
+    let (made, answer) = work(&machine, &Client::start(&machine, "s1"));
+    assert!(answer.contains("team core: its month's budget is used up for this machine"), "{answer}");
+    assert!(made as f64 * RESPONSE <= 0.06, "{made}");
+}
+
+#[test]
+fn a_tighter_cap_of_ones_own_holds_beside_the_teams() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    let cases = [
+        ("team_budget_usd", "team core: `team_budget_usd` of this machine is used up for the month"),
+        ("user_budget_usd", "max_cost_usd_per_day"),
+    ];
+    for (key, says) in cases {
+        let (before, _) = used(&server);
+        // The team's counts what was spent before, too.
+        let own = if key == "team_budget_usd" { before + 0.03 } else { 0.03 };
+        let policy =
+            format!(r#"{{"team":"core","{key}":{own},"session":{{"grace_turns":0}},"main":{{"grace_turns":0}}}}"#);
+        let machine = with_policy(&server, &policy);
+        let (made, answer) = work(&machine, &Client::start(&machine, key));
+        assert!(answer.contains(says), "{answer}");
+        assert!(made > 1, "{key}: {made}");
+        machine.good(&["sync"]);
+        assert!(used(&server).0 - before <= 0.03, "{key}");
+        machine.good(&["leave"]);
+    }
+}
 
 /// Just before nothing is left, a response costs eight times what was expected.
 #[test]

@@ -33,8 +33,8 @@ const GROUPS: &[&[Key]] = &[
 pub const FUTURE: &[&str] = &[
     #[cfg(not(feature = "team"))]
     "team",
+    #[cfg(not(feature = "team"))]
     "team_budget_usd",
-    "user_budget_usd",
     #[cfg(not(feature = "watch"))]
     "alerts",
     #[cfg(not(feature = "watch"))]

@@ -7,11 +7,16 @@ use crate::config::resolved::Resolved;
 use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
 use crate::config::value_type::{Field, ValueType, millis};
+use crate::domain::amount::Amount;
+use crate::domain::limit::{Limit, Span};
 use crate::domain::policy::Layer;
 use crate::domain::team::{MAX_STALENESS_MS, OnStale, SYNC_INTERVAL_MS, TeamTerms};
 
 /// The longest time in milliseconds: a day.
 const LONGEST_MS: u64 = 86_400_000;
+
+/// A ceiling of one's own beside the team's cap.
+const CEILING: ValueType = ValueType::Either(&[ValueType::Number(0.000_001, 1_000_000.0), ValueType::Null]);
 
 const TEAM: ValueType = ValueType::Either(&[
     ValueType::Filled,
@@ -24,20 +29,35 @@ const TEAM: ValueType = ValueType::Either(&[
     ValueType::Null,
 ]);
 
-/// The key of the team.
-pub const KEYS: &[Key] = &[Key {
-    name: "team",
-    setter: Setter::Owner,
-    takes: Takes::One(TEAM),
-    apply: Apply::Value(apply),
-    doc: "The team whose caps bind the sessions of this machine: its name, or an object with `name` and what holds where its store is \
+/// The keys of the team.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "team",
+        setter: Setter::Owner,
+        takes: Takes::One(TEAM),
+        apply: Apply::Value(apply),
+        doc: "The team whose caps bind the sessions of this machine: its name, or an object with `name` and what holds where its store is \
           not heard: [teams.md](teams.md). `on_stale` says what happens once a lease is over: `allow` goes on without the cap, `warn` \
           spends what is left of the lease for `max_staleness_ms` (15 minutes unless said) and refuses then, `deny` refuses at once; \
           `warn` unless said. A hook begins a sync at most once in `sync_interval_ms` (30 seconds unless said), sooner where little is \
           left. `fusebox team join` writes it. Only the user's and the managed file can set it.",
-    example: r#"{ "name": "core", "on_stale": "deny", "sync_interval_ms": "30s" }"#,
-    ..Key::PLAIN
-}];
+        example: r#"{ "name": "core", "on_stale": "deny", "sync_interval_ms": "30s" }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "team_budget_usd",
+        setter: Setter::Owner,
+        takes: Takes::One(CEILING),
+        read: |value| Some(SettingValue::Cap(value.as_f64().map(|usd| Amount::from_usd(usd).0))),
+        apply: Apply::Value(|to, said, _| to.team_ceiling = said.value.as_cap().flatten().map(Amount)),
+        write: |value, _| value.written(Limit::on_cost_of(Span::Month)),
+        doc: "A ceiling of your own below the cap of your team, in US dollars: sessions of this machine stop where the team has spent so much \
+          in the longest period of which the team has a cap. It raises nothing, and holds where the team's store has such a cap. \
+          Only the user's and the managed file can set it.",
+        example: "100",
+        ..Key::PLAIN
+    },
+];
 
 /// Applies `team`.
 fn apply(to: &mut Resolved<'_>, said: &Setting, _: Layer) {
@@ -62,6 +82,7 @@ fn terms(name: &str) -> TeamTerms {
         on_stale: OnStale::default(),
         max_staleness_ms: MAX_STALENESS_MS,
         sync_interval_ms: SYNC_INTERVAL_MS,
+        ceiling: None,
     }
 }
 

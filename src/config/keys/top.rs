@@ -10,7 +10,7 @@ use crate::config::resolved::{RETENTION_DAYS, RETENTION_RANGE, Resolved, SaidCei
 use crate::config::setting::Setting;
 use crate::config::setting_value::{SettingValue, typed};
 use crate::config::value_type::{Field, LOCAL_TIME, ValueType};
-use crate::domain::limit::Limit;
+use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::PLANNING;
 use crate::domain::policy::{Billing, Layer, Mode, OnError};
 
@@ -66,6 +66,14 @@ pub const KEYS: &[Key] = &[
         takes: Takes::Block(Block::User),
         doc: "Limits over all sessions of the user on this machine: the operating system's user.",
         example: r#"{ "max_cost_usd_per_day": 25, "timeout_action": "request_increase" }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "user_budget_usd",
+        takes: Takes::CostOf(Block::User, Span::Day),
+        apply: Apply::Cap,
+        doc: "The user's budget of a day in US dollars: `max_cost_usd_per_day` of `user` under another name.",
+        example: "10",
         ..Key::PLAIN
     },
     Key {

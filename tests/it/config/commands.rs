@@ -150,15 +150,11 @@ fn check_tells_all_that_is_wrong() {
     the configuration is valid
     [exit 0]
     ");
-    world.write(
-        "home/.claude/fusebox.json",
-        r#"{ "session": { "max_cost_usd": null, "max_turn": 9 }, "team_budget_usd": 3 }"#,
-    );
+    world.write("home/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": null, "max_turn": 9 } }"#);
     world.write("project/.claude/fusebox.json", "{ \"mode\": \"observe\" ]");
     world.write("project/.claude/agents/x.md", "---\nexecution_limits: [max_turns\n---\n");
     insta::assert_snapshot!(world.run(&["config", "check"]), @"
     error: `session.max_turn: 9` in `[ROOT]/home/.claude/fusebox.json` (user) is ignored: no such key; the nearest is `max_turns`
-    warning: `team_budget_usd: 3` in `[ROOT]/home/.claude/fusebox.json` (user) is known but not enforced by this version
     error: `[ROOT]/project/.claude/fusebox.json` (project) is no JSON: expected `,` or `}` at line 1 column 21; all of it is ignored
     error: `[ROOT]/project/.claude/agents/x.md` (frontmatter) has limits that are no YAML: line 2 column 19: unclosed bracket '['; its limits are ignored
     warning: nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`

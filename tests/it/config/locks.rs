@@ -70,6 +70,7 @@ fn a_lock_that_holds_nothing_is_named() {
     for (lock, nearest) in [
         ("max_tool_calls", "; the nearest is `max_turns`"),
         ("session.max_cost", "; the nearest is `session.max_cost_usd`"),
+        ("user_budget_usd", "; the nearest is `user.max_cost_usd_per_day`"),
         ("agents.qa.colour", ""),
     ] {
         check(

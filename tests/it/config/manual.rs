@@ -7,7 +7,7 @@ use serde_json::Value;
 use fusebox::config::discipline;
 use fusebox::config::frontmatter::agentmd_keys;
 use fusebox::config::key::{Key, Setter, Takes};
-use fusebox::config::keys::{self, FUTURE};
+use fusebox::config::keys;
 use fusebox::config::layers::{FilePart, Folder, LAYER_FILES, LayerFile, SETTINGS_KEY};
 use fusebox::config::limit_name;
 use fusebox::config::limit_name::LimitName;
@@ -31,7 +31,6 @@ pub fn page() -> String {
         ("{{layers}}", layers()),
         ("{{limits}}", limits()),
         ("{{keys}}", other_keys()),
-        ("{{future}}", quoted(FUTURE)),
         ("{{agentmd}}", agentmd_keys().collect::<Vec<_>>().join(", ")),
         ("{{declared}}", DECLARED.trim_end().to_owned()),
         ("{{discipline}}", discipline::STANDARD.trim_end().to_owned()),
@@ -150,6 +149,7 @@ fn takes(key: &Key) -> String {
         Takes::PerLimit(_) => "an object with a value for each limit".to_owned(),
         Takes::OneOrPerLimit(shape, ..) => format!("{}, or an object with a value for each limit", shape.expects()),
         Takes::Block(_) => "a block of limits".to_owned(),
+        Takes::CostOf(_, span) => format!("{}, or `null`", limit_name::on_cost_of(*span).unwrap().expects()),
         Takes::Models => "an object with caps for each pattern of models".to_owned(),
         Takes::Blocks => "an object with a block of limits for each agent type".to_owned(),
     }
@@ -157,10 +157,6 @@ fn takes(key: &Key) -> String {
 
 fn code(text: &str) -> String {
     format!("`{text}`")
-}
-
-fn quoted(names: &[&str]) -> String {
-    names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ")
 }
 
 fn row(table: &mut String, cells: &[&str]) {

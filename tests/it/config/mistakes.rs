@@ -164,10 +164,34 @@ fn unknown_keys_have_a_nearest() {
         &format!("`session.discipline: true` @ {elsewhere} in one of `agents`"),
     );
     check_problem(r#"{"colour": 1}"#, "`colour: 1` @ is ignored: no such key; `fusebox config schema` has all keys");
-    // other versions' keys
-    let known = "is known but not enforced by this version";
-    check_problem(r#"{"team_budget_usd": 3}"#, &format!("`team_budget_usd: 3` @ {known}"));
-    check_problem(r#"{"main": {"team_budget_usd": 3}}"#, &format!("`main.team_budget_usd: 3` @ {known}"));
+    for key in ["team_budget_usd", "user_budget_usd"] {
+        let text = format!(r#"{{"main": {{"{key}": 3}}}}"#);
+        check_problem(&text, &format!("`main.{key}: 3` @ {elsewhere} at the top of the file"));
+    }
+}
+
+#[test]
+fn budgets_have_names_at_the_top_too() {
+    let file = r#"{"user_budget_usd": 10}"#;
+    check(&[(USER, file)], "user all", "max_cost_usd_per_day 10 terminate user");
+    check(
+        &[(USER, r#"{"user": {"max_cost_usd_per_day": 5}}"#), (PROJECT, file)],
+        "user max_cost_usd_per_day",
+        "5 terminate user",
+    );
+    check_problem(
+        r#"{"user": {"max_cost_usd_per_day": 5}, "user_budget_usd": 10}"#,
+        "`user_budget_usd: 10` @ is ignored: `user.max_cost_usd_per_day` says the same and comes first",
+    );
+    check_problem(
+        r#"{"user_budget_usd": "x"}"#,
+        r#"`user_budget_usd: "x"` @ is ignored: it must be a number from 0.000001 to 1000000 (US dollars) or `null`"#,
+    );
+    check(
+        &[(PROJECT, r#"{"team_budget_usd": 3}"#)],
+        "problems",
+        "`team_budget_usd: 3` in `fusebox.json` (project) is ignored: only the user's or the managed file can set it",
+    );
 }
 
 #[test]
