@@ -175,6 +175,8 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     let id = store.keep_policy(&text_of(&policy)?)?;
     retention::keep_for(store, policy.retention_days())?;
     apply(session, &policy, Some(id));
+    #[cfg(feature = "team")]
+    tell_of_unnamed_team(store, session)?;
     watch(env, session, &policy);
     shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
     let (_, trouble) = pricing::load(env, policy.own_prices());
@@ -186,6 +188,17 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
             .filter(|problem| problem.is_error())
             .map(|problem| format!("Fusebox: {}", notices::mistake(problem))),
     );
+    Ok(())
+}
+
+/// Tells where the machine has joined a team that the policy does not name.
+#[cfg(feature = "team")]
+fn tell_of_unnamed_team(store: &Store, session: &mut Session) -> Result<()> {
+    if session.team.is_none() && store.metadata(&fact::TEAM_FILE.of(crate::store::team::JOINED))?.is_some() {
+        let known = store.shared_budgets()?.into_iter().find(|budget| budget.scope == Scope::Team);
+        let team = known.map_or_else(|| "a team".to_owned(), |budget| format!("team {}", budget.id));
+        session.notify_user(&notices::team_unnamed(team, NextStep::Doctor));
+    }
     Ok(())
 }
 

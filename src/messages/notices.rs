@@ -53,6 +53,10 @@ messages! {
     team_unbound(team = "core")
         => "the store of team {team} was not heard in time: work goes on without the team's cap, as `on_stale` says.";
 
+    /// The machine has joined a team whose caps do not bind the session that starts.
+    team_unnamed(team = "team core", next = NextStep::Doctor)
+        => "this machine has joined {team}, and no own file names it: its caps do not bind this session. {next}";
+
     /// The time zone of budgets is not that of the client before.
     zone_changed(zone = "Europe/Berlin", before = "America/New_York")
         => "the days of budgets begin in the time zone `{zone}`; for the client before it was `{before}`.";

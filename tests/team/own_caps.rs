@@ -65,6 +65,30 @@ fn a_tighter_cap_of_ones_own_holds_beside_the_teams() {
     }
 }
 
+#[test]
+fn a_session_that_no_file_binds_to_the_joined_team_says_so_each_time() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    let machine = joined(&server, "bob", "");
+    let start = |id: &str| {
+        let home = machine.home.path().display();
+        let input = format!(
+            r#"{{"session_id":"{id}","transcript_path":"{home}/{id}.jsonl","cwd":"{home}","hook_event_name":"SessionStart","source":"startup"}}"#
+        );
+        machine.hook(&input)
+    };
+    let says = "this machine has joined team core, and no own file names it: its caps do not bind this session";
+    assert!(!start("s1").contains("its caps do not bind"));
+    machine.good(&["sync"]);
+    fs::write(machine.home.path().join(".claude/fusebox.json"), r#"{"team":null}"#).unwrap();
+    for id in ["s2", "s3"] {
+        let answer = start(id);
+        assert!(answer.contains(says), "{answer}");
+    }
+    machine.good(&["leave"]);
+    assert!(!start("s4").contains("its caps do not bind"));
+}
+
 /// Just before nothing is left, a response costs eight times what was expected.
 #[test]
 fn a_response_that_costs_more_than_expected_passes_no_cap() {
