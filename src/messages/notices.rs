@@ -51,7 +51,7 @@ messages! {
 
     /// The team's store was not heard for as long as a lease lives, and work goes on.
     team_unbound(team = "core")
-        => "the store of team {team} was not heard in time: work goes on without the team's cap, as `on_stale` says.";
+        => "the store of team {team} was not heard in time: work goes on without the team's cap, as `on_stale` says. All that is spent until it is heard can be above the cap.";
 
     /// The machine has joined a team whose caps do not bind the session that starts.
     team_unnamed(team = "team core", next = NextStep::Doctor)

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::caps::{Client, RESPONSE, cap, joined, used};
+use crate::caps::{Client, RESPONSE, cap, joined, used, wait_until};
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
@@ -112,4 +112,30 @@ fn a_response_that_costs_more_than_expected_passes_no_cap() {
     let (told, committed) = used(&server);
     assert!((told - spent).abs() < 1e-9, "{told} {spent}");
     assert!(told <= own && committed <= own && told > own / 2.0, "{told} {committed}");
+}
+
+/// `on_stale: allow`: the cap is passed, and by no more than what was spent while the store was silent.
+#[test]
+fn allow_passes_a_cap_by_no_more_than_was_spent_unheard() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_team('core', NULL, 1000, 0, NULL)").unwrap();
+    let own = 0.3;
+    cap(&server, own);
+    let machine = joined(&server, "bob", r#""on_stale":"allow""#);
+    let client = Client::start(&machine, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    server.crash();
+    client.output.set(DEAR_OUTPUT);
+    let mut unheard = 0.0;
+    while unheard <= own {
+        unheard += DEAR;
+        if client.turn().is_some() {
+            wait_until("the lease is over", || client.prompt().is_none());
+        }
+    }
+    server.go_on();
+    machine.good(&["sync"]);
+    let (spent, _) = used(&server);
+    assert!(spent > own && spent <= own + unheard, "{spent} {unheard}");
+    assert!((spent - unheard - RESPONSE).abs() < 1e-9, "{spent} {unheard}");
 }
