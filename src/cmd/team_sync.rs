@@ -6,20 +6,21 @@ use std::time::Duration;
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_publish::{self, Heard, Needs};
 use crate::domain::amount::Amount;
+use crate::domain::event::Moment;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::locks::{self, Telling};
 use crate::platform::processes;
 use crate::store::team::ledger::Ledger;
+use crate::store::team::sync::{self, Synced};
 use crate::team::machine::Machine;
 use crate::team::messages::{Answer, Request};
 use crate::ui::formats::counted;
 
 /// How many slices are asked for at most in one sync.
 const SLICES: usize = 8;
-/// How long a reservation is waited for that may not be spent yet, and how often it is asked about.
+/// How long a reservation is waited for that may not be spent yet.
 const PATIENCE: Duration = Duration::from_secs(6);
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Who has the team told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +32,13 @@ pub enum Caller {
 }
 
 /// What the store has taken and given.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Told {
     responses: u64,
     is_refused: bool,
+    /// What it said last, and when it was asked.
+    last: Synced,
+    at: Moment,
 }
 
 /// Tells the store what is new, and publishes what may be spent.
@@ -68,7 +72,7 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
     let (mut machine, _) = known(env, joined)?;
     machine.give_back();
     team_place::save_machine(env, &machine)?;
-    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine)).map(|_| ())
+    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), &[]).map(|_| ())
 }
 
 fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
@@ -92,15 +96,13 @@ fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
 
 fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {
     let mut ledger = team_place::ledger(joined)?;
-    let mut told = tell(env, joined, (&mut ledger, &mut *machine))?;
-    lease(env, joined, (&mut ledger, &mut *machine), (&needs, &mut told))?;
-    let at = env.now();
-    let held = ledger.held(&joined.team, &joined.machine)?;
     let labels: Vec<&str> = needs.projects.values().map(String::as_str).collect();
-    let projects = ledger.projects(&joined.team, Some(&labels))?;
-    let heard = Heard { at, caps: ledger.status(&joined.team)?, projects, is_spent: told.is_refused, held };
+    let mut told = tell(env, joined, (&mut ledger, &mut *machine), &labels)?;
+    lease(env, joined, (&mut ledger, &mut *machine), (&needs, &labels, &mut told))?;
+    let Synced { held, caps, projects, .. } = told.last;
+    let heard = Heard { at: told.at, caps, projects, is_spent: told.is_refused, held };
     team_publish::publish(env, joined, machine, Some(&heard))?;
-    Ok(told)
+    Ok(Told { last: Synced::default(), ..told })
 }
 
 /// Asks for what is lacking, and waits until it may be spent.
@@ -108,7 +110,7 @@ fn lease(
     env: &Environment,
     joined: &Joined,
     (ledger, machine): (&mut Ledger, &mut Machine),
-    (needs, told): (&Needs, &mut Told),
+    (needs, labels, told): (&Needs, &[&str], &mut Told),
 ) -> Result<()> {
     for _ in 0..SLICES {
         let held = held(env, machine);
@@ -118,10 +120,10 @@ fn lease(
         }
         machine.ask_besides(needs.want.minus(held));
         team_place::save_machine(env, machine)?;
-        let more = tell(env, joined, (&mut *ledger, &mut *machine))?;
-        told.responses += more.responses;
-        if more.is_refused {
-            told.is_refused = true;
+        let more = tell(env, joined, (&mut *ledger, &mut *machine), labels)?;
+        let is_refused = more.is_refused;
+        *told = Told { responses: told.responses + more.responses, is_refused: told.is_refused || is_refused, ..more };
+        if is_refused {
             break;
         }
         if self::held(env, machine) >= needs.least {
@@ -136,29 +138,50 @@ fn held(env: &Environment, machine: &Machine) -> Amount {
     machine.balance(env.now())
 }
 
-/// Sends what the machine has to send, and waits for what may not be spent yet.
-fn tell(env: &Environment, joined: &Joined, (ledger, machine): (&mut Ledger, &mut Machine)) -> Result<Told> {
+/// Sends what the machine has to send, and waits for what may not be spent yet. The store is heard once at least.
+fn tell(
+    env: &Environment,
+    joined: &Joined,
+    (ledger, machine): (&mut Ledger, &mut Machine),
+    labels: &[&str],
+) -> Result<Told> {
     let (mut told, began) = (Told::default(), env.now());
-    while let Some(request) = machine.requests(env.now()).into_iter().next() {
-        let reply = ledger.send(&joined.team, &joined.machine, &request, env.now())?;
+    loop {
+        told.at = env.now();
+        let requests = sync::together(machine.requests(told.at));
+        told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, labels)?;
         let before = machine.clone();
-        machine.apply(&reply);
-        team_place::save_machine(env, machine)?;
-        if let (Request::Settle { charges, sequence, .. }, Answer::Settled { sequence: last, .. }) =
-            (&request, &reply.answer)
-        {
-            told.responses += if last >= sequence { charges.len() as u64 } else { 0 };
+        told.last.replies.iter().for_each(|reply| machine.apply(reply));
+        if *machine != before {
+            team_place::save_machine(env, machine)?;
         }
-        told.is_refused |= reply.answer == Answer::Refused;
-        if reply.answer == Answer::Pending {
-            if env.now().since(began) > PATIENCE.as_millis() as u64 {
-                break;
+        told.count(&requests);
+        if machine.requests(env.now()).is_empty() {
+            return Ok(told);
+        }
+        if told.last.wait_ms > 0 {
+            let waited = env.now().since(began) + told.last.wait_ms;
+            if waited > PATIENCE.as_millis() as u64 {
+                return Ok(told);
             }
-            processes::rest(LOOK);
-        } else if *machine == before {
+            processes::rest(Duration::from_millis(told.last.wait_ms));
+        } else if *machine == before && !requests.is_empty() {
             let what = format!("team {} has forgotten more of this machine than it keeps", joined.team);
             return Err(Error::failed(what).hint("`fusebox team join` gives it a new id"));
         }
     }
-    Ok(told)
+}
+
+impl Told {
+    /// Counts what the last answers say of these requests.
+    fn count(&mut self, requests: &[Request]) {
+        for (request, reply) in requests.iter().zip(&self.last.replies) {
+            if let (Request::Settle { charges, sequence, .. }, Answer::Settled { sequence: last, .. }) =
+                (request, &reply.answer)
+            {
+                self.responses += if last >= sequence { charges.len() as u64 } else { 0 };
+            }
+            self.is_refused |= reply.answer == Answer::Refused;
+        }
+    }
 }

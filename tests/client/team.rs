@@ -32,7 +32,8 @@ fn pico_usd(usd: f64) -> u64 {
 
 /// Returns what is spent, and what is spent or leased, in requests.
 pub fn used(server: &Postgres) -> (f64, f64) {
-    let sums = "SELECT spent_pico_usd, committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'month'";
+    let sums = "SELECT coalesce(sum(spent_pico_usd), 0), coalesce(sum(committed_pico_usd), 0) FROM fusebox.used
+        WHERE login = '' AND period = 'month'";
     let row = server.as_login("ann", sums).unwrap();
     let requests = |text: &str| text.parse::<f64>().unwrap() / 1e12 / request_usd();
     row.split_once('|').map_or((0.0, 0.0), |(spent, committed)| (requests(spent), requests(committed)))

@@ -113,7 +113,8 @@ pub fn joined<'a>(server: &'a Postgres, login: &'a str, terms: &str) -> Machine<
 
 /// Returns what the team has spent, and what it has spent or leased, in dollars.
 pub fn used(server: &Postgres) -> (f64, f64) {
-    let sums = "SELECT spent_pico_usd, committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'month'";
+    let sums = "SELECT coalesce(sum(spent_pico_usd), 0), coalesce(sum(committed_pico_usd), 0) FROM fusebox.used
+        WHERE login = '' AND period = 'month'";
     let row = server.as_login("ann", sums).unwrap();
     let usd = |text: &str| text.parse::<f64>().unwrap() / 1e12;
     row.split_once('|').map_or((0.0, 0.0), |(spent, committed)| (usd(spent), usd(committed)))

@@ -157,7 +157,7 @@ fn an_admin_grants_more_and_writes_off_what_a_lost_machine_holds() {
     assert!(written.contains("lease 11111111/2 of bob: ") && !written.contains("/1 of"), "{written}");
     assert!(ann.good(&["write-off", id]).contains("lease 11111111/1 of bob: 2.00 USD given up"));
     assert!(!ann.good(&["status"]).contains("expired leases"));
-    let open = "SELECT committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'day'";
+    let open = "SELECT sum(committed_pico_usd) FROM fusebox.used WHERE login = '' AND period = 'day'";
     assert_eq!(server.as_login("ann", open).unwrap(), "0");
 }
 

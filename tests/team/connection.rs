@@ -9,6 +9,7 @@ use fusebox::domain::event::Moment;
 use fusebox::store::team::MIGRATIONS;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
+use fusebox::store::team::sync::together;
 use fusebox::team::machine::Machine;
 use fusebox::team::messages::Charge;
 
@@ -30,14 +31,12 @@ impl Postgres {
 /// Sends what the machine has to send until nothing is left.
 fn sync(ledger: &mut Ledger, id: &str, machine: &mut Machine, now: Moment) {
     for _ in 0..20 {
-        let requests = machine.requests(now);
+        let requests = together(machine.requests(now));
         if requests.is_empty() {
             return;
         }
-        for request in requests {
-            let reply = ledger.send("core", id, &request, now).unwrap();
-            machine.apply(&reply);
-        }
+        let synced = ledger.sync("core", (id, now), &requests, &[]).unwrap();
+        synced.replies.iter().for_each(|reply| machine.apply(reply));
     }
     panic!("{machine:?}");
 }

@@ -10,8 +10,9 @@ use fusebox::domain::amount::Amount;
 use fusebox::domain::event::Moment;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
+use fusebox::store::team::sync::together;
 use fusebox::team::machine::Machine;
-use fusebox::team::messages::{Answer, Charge, Request};
+use fusebox::team::messages::{Answer, Charge, Reply, Request};
 
 use crate::postgres::Postgres;
 
@@ -239,30 +240,33 @@ impl Member {
         weather: Weather,
     ) -> Result<bool, Cut> {
         let mut is_refused = false;
-        while let Some(request) = machine.requests(self.now(world)).into_iter().next() {
-            let reply = self.send(world, ledger, &request, weather)?;
+        loop {
+            let requests = together(machine.requests(self.now(world)));
+            if requests.is_empty() {
+                return Ok(is_refused);
+            }
+            let replies = self.send(world, ledger, &requests, weather)?;
             let before = machine.clone();
-            machine.apply(&reply);
+            replies.iter().for_each(|reply| machine.apply(reply));
             self.save(machine);
-            is_refused |= reply.answer == Answer::Refused;
+            is_refused |= replies.iter().any(|reply| reply.answer == Answer::Refused);
             // What may not be spent yet is asked about in the next sync.
-            if reply.answer == Answer::Pending || *machine == before {
-                break;
+            if *machine == before {
+                return Ok(is_refused);
             }
         }
-        Ok(is_refused)
     }
 
     fn send(
         &mut self,
         world: &World,
         ledger: &mut Ledger,
-        request: &Request,
+        requests: &[Request],
         weather: Weather,
-    ) -> Result<fusebox::team::messages::Reply, Cut> {
+    ) -> Result<Vec<Reply>, Cut> {
         let fault = || world.faults.fetch_add(1, Ordering::Relaxed);
         let sent = self.now(world);
-        world.requests.fetch_add(1, Ordering::Relaxed);
+        world.requests.fetch_add(requests.len() as u64, Ordering::Relaxed);
         if self.random.is(2, weather) {
             fault();
             return Err(Cut);
@@ -270,9 +274,9 @@ impl Member {
         if self.random.is(2, weather) {
             // Taken twice: the first reply was lost, and a later process sends it again.
             fault();
-            ledger.send("core", &self.id, request, sent).map_err(|_| Cut)?;
+            ledger.sync("core", (&self.id, sent), requests, &[]).map_err(|_| Cut)?;
         }
-        let reply = ledger.send("core", &self.id, request, sent).map_err(|_| {
+        let synced = ledger.sync("core", (&self.id, sent), requests, &[]).map_err(|_| {
             fault();
             Cut
         })?;
@@ -281,7 +285,7 @@ impl Member {
             fault();
             return Err(Cut);
         }
-        Ok(reply)
+        Ok(synced.replies)
     }
 
     /// Gives back all that it holds.

@@ -12,6 +12,7 @@ mod connection;
 mod dashboard;
 mod fleet;
 mod forged;
+mod locks;
 mod machine;
 mod model;
 mod network;

@@ -131,7 +131,7 @@ impl Simulation {
     }
 
     fn sums(&self) -> (u64, u64) {
-        let sums = "SELECT spent_pico_usd, committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'month'";
+        let sums = "SELECT sum(spent_pico_usd), sum(committed_pico_usd) FROM fusebox.used WHERE login = '' AND period = 'month'";
         let row = self.world.server.as_login("ann", sums).unwrap();
         let (spent, committed) = row.split_once('|').unwrap();
         (spent.parse().unwrap(), committed.parse().unwrap())
@@ -152,7 +152,7 @@ impl Simulation {
         let untold: Vec<_> = made.iter().filter(|(_, made)| made.is_kept).collect();
         assert!(untold.is_empty(), "{untold:?}");
         assert_eq!(self.sums().0, sum);
-        let project = "SELECT spent_pico_usd FROM fusebox.project_used WHERE project = 'app' AND period = 'month'";
+        let project = "SELECT sum(spent_pico_usd) FROM fusebox.project_used WHERE project = 'app' AND period = 'month'";
         assert_eq!(self.world.server.as_login("ann", project).unwrap(), sum.to_string());
     }
 

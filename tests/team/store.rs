@@ -28,7 +28,7 @@ impl Postgres {
 
     /// Returns what the team has spent, and what it has spent or leased, in dollars.
     fn used(&self) -> String {
-        let sums = "SELECT spent_pico_usd / 1000000000000, committed_pico_usd / 1000000000000 FROM fusebox.used
+        let sums = "SELECT (sum(spent_pico_usd) / 1000000000000)::bigint, (sum(committed_pico_usd) / 1000000000000)::bigint FROM fusebox.used
             WHERE login = '' AND period = 'day'";
         self.as_login("ann", sums).unwrap()
     }
@@ -231,7 +231,7 @@ fn many_machines_at_once_pass_no_cap() {
     let leases = "SELECT (sum(spent_pico_usd) / 1000000000000)::bigint, sum(CASE state WHEN 'open' THEN
         greatest(amount_pico_usd, spent_pico_usd) ELSE spent_pico_usd END) FROM fusebox.lease";
     let sums = server.as_login("ann", leases).unwrap();
-    let used = "SELECT spent_pico_usd / 1000000000000, committed_pico_usd FROM fusebox.used WHERE login = '' AND period = 'day'";
+    let used = "SELECT (sum(spent_pico_usd) / 1000000000000)::bigint, sum(committed_pico_usd) FROM fusebox.used WHERE login = '' AND period = 'day'";
     assert_eq!(sums, server.as_login("ann", used).unwrap());
 }
 

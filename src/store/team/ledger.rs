@@ -3,14 +3,12 @@
 use serde_json::json;
 
 use crate::domain::amount::Amount;
-use crate::domain::event::Moment;
 use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::store::team::MIGRATIONS;
 use crate::store::team::address::Address;
 use crate::store::team::connection::{Connection, Failure, Row};
 use crate::team::made_anew::KnownLease;
-use crate::team::messages::{Answer, Charge, Reply, Request};
 
 /// A team's store, as one login sees it.
 pub struct Ledger {
@@ -64,40 +62,6 @@ impl Ledger {
         Ok(MIGRATIONS.len().saturating_sub(done))
     }
 
-    /// Sends a machine's request. `sent` is when, by the machine's clock.
-    pub fn send(&mut self, team: &str, machine: &str, request: &Request, sent: Moment) -> Result<Reply> {
-        let lease = request.number().to_string();
-        let (statement, rest) = match request {
-            Request::Lease { want, .. } => {
-                ("SELECT epoch, answer, amount_pico_usd FROM fusebox.lease($1, $2, $3, $4)", vec![want.0.to_string()])
-            }
-            Request::Renew { .. } => ("SELECT epoch, answer, lives_ms FROM fusebox.renew($1, $2, $3)", Vec::new()),
-            Request::Settle { sequence, charges, closes, .. } => {
-                let charges = charges.iter();
-                let charges = charges.map(|Charge { message, cost, model, project }| {
-                    json!({"message": message, "cost_pico_usd": cost.0, "model": model, "project": project})
-                });
-                let charges = serde_json::Value::from_iter(charges).to_string();
-                let statement = "SELECT epoch, answer, sequence, closed FROM fusebox.settle($1, $2, $3, $4, $5, $6)";
-                (statement, vec![sequence.to_string(), charges, closes.to_string()])
-            }
-        };
-        let values: Vec<Option<&str>> =
-            [team, machine, &lease].into_iter().chain(rest.iter().map(String::as_str)).map(Some).collect();
-        let rows = self.ask(statement, &values)?;
-        let row = rows.first().ok_or_else(|| Error::failed(format!("{}: no answer", self.shown)))?;
-        let answer = match word(row, 1) {
-            "reserved" => Answer::Reserved { amount: Amount(number(row, 2)) },
-            "refused" => Answer::Refused,
-            "usable" => Answer::Usable { lives_ms: number(row, 2) },
-            "pending" => Answer::Pending,
-            "over" => Answer::Over,
-            "settled" => Answer::Settled { sequence: number(row, 2), closed: word(row, 3) == "t" },
-            other => return Err(Error::failed(format!("{}: a later version's answer `{other}`", self.shown))),
-        };
-        Ok(Reply { epoch: number(row, 0), number: request.number(), sent, answer })
-    }
-
     /// Returns the caps that bind this login, with what is used of each.
     pub fn status(&mut self, team: &str) -> Result<Vec<CapUse>> {
         let statement = format!(
@@ -138,18 +102,6 @@ impl Ledger {
         Ok(self.ask(&statement, &[Some(team), labels.as_deref()])?.iter().map(cap).collect())
     }
 
-    /// Returns what is left of a machine's leases as the store has them, and for how many milliseconds all of them live.
-    pub fn held(&mut self, team: &str, machine: &str) -> Result<(Amount, u64)> {
-        // What one lease was overdrawn by is not left of the others.
-        let held = "SELECT greatest(coalesce(sum(l.amount_pico_usd - l.spent_pico_usd), 0), 0)::bigint, \
-             floor(extract(epoch FROM min(l.expires_at) FILTER (WHERE l.amount_pico_usd > l.spent_pico_usd) \
-             - clock_timestamp()) * 1000)::bigint FROM fusebox.lease l \
-             JOIN fusebox.team t ON t.id = l.team WHERE t.name = $1 AND l.machine = $2 AND l.number > 0 \
-             AND l.state = 'open' AND l.confirmed_at IS NOT NULL";
-        let rows = self.ask(held, &[Some(team), Some(machine)])?;
-        Ok(rows.first().map_or((Amount::ZERO, 0), |row| (Amount(number(row, 0)), number(row, 1))))
-    }
-
     /// Returns how far the store knows a machine: the number of its last lease, and the leases that it may still tell of.
     pub fn known(&mut self, team: &str, machine: &str) -> Result<(u64, Vec<KnownLease>)> {
         let of_machine = "JOIN fusebox.team t ON t.id = x.team WHERE t.name = $1";
@@ -188,6 +140,11 @@ impl Ledger {
         let days = days.to_string();
         let rows = self.ask(&spent, &[Some(team), Some(&days)])?;
         Ok(rows.iter().map(|row| (word(row, 0).to_owned(), number(row, 1), Amount(number(row, 2)))).collect())
+    }
+
+    /// Returns the address without its password.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
     }
 
     pub(super) fn ask(&mut self, statement: &str, values: &[Option<&str>]) -> Result<Vec<Row>> {

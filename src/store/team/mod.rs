@@ -4,6 +4,7 @@ pub mod address;
 pub mod admin;
 pub mod connection;
 pub mod ledger;
+pub mod sync;
 mod tls;
 
 use crate::domain::stable_hash;
@@ -17,9 +18,10 @@ pub fn mark(text: &str) -> String {
 }
 
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
-pub const MIGRATIONS: [&str; 4] = [
+pub const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
+    include_str!("migrations/0005.sql"),
 ];

@@ -1,0 +1,165 @@
+//! One sync with a team's store, in one round trip: a machine's requests, and what it needs to know besides.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::domain::amount::Amount;
+use crate::domain::event::Moment;
+use crate::domain::team::CapUse;
+use crate::error::{Error, Result};
+use crate::store::team::ledger::{Ledger, number, word};
+use crate::team::messages::{Answer, Charge, Reply, Request};
+
+/// What the store says in one sync.
+#[derive(Clone, Debug, Default)]
+pub struct Synced {
+    /// Its answers, in the order of the requests.
+    pub replies: Vec<Reply>,
+    /// For how many milliseconds a lease may not be spent yet; 0 where none is waited for.
+    pub wait_ms: u64,
+    /// What is left of the machine's leases as the store has them, and for how many milliseconds all of them live.
+    pub held: (Amount, u64),
+    /// The caps that bind this login.
+    pub caps: Vec<CapUse>,
+    /// The caps of the projects that were asked for.
+    pub projects: Vec<CapUse>,
+}
+
+/// Returns the requests that go in one round trip: one settlement at most, then renewals, and a lease last, which others wait for.
+pub fn together(requests: Vec<Request>) -> Vec<Request> {
+    let rank = |request: &Request| match request {
+        Request::Settle { .. } => 0,
+        Request::Renew { .. } => 1,
+        Request::Lease { .. } => 2,
+    };
+    let mut requests = requests;
+    requests.sort_by_key(rank);
+    let settlements = requests.iter().take_while(|request| rank(request) == 0).count();
+    requests.drain(1.min(settlements)..settlements);
+    requests
+}
+
+impl Ledger {
+    /// Sends what [`together`] returned, and asks what is spent of the projects with these labels. `sent` is when, by the
+    /// machine's clock.
+    pub fn sync(
+        &mut self,
+        team: &str,
+        (machine, sent): (&str, Moment),
+        requests: &[Request],
+        labels: &[&str],
+    ) -> Result<Synced> {
+        let asked = requests.iter().map(asked).collect::<Value>().to_string();
+        let labels = json!(labels).to_string();
+        let values = [team, machine, &asked, &labels].map(Some);
+        let statement =
+            "SELECT replies, held_pico_usd, held_ms, caps, projects FROM fusebox.sync($1, $2, $3::jsonb, $4::jsonb)";
+        let rows = self.ask(statement, &values)?;
+        let row = rows.first().ok_or_else(|| self.strange("no answer"))?;
+        let answers: Vec<Answered> = self.parsed(word(row, 0))?;
+        let pending = answers.iter().filter(|answer| answer.answer == "pending");
+        let wait_ms = pending.filter_map(|answer| answer.wait_ms).max().unwrap_or(0);
+        let replies = requests.iter().zip(answers).map(|(request, answer)| {
+            let number = request.number();
+            Ok(Reply { epoch: answer.epoch, number, sent, answer: self.answer(answer)? })
+        });
+        let replies = replies.collect::<Result<Vec<Reply>>>()?;
+        let caps: Vec<Cap> = self.parsed(word(row, 3))?;
+        let projects: Vec<Cap> = self.parsed(word(row, 4))?;
+        let used = |caps: Vec<Cap>| caps.into_iter().map(|cap| cap.of(team)).collect::<Vec<CapUse>>();
+        let held = (Amount(number(row, 1)), number(row, 2));
+        Ok(Synced { replies, wait_ms, held, caps: used(caps), projects: used(projects) })
+    }
+
+    fn answer(&self, answered: Answered) -> Result<Answer> {
+        Ok(match answered.answer.as_str() {
+            "reserved" => Answer::Reserved { amount: Amount(answered.amount_pico_usd.unwrap_or(0)) },
+            "refused" => Answer::Refused,
+            "usable" => Answer::Usable { lives_ms: answered.lives_ms.unwrap_or(0) },
+            "pending" => Answer::Pending,
+            "over" => Answer::Over,
+            "settled" => {
+                Answer::Settled { sequence: answered.sequence.unwrap_or(0), closed: answered.closed.unwrap_or(false) }
+            }
+            other => return Err(self.strange(&format!("a later version's answer `{other}`"))),
+        })
+    }
+
+    fn parsed<'a, T: Deserialize<'a>>(&self, text: &'a str) -> Result<T> {
+        serde_json::from_str(text).map_err(|cause| self.strange(&cause.to_string()))
+    }
+
+    fn strange(&self, what: &str) -> Error {
+        Error::failed(format!("{}: {what}", self.shown()))
+    }
+}
+
+/// An answer, as the function in the database writes it.
+#[derive(Deserialize)]
+struct Answered {
+    epoch: u64,
+    answer: String,
+    amount_pico_usd: Option<u64>,
+    lives_ms: Option<u64>,
+    wait_ms: Option<u64>,
+    sequence: Option<u64>,
+    closed: Option<bool>,
+}
+
+/// A cap, as the function in the database writes it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cap {
+    scope: Option<String>,
+    project: String,
+    period: String,
+    resets: String,
+    cap_pico_usd: u64,
+    spent_pico_usd: u64,
+    committed_pico_usd: Option<u64>,
+    contact: String,
+}
+
+impl Cap {
+    fn of(self, team: &str) -> CapUse {
+        CapUse {
+            team: team.to_owned(),
+            scope: self.scope.unwrap_or_else(|| "project".to_owned()),
+            label: self.project,
+            period: self.period,
+            resets: self.resets,
+            cap: Amount(self.cap_pico_usd),
+            spent: Amount(self.spent_pico_usd),
+            committed: Amount(self.committed_pico_usd.unwrap_or(self.spent_pico_usd)),
+            contact: self.contact,
+        }
+    }
+}
+
+/// Returns a request as the function in the database reads it.
+fn asked(request: &Request) -> Value {
+    match request {
+        Request::Lease { number, want } => json!({"asks": "lease", "number": number, "want": want.0}),
+        Request::Renew { number } => json!({"asks": "renew", "number": number}),
+        Request::Settle { number, sequence, charges, closes } => {
+            let charge = |Charge { message, cost, model, project }: &Charge| json!({"message": message, "cost_pico_usd": cost.0, "model": model, "project": project});
+            let charges: Value = charges.iter().map(charge).collect();
+            json!({"asks": "settle", "number": number, "batch": sequence, "charges": charges, "closes": closes})
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_round_trip_settles_once_and_leases_last() {
+        let settle = |number| Request::Settle { number, sequence: 1, charges: Vec::new(), closes: true };
+        let (lease, renew) = (Request::Lease { number: 4, want: Amount(1) }, Request::Renew { number: 3 });
+        let all = vec![lease.clone(), settle(1), renew.clone(), settle(2)];
+        assert_eq!(together(all), [settle(1), renew.clone(), lease.clone()]);
+        assert_eq!(together(vec![lease.clone(), renew.clone()]), [renew, lease]);
+        assert_eq!(together(vec![settle(2)]), [settle(2)]);
+    }
+}

@@ -1,0 +1,98 @@
+//! Machines of one team do not wait for each other, where the store need not have them do so.
+
+use std::thread;
+
+use fusebox::store::team::address::Address;
+use fusebox::store::team::connection::{Connection, Row};
+
+use crate::postgres::Postgres;
+
+/// Machines whose settlements go to different parts of the sums.
+const MACHINES: [&str; 2] = ["machine-1", "machine-2"];
+
+fn connect(server: &Postgres, login: &str) -> Connection {
+    let address = format!("postgres://{login}@/postgres?host={}", server.folder().display());
+    Connection::open(&Address::parse(&address).unwrap()).unwrap()
+}
+
+fn ask(connection: &mut Connection, call: &str) -> Vec<Row> {
+    connection.query(&format!("SELECT * FROM fusebox.{call}"), &[]).unwrap()
+}
+
+fn lease(machine: &str, number: u64) -> String {
+    format!("lease('core', '{machine}', {number}, 10)")
+}
+
+fn settle(machine: &str, message: &str, cost: u64) -> String {
+    let charges = format!(r#"[{{"message": "{message}", "cost_pico_usd": {cost}, "project": "app"}}]"#);
+    format!("settle('core', '{machine}', 0, 1, '{charges}', false)")
+}
+
+/// Returns what the team has spent, what it has spent or leased, and what is spent of the project.
+fn sums(server: &Postgres) -> String {
+    let sums = "SELECT sum(spent_pico_usd), sum(committed_pico_usd), (SELECT coalesce(sum(p.spent_pico_usd), 0)
+        FROM fusebox.project_used p WHERE p.period = 'week') FROM fusebox.used WHERE login = '' AND period = 'week'";
+    server.as_login("ann", sums).unwrap()
+}
+
+#[test]
+fn a_settlement_waits_neither_for_a_lease_nor_for_another_machine() {
+    for (under_way, expected) in [(lease(MACHINES[0], 1), "3|13|3"), (settle(MACHINES[0], "n", 4), "7|7|7")] {
+        let Some(server) = Postgres::start() else { return };
+        server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'week', 1000)").unwrap();
+        let (mut bob, mut eve) = (connect(&server, "bob"), connect(&server, "eve"));
+        bob.run("BEGIN").unwrap();
+        ask(&mut bob, &under_way);
+        // Where it waited it would fail.
+        eve.run("SET lock_timeout = '2s'").unwrap();
+        ask(&mut eve, &settle(MACHINES[1], "m", 3));
+        bob.run("COMMIT").unwrap();
+        assert_eq!(sums(&server), expected, "{under_way}");
+    }
+}
+
+#[test]
+fn where_nothing_is_left_nobody_waits_to_hear_it() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'week', 10)").unwrap();
+    let (mut bob, mut eve) = (connect(&server, "bob"), connect(&server, "eve"));
+    ask(&mut bob, &lease(MACHINES[0], 1));
+    bob.run("BEGIN").unwrap();
+    ask(&mut bob, &lease(MACHINES[0], 2));
+    eve.run("SET lock_timeout = '2s'").unwrap();
+    assert_eq!(ask(&mut eve, &lease(MACHINES[1], 1))[0][1].as_deref(), Some("refused"));
+}
+
+#[test]
+fn a_response_that_two_machines_tell_at_once_is_charged_once_with_its_highest_cost() {
+    for (first, second) in [(4, 5), (5, 4), (5, 5)] {
+        let Some(server) = Postgres::start() else { return };
+        let mut bob = connect(&server, "bob");
+        bob.run("BEGIN").unwrap();
+        ask(&mut bob, &settle(MACHINES[0], "m", first));
+        thread::scope(|scope| {
+            scope.spawn(|| ask(&mut connect(&server, "eve"), &settle(MACHINES[1], "m", second)));
+            let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'eve' AND wait_event_type = 'Lock'";
+            while server.as_login("boss", waits).unwrap() == "0" {}
+            bob.run("COMMIT").unwrap();
+        });
+        assert_eq!(sums(&server), "5|5|5", "{first} {second}");
+    }
+}
+
+#[test]
+fn a_sync_settles_one_batch_and_answers_in_the_order_of_the_requests() {
+    let Some(server) = Postgres::start() else { return };
+    let mut bob = connect(&server, "bob");
+    let batch = |number: u64| format!(r#"{{"asks": "settle", "number": {number}, "batch": 1, "closes": true}}"#);
+    let sync = |requests: &str| format!("SELECT replies FROM fusebox.sync('core', 'machine-1', '[{requests}]', '[]')");
+    let lease = r#"{"asks": "lease", "number": 1, "want": 10}"#;
+    let rows =
+        bob.query(&sync(&format!("{}, {lease}, {}", batch(0), r#"{"asks": "renew", "number": 1}"#)), &[]).unwrap();
+    let replies: serde_json::Value = serde_json::from_str(rows[0][0].as_deref().unwrap()).unwrap();
+    let answers: Vec<&str> = (0..3).map(|at| replies[at]["answer"].as_str().unwrap()).collect();
+    assert_eq!(answers, ["settled", "reserved", "usable"]);
+    for wrong in [format!("{}, {}", batch(0), batch(1)), r#"{"asks": "more", "number": 1}"#.to_owned()] {
+        assert!(bob.query(&sync(&wrong), &[]).is_err(), "{wrong}");
+    }
+}
