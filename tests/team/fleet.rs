@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use fusebox::domain::amount::Amount;
 use fusebox::domain::event::Moment;
+use fusebox::domain::team::OnStale;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
 use fusebox::store::team::sync::together;
@@ -75,18 +76,27 @@ pub struct World {
     pub syncs: AtomicU64,
     pub requests: AtomicU64,
     pub faults: AtomicU64,
+    /// How many responses were spent of leases whose life was over.
+    pub outlived: AtomicU64,
+    /// How long a lease lives.
+    pub lease_ms: u64,
 }
 
 impl World {
-    pub fn new(server: Postgres) -> World {
+    pub fn new(server: Postgres, lease_ms: u64) -> World {
         let (made, moved) = (Mutex::default(), Mutex::default());
         let count = AtomicU64::default;
-        World { server, began: Instant::now(), made, moved, syncs: count(), requests: count(), faults: count() }
+        let (syncs, requests, faults, outlived) = (count(), count(), count(), count());
+        World { server, began: Instant::now(), made, moved, syncs, requests, faults, outlived, lease_ms }
     }
 
     pub fn ledger(&self, login: &str) -> Option<Ledger> {
         let address = format!("postgres://{login}@/postgres?host={}", self.server.folder().display());
         Ledger::open(&Address::parse(&address).unwrap()).ok()
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.began.elapsed().as_millis() as u64
     }
 
     /// Returns all that was made, in pico-dollars.
@@ -112,6 +122,11 @@ pub struct Member {
     growing: Option<(String, u64)>,
     /// It is never seen again.
     pub is_lost: bool,
+    /// What it does with a lease whose life is over while the store is not heard.
+    on_stale: OnStale,
+    /// Until when it neither works nor syncs, in milliseconds of the simulation, and whether it ever has.
+    sleeps_until: u64,
+    has_slept: bool,
 }
 
 /// The sync ends here: the connection is lost, or the process killed.
@@ -131,12 +146,14 @@ impl Member {
             recent: VecDeque::new(),
             growing: None,
             is_lost: false,
+            on_stale: if number % 4 < 2 { OnStale::Warn } else { OnStale::Deny },
+            sleeps_until: 0,
+            has_slept: false,
         }
     }
 
     fn now(&self, world: &World) -> Moment {
-        let elapsed_ms = world.began.elapsed().as_millis() as u64;
-        Moment { mono_ms: self.clock.1 + elapsed_ms * self.clock.0 / 100, boot: self.boot, ..Moment::default() }
+        Moment { mono_ms: self.clock.1 + world.elapsed_ms() * self.clock.0 / 100, boot: self.boot, ..Moment::default() }
     }
 
     fn load(&self) -> Machine {
@@ -154,7 +171,7 @@ impl Member {
 
     /// Works with what is leased, and then syncs. Returns how many responses it made.
     pub fn step(&mut self, world: &World, weather: Weather) -> u64 {
-        if self.is_lost {
+        if self.is_lost || weather == Weather::Rough && world.elapsed_ms() < self.sleeps_until {
             return 0;
         }
         if self.random.is(1, weather) {
@@ -169,7 +186,24 @@ impl Member {
         world.syncs.fetch_add(1, Ordering::Relaxed);
         let Some(mut ledger) = world.ledger(self.login) else { return self.responses - before };
         let _cut = self.sync(world, (&mut ledger, &mut machine), weather);
+        let first = !self.has_slept && self.load().balance(self.now(world)).0 >= WANT.0 / 8;
+        if first || self.random.is(1, weather) {
+            // When it works again, the store was not heard for longer than a lease lives.
+            self.has_slept = true;
+            self.sleeps_until = world.elapsed_ms() + world.lease_ms * (110 + self.random.below(80)) / 100;
+        }
         self.responses - before
+    }
+
+    /// Returns what it may spend now, as hooks do: with `warn` also what is left of a lease whose life is over, for as long again.
+    fn may_spend(&self, world: &World, machine: &Machine) -> Amount {
+        let now = self.now(world);
+        let (held, until) = machine.held(now);
+        let ends = until.map_or(0, |until| until.mono_ms + world.lease_ms);
+        match self.on_stale {
+            OnStale::Warn if now.mono_ms < ends => held,
+            _ => machine.balance(now),
+        }
     }
 
     fn work(&mut self, world: &World, machine: &mut Machine) {
@@ -185,9 +219,10 @@ impl Member {
         for _ in 0..self.random.below(RESPONSES) {
             // Half of all responses cost more than that. As hooks do, it keeps as much unspent as the dearest one costs.
             let estimate = self.recent.iter().sum::<u64>() / self.recent.len().max(1) as u64;
-            if machine.balance(now).0 < estimate + COST[1] * MILLI_USD {
+            if self.may_spend(world, machine).0 < estimate + COST[1] * MILLI_USD {
                 break;
             }
+            world.outlived.fetch_add(u64::from(machine.balance(now) == Amount::ZERO), Ordering::Relaxed);
             let cost = (COST[0] + self.random.below(COST[1] - COST[0])) * MILLI_USD;
             self.recent.truncate(4);
             self.recent.push_front(cost);

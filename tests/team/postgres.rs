@@ -14,9 +14,15 @@ use tempfile::TempDir;
 #[cfg(unix)]
 const NOBODY: u32 = 65534;
 
+/// The ports, in the names of their sockets, of the server and of its replica.
+const SERVER: &str = "5432";
+const REPLICA: &str = "5433";
+
 pub struct Postgres {
     folder: TempDir,
     programs: PathBuf,
+    /// What the server is started with besides.
+    options: &'static str,
 }
 
 /// Finds the folder with `initdb`, the newest of Debian's, else one on the PATH.
@@ -32,6 +38,10 @@ fn programs() -> Option<PathBuf> {
 impl Postgres {
     /// Starts a server without anything in it, or says aloud that there is none.
     pub fn start_empty() -> Option<Postgres> {
+        Postgres::start_empty_with("-c fsync=off")
+    }
+
+    fn start_empty_with(options: &'static str) -> Option<Postgres> {
         let Some(programs) = programs() else {
             skip("there is no PostgreSQL here: `apt-get install postgresql`");
             return None;
@@ -39,7 +49,7 @@ impl Postgres {
         // Of a short path: a socket's may have 107 bytes.
         let folder = tempfile::Builder::new().prefix("pg").tempdir_in("/tmp").unwrap();
         own(folder.path());
-        let server = Postgres { folder, programs };
+        let server = Postgres { folder, programs, options };
         server.run("initdb", &["-D", "data", "-U", "boss", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"]);
         // Reached by the socket alone, where a test does not say else.
         fs::write(server.folder.path().join("data/postgresql.conf"), "listen_addresses = ''\n").unwrap();
@@ -49,7 +59,12 @@ impl Postgres {
 
     /// Starts a server with the schema of the team's store, two teams and four logins.
     pub fn start() -> Option<Postgres> {
-        let server = Postgres::start_empty()?;
+        Postgres::start_with("-c fsync=off")
+    }
+
+    /// Starts such a server with these options.
+    pub fn start_with(options: &'static str) -> Option<Postgres> {
+        let server = Postgres::start_empty_with(options)?;
         for migration in MIGRATIONS {
             server.as_login("boss", &format!("BEGIN;\n{migration}\nCOMMIT;")).unwrap();
         }
@@ -86,7 +101,7 @@ impl Postgres {
     /// Starts the server, as `start` and a restart do.
     pub fn go_on(&self) {
         let socket = self.folder.path().to_str().unwrap();
-        let options = format!("-c unix_socket_directories={socket} -c fsync=off");
+        let options = format!("-c unix_socket_directories={socket} {}", self.options);
         self.run("pg_ctl", &["-D", "data", "-o", &options, "-l", "log", "-w", "start"]);
     }
 
@@ -113,10 +128,50 @@ impl Postgres {
         while self.as_login("boss", "SELECT pg_is_in_recovery()").as_deref() != Ok("f") {}
     }
 
+    /// Starts a replica that follows the server.
+    pub fn replicate(&self) {
+        let socket = self.folder.path().to_str().unwrap();
+        let of_server = ["-h", socket, "-U", "boss", "-D", "replica", "-R", "-X", "stream", "-c", "fast", "--no-sync"];
+        self.run("pg_basebackup", &of_server);
+        let options = format!("-c unix_socket_directories={socket} -c port={REPLICA} {}", self.options);
+        self.run("pg_ctl", &["-D", "replica", "-o", &options, "-l", "log-of-replica", "-w", "start"]);
+    }
+
+    /// Waits until the replica has all that the server has now.
+    pub fn catch_up(&self) {
+        let end = self.as_login("boss", "SELECT pg_current_wal_lsn()").unwrap();
+        let has_all = format!("SELECT pg_last_wal_replay_lsn() >= '{end}'");
+        while self.ask((REPLICA, "boss"), &has_all).as_deref() != Ok("t") {}
+    }
+
+    /// Has the replica hear nothing more of the server.
+    pub fn cut_off(&self) {
+        let settings = self.folder.path().join("replica/postgresql.auto.conf");
+        let mut settings = fs::OpenOptions::new().append(true).open(settings).unwrap();
+        settings.write_all(b"\nprimary_conninfo = ''\n").unwrap();
+        self.run("pg_ctl", &["-D", "replica", "reload"]);
+        while self.ask((REPLICA, "boss"), "SELECT count(*) FROM pg_stat_wal_receiver").as_deref() != Ok("0") {}
+    }
+
+    /// Kills the server, and has its replica take its place, with what that has heard, on a new timeline.
+    pub fn fail_over(&self) {
+        self.crash();
+        self.run("pg_ctl", &["-D", "replica", "-m", "fast", "-w", "stop"]);
+        let at = |name: &str| self.folder.path().join(name);
+        fs::rename(at("data"), at("killed")).unwrap();
+        fs::rename(at("replica"), at("data")).unwrap();
+        self.go_on();
+        self.run("pg_ctl", &["-D", "data", "-w", "promote"]);
+    }
+
     /// Runs statements as a login, each row on a line, its columns parted by `|`. Returns the first error's words.
     pub fn as_login(&self, login: &str, statements: &str) -> Result<String, String> {
+        self.ask((SERVER, login), statements)
+    }
+
+    fn ask(&self, (port, login): (&str, &str), statements: &str) -> Result<String, String> {
         let mut psql = Command::new(self.programs.join("psql"));
-        psql.args(["-h", self.folder.path().to_str().unwrap(), "-U", login, "-d", "postgres", "-XAtq"]);
+        psql.args(["-h", self.folder.path().to_str().unwrap(), "-p", port, "-U", login, "-d", "postgres", "-XAtq"]);
         psql.args(["-v", "ON_ERROR_STOP=1"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut psql = psql.spawn().unwrap();
         psql.stdin.take().unwrap().write_all(statements.as_bytes()).unwrap();
@@ -140,10 +195,12 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        let mut stop = Command::new(self.programs.join("pg_ctl"));
-        stop.args(["-D", "data", "-m", "immediate", "-w", "stop"]).current_dir(self.folder.path());
-        unprivileged(stop.stdout(Stdio::null()));
-        let _ = stop.status();
+        for data in ["data", "replica"].iter().filter(|data| self.folder.path().join(data).exists()) {
+            let mut stop = Command::new(self.programs.join("pg_ctl"));
+            stop.args(["-D", data, "-m", "immediate", "-w", "stop"]).current_dir(self.folder.path());
+            unprivileged(stop.stdout(Stdio::null()));
+            let _ = stop.status();
+        }
     }
 }
 

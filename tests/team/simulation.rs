@@ -1,10 +1,10 @@
 //! Many machines share one cap in a real PostgreSQL while connections are lost, processes killed, machines lost for good, and the
 //! server is restarted and taken over. By hand with a thousand: `FUSEBOX_FLEET=1000 cargo test --test team -- simulation --nocapture`.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, RwLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::fleet::{MILLI_USD, Member, Random, Weather, World};
 use crate::postgres::Postgres;
@@ -15,6 +15,11 @@ const SMALL: u64 = 12;
 const CAP_EACH: u64 = 3_000;
 /// How many machines sync at once.
 const AT_ONCE: usize = 24;
+/// How old a reservation is before it may be spent, in milliseconds: until the replica falls behind.
+const CONFIRM_MS: u64 = 100;
+/// How long the replica that takes over has heard nothing, at least and at most.
+const BEHIND: Duration = Duration::from_secs(1);
+const LONGEST_BEHIND: Duration = Duration::from_secs(30);
 /// How often the sums are looked at.
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -27,6 +32,10 @@ struct Simulation {
     most: AtomicU64,
     looks: AtomicU64,
     is_over: AtomicBool,
+    /// How many leases, batches and charges the replica had not heard of.
+    forgotten: AtomicU64,
+    /// Held by who works; taken alone, nobody works.
+    turn: RwLock<()>,
 }
 
 impl Simulation {
@@ -35,13 +44,22 @@ impl Simulation {
         let cap = machines * CAP_EACH * MILLI_USD;
         let lease_ms = if machines > 100 { 20_000 } else { 4_000 };
         let team = format!(
-            "SELECT fusebox.set_team('core', 'ann', {lease_ms}, 100, NULL);
+            "SELECT fusebox.set_team('core', 'ann', {lease_ms}, {CONFIRM_MS}, NULL);
             SELECT fusebox.set_cap('core', 'team', '', 'month', {cap});"
         );
         server.as_login("ann", &team).unwrap();
         let members = (0..machines).map(|number| Mutex::new(Member::new(number))).collect();
         let (most, looks, is_over) = (AtomicU64::default(), AtomicU64::default(), AtomicBool::default());
-        Some(Simulation { world: World::new(server), members, cap, most, looks, is_over })
+        Some(Simulation {
+            world: World::new(server, lease_ms),
+            members,
+            cap,
+            most,
+            looks,
+            is_over,
+            forgotten: AtomicU64::default(),
+            turn: RwLock::default(),
+        })
     }
 
     /// Has every machine work and sync once, many at a time; returns how many responses they made.
@@ -51,6 +69,7 @@ impl Simulation {
             for _ in 0..AT_ONCE.min(self.members.len()) {
                 scope.spawn(|| {
                     while let Some(member) = self.members.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let _turn = self.turn.read().unwrap();
                         made.fetch_add(member.lock().unwrap().step(&self.world, weather), Ordering::Relaxed);
                     }
                 });
@@ -79,6 +98,7 @@ impl Simulation {
     /// Works in rough weather until a part of the cap is spent; meanwhile the server goes away twice, and machines are lost.
     fn rough(&self) {
         let is_spent = |percent: u64| self.world.spent() >= self.cap / 100 * percent;
+        let has_failed_over = AtomicBool::default();
         thread::scope(|scope| {
             scope.spawn(|| {
                 let wait_for = |percent: u64| {
@@ -90,10 +110,11 @@ impl Simulation {
                 self.world.server.crash();
                 self.world.server.go_on();
                 wait_for(40);
-                self.world.server.take_over();
+                self.fail_over();
+                has_failed_over.store(true, Ordering::Relaxed);
             });
             let mut random = Random::new(99);
-            while !is_spent(60) {
+            while !is_spent(60) || !has_failed_over.load(Ordering::Relaxed) {
                 self.round(Weather::Rough);
                 let lost = self.members.iter().filter(|member| member.lock().unwrap().is_lost).count();
                 if is_spent(30) && lost < 1 + self.members.len() / 50 {
@@ -102,6 +123,34 @@ impl Simulation {
                 }
             }
         });
+    }
+
+    /// Kills the server, and has a replica take over that has heard nothing for a second.
+    fn fail_over(&self) {
+        let server = &self.world.server;
+        let confirm =
+            |ms: u64| server.as_login("ann", &format!("SELECT fusebox.set_team('core', NULL, NULL, {ms}, NULL)"));
+        let told = || -> u64 {
+            let told =
+                "SELECT (SELECT count(*) + sum(sequence) FROM fusebox.lease) + (SELECT count(*) FROM fusebox.charge)";
+            server.as_login("ann", told).unwrap().parse().unwrap()
+        };
+        let alone = self.turn.write().unwrap();
+        server.replicate();
+        confirm(LONGEST_BEHIND.as_millis() as u64).unwrap();
+        // What may be spent by now was reserved before.
+        server.catch_up();
+        server.cut_off();
+        let (cut_off, before) = (Instant::now(), told());
+        drop(alone);
+        while cut_off.elapsed() < BEHIND || told() == before && cut_off.elapsed() < LONGEST_BEHIND / 2 {
+            thread::park_timeout(GLANCE);
+        }
+        let known = told();
+        server.fail_over();
+        assert!(cut_off.elapsed() < LONGEST_BEHIND, "{:?}", cut_off.elapsed());
+        self.forgotten.fetch_add(known - told(), Ordering::Relaxed);
+        confirm(CONFIRM_MS).unwrap();
     }
 
     /// Works until nobody gets anything any more.
@@ -161,7 +210,7 @@ impl Simulation {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
         let world = &self.world;
         eprintln!(
-            "{} machines, {:.0} s: {} responses, {} syncs, {} requests, {} faults, {} looks; cap {:.2} USD, most {:.2}, spent {:.2}, \
+            "{} machines, {:.0} s: {} responses, {} syncs, {} requests, {} faults, {} of leases that were over, {} forgotten, {} looks; cap {:.2} USD, most {:.2}, spent {:.2}, \
              written off {:.2}, stranded {:.2} USD ({:.2} %)",
             self.members.len(),
             world.began.elapsed().as_secs_f64(),
@@ -169,6 +218,8 @@ impl Simulation {
             count(&world.syncs),
             count(&world.requests),
             count(&world.faults),
+            count(&world.outlived),
+            count(&self.forgotten),
             count(&self.looks),
             usd(self.cap),
             usd(count(&self.most)),
@@ -200,6 +251,7 @@ fn many_machines_in_rough_weather_pass_no_cap_lose_nothing_and_strand_little() {
     let most = simulation.most.load(Ordering::Relaxed);
     assert!(most <= simulation.cap && simulation.looks.load(Ordering::Relaxed) > 50, "{most}");
     assert!(simulation.world.faults.load(Ordering::Relaxed) > machines);
+    assert!(simulation.world.outlived.load(Ordering::Relaxed) > 0 && simulation.forgotten.load(Ordering::Relaxed) > 0);
     // What was really spent, told or not, passes the cap by no more than was written off.
     assert!(simulation.world.spent() <= simulation.cap + written_off);
     assert!(stranded * 50 <= simulation.cap, "{stranded}");
