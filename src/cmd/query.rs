@@ -103,7 +103,8 @@ pub fn page(env: &Environment) -> Terminal {
     let colour = if env.colours() { Colour::On } else { Colour::Off };
     let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
     let billing = policy.billing().unwrap_or_default();
-    Terminal { width: env.width(), colour, zone: Zone::named(policy.time_zone()), billing }
+    let (zone, cost_source) = (Zone::named(policy.time_zone()), policy.cost_source());
+    Terminal { width: env.width(), colour, zone, billing, cost_source }
 }
 
 /// Returns the zone that days begin in: the one that the configuration names for budgets, else the machine's.

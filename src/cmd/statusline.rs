@@ -90,7 +90,8 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
     let rows = SessionRows { runs: at_work(&store, &session)?, session: *session, ..SessionRows::default() };
     store.leave();
     let colour = if env.var("NO_COLOR").is_some() { Colour::Off } else { Colour::On };
-    let page = Terminal { width: env.width(), colour, zone, billing: policy.billing().unwrap_or_default() };
+    let (billing, cost_source) = (policy.billing().unwrap_or_default(), policy.cost_source());
+    let page = Terminal { width: env.width(), colour, zone, billing, cost_source };
     let budgets = reading::budgets(std::slice::from_ref(&rows), &budgets, now);
     Ok(status_line::text(StatusLineSource { rows: &rows, budgets: &budgets, plan: &plan, now }, &page))
 }

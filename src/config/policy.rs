@@ -22,7 +22,7 @@ use crate::config::{discipline, layers, locks, observation, read, spawn, validat
 #[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit, OwnPrices};
+use crate::domain::policy::{Billing, CostSource, Layer, Mode, OnError, OnLimit, OwnPrices};
 use crate::domain::team::TeamTerms;
 use crate::domain::unit::Unit;
 use crate::engine::limit_source::LimitSource;
@@ -115,6 +115,11 @@ impl Policy {
     /// Returns how the person pays; `None` where nobody says.
     pub fn billing(&self) -> Option<Billing> {
         self.resolved(Who::Top).values().billing
+    }
+
+    /// Returns which cost of a session the person reads first.
+    pub fn cost_source(&self) -> CostSource {
+        self.resolved(Who::Top).values().cost_source
     }
 
     /// Returns how the person's own prices count: they only raise the list's where the machine's owner or a team caps the cost, or a

@@ -7,7 +7,7 @@ use crate::config::setting_value::Increase;
 use crate::domain::alert::WatchdogSettings;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Action, Billing, Layer, Mode, OnError};
+use crate::domain::policy::{Action, Billing, CostSource, Layer, Mode, OnError};
 #[cfg(feature = "team")]
 use crate::domain::{amount::Amount, team::TeamTerms};
 
@@ -62,6 +62,8 @@ pub struct Resolved<'a> {
     pub spawn_may_loosen: bool,
     /// How the person pays; `None` where nobody says.
     pub billing: Option<Billing>,
+    /// Which cost of a session is shown first.
+    pub cost_source: CostSource,
     /// The models that plan; `None` where nobody says.
     pub planning: Option<Vec<String>>,
     /// The time zone in which days begin; `None` where nobody says.
@@ -101,6 +103,7 @@ impl Default for Resolved<'_> {
             on_error: OnError::default(),
             spawn_may_loosen: false,
             billing: None,
+            cost_source: CostSource::default(),
             planning: None,
             time_zone: None,
             retention_days: Some(RETENTION_DAYS),

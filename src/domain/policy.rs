@@ -44,6 +44,17 @@ pub enum Billing {
     Plan,
 }
 
+/// Which of a session's two costs a person reads first. Limits go by the larger of the two, whichever that is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostSource {
+    /// What Fusebox has counted.
+    #[default]
+    Counted,
+    /// The client's own total, where it is known.
+    Client,
+}
+
 /// How a person's own prices stand to the list's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnPrices {

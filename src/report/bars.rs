@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::calendar::Zone;
     use crate::domain::limit::Limit;
-    use crate::domain::policy::Layer;
+    use crate::domain::policy::{CostSource, Layer};
     use crate::limits;
     use crate::ui::formats::Quantity;
     use crate::ui::style::Colour;
@@ -109,7 +109,17 @@ mod tests {
             per_ms: None,
             frees_in_ms: None,
         };
-        bars(&[reading], "", &Terminal { width, colour, zone: Zone::utc(), billing: Billing::default() })
+        bars(
+            &[reading],
+            "",
+            &Terminal {
+                width,
+                colour,
+                zone: Zone::utc(),
+                billing: Billing::default(),
+                cost_source: CostSource::default(),
+            },
+        )
     }
 
     #[test]
@@ -145,7 +155,13 @@ mod tests {
                 frees_in_ms: None,
             };
             for billing in [Billing::Tokens, Billing::Plan] {
-                let terminal = Terminal { width: 80, colour: Colour::Off, zone: Zone::utc(), billing };
+                let terminal = Terminal {
+                    width: 80,
+                    colour: Colour::Off,
+                    zone: Zone::utc(),
+                    billing,
+                    cost_source: CostSource::default(),
+                };
                 let line = bars(std::slice::from_ref(&reading), "  ", &terminal);
                 assert!(!line.contains('\u{2026}') && line.contains(limit.key), "{line}");
                 assert!(length(line.trim_end()) <= 80, "{line}");

@@ -95,10 +95,19 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
     }
 }
 
+/// Says what a session has spent, the cost first that the reader has chosen.
+fn spent(session: &SessionReport, terminal: &Terminal) -> String {
+    let counted = terminal.spent(session.tokens, session.cost_usd.0);
+    match terminal.client_first(session.client_cost_usd.map(|cost| cost.0)) {
+        Some(client) => format!("client {}, counted {counted}", terminal.dollars(client)),
+        None => counted,
+    }
+}
+
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
-    let (spent, began) =
-        (terminal.spent(session.tokens, session.cost_usd.0), terminal.zone.minute(session.started_at.0));
+    let spent = spent(session, terminal);
+    let began = terminal.zone.minute(session.started_at.0);
     let (word, status) = session.standing();
     let room = terminal.width.saturating_sub(length(&head) + length(word));
     let word = painted(word, status, terminal);

@@ -1,5 +1,6 @@
 //! The line below the client's prompt: what the session, the day, the plan and the agents at work have used of their limits.
 
+use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::plan_window::{PlanSpan, PlanWindows};
@@ -59,7 +60,7 @@ impl Part {
 /// Writes the line. Where not all parts fit, those stay that say that the session does not simply go on, then those that are nearly used
 /// up; behind one that does not fit a shorter one may.
 pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
-    let mut parts = vec![spent(source, terminal)];
+    let mut parts: Vec<Part> = client_total(source, terminal).into_iter().chain([spent(source, terminal)]).collect();
     parts.extend(standing(source));
     parts.extend(source.budgets.iter().filter_map(shared));
     parts.extend(plan(source));
@@ -69,7 +70,7 @@ pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
 
 fn fitted(parts: &[Part], terminal: &Terminal) -> String {
     let band = |part: &Part| [NEAR, NEARLY_ALL].iter().filter(|from| part.percent >= **from).count();
-    // What the session has spent is always there.
+    // What the session has spent is always there, by whoever is asked first.
     let mut by_weight: Vec<usize> = (1..parts.len()).collect();
     by_weight.sort_by_key(|at| std::cmp::Reverse((parts[*at].is_standing, band(&parts[*at]))));
     let mut wide = 0;
@@ -91,6 +92,12 @@ fn fitted(parts: &[Part], terminal: &Terminal) -> String {
         terminal.paint(style, &parts[at].text)
     };
     kept.into_iter().map(paint).collect::<Vec<_>>().join(BETWEEN)
+}
+
+/// What the session has spent by the client's own total, where that is asked for first.
+fn client_total(source: StatusLineSource, terminal: &Terminal) -> Option<Part> {
+    let client = terminal.client_first(source.rows.session.client_cost.map(Amount))?;
+    Some(Part::plain(format!("client {}", terminal.dollars(client)), 0))
 }
 
 /// What the session has spent: of the limit that its user pays by, where it has one.

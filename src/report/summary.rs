@@ -59,7 +59,10 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     let row = |it| (Style::Plain, session(it, costs, terminal));
     let mut rows: Vec<(Style, Vec<String>)> = report.sessions.iter().map(row).collect();
     rows.push((Style::Bold, totals(&report.sessions, costs)));
-    let columns = SESSIONS.map(|column| Column { head: head_of(column.head, terminal), ..column });
+    let mut columns = SESSIONS.map(|column| Column { head: head_of(column.head, terminal), ..column });
+    if report.sessions.iter().any(|it| terminal.client_first(it.client_cost_usd.map(|cost| cost.0)).is_some()) {
+        put_client_first(&mut columns, &mut rows);
+    }
     let (columns, rows) = without_empty(&columns, rows);
     let mut text = table(&columns, &rows, terminal);
     text.push_str(&notes(report, terminal));
@@ -71,6 +74,16 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     text.push_str(&status::shared(&report.budgets, terminal));
     text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, terminal));
     text
+}
+
+/// Puts the client's own totals before what was counted, where they stay on a narrow page.
+fn put_client_first(columns: &mut [Column], rows: &mut [(Style, Vec<String>)]) {
+    let Some(cost) = SESSIONS.iter().position(|column| column.head == COST) else { return };
+    columns[cost..].rotate_right(1);
+    columns[cost].rank = 0;
+    for (_, cells) in rows {
+        cells[cost..].rotate_right(1);
+    }
 }
 
 /// Returns the head of a column: dollars that nobody is billed are list prices.

@@ -8,6 +8,7 @@ use crate::report::doing::Doing;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
+use crate::ui::style::Terminal;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 
@@ -83,7 +84,8 @@ impl Item {
     }
 
     /// Makes the line of a session. What it shares with others stands among its limits: that may stop it first.
-    pub fn of_session(session: &SessionReport, shared: &[Budget], doing: String, billing: Billing) -> Item {
+    pub fn of_session(session: &SessionReport, shared: &[Budget], doing: String, page: &Terminal) -> Item {
+        let billing = page.billing;
         let (standing, status) = session.standing();
         let shared = shared.iter().filter(|budget| budget.reading.tells()).map(|budget| {
             let own = Gauge::of(&budget.reading, billing);
@@ -91,6 +93,7 @@ impl Item {
         });
         let mut gauges: Vec<Gauge> = gauges(&session.limits, billing).into_iter().chain(shared).collect();
         gauges.sort_by_key(|gauge| std::cmp::Reverse(gauge.percent));
+        let client = session.client_cost_usd.map(|cost| cost.0);
         let project = session.project.rsplit(['/', '\\']).next().unwrap_or_default();
         Item {
             id: ItemId { session: session.session_id.clone(), run: None },
@@ -100,7 +103,7 @@ impl Item {
             status,
             turns: session.turns,
             tokens: session.tokens,
-            cost: session.cost_usd.0.to_string(),
+            cost: page.client_first(client).unwrap_or(session.cost_usd.0).to_string(),
             doing,
             waits: false,
             gauges,

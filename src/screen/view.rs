@@ -63,7 +63,7 @@ impl View {
             let rows = source.rows.iter().find(|rows| rows.session.id == session.session_id);
             let shared = rows.map(|rows| reading::budgets(std::slice::from_ref(rows), source.budgets, source.now));
             let shared = shared.unwrap_or_default();
-            view.items.insert(at, Item::of_session(session, &shared, doing, source.page.billing));
+            view.items.insert(at, Item::of_session(session, &shared, doing, source.page));
             view.note_waits(source, session, at);
             let waiting = view.items[at..].iter().filter(|item| item.id.run.is_some() && item.waits).count();
             view.at_work += at_work.saturating_sub(waiting);

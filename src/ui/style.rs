@@ -5,7 +5,7 @@ use anstyle::AnsiColor;
 use crate::calendar::Zone;
 use crate::domain::amount::Amount;
 use crate::domain::limit::LIST_PRICE;
-use crate::domain::policy::Billing;
+use crate::domain::policy::{Billing, CostSource};
 pub use crate::ui::terminal::plain;
 use crate::ui::wrap;
 
@@ -60,6 +60,8 @@ pub struct Terminal {
     pub zone: Zone,
     /// How whoever reads it pays: then dollars are prices paid, or list prices and no bill.
     pub billing: Billing,
+    /// Which cost of a session stands first.
+    pub cost_source: CostSource,
 }
 
 impl Terminal {
@@ -86,6 +88,11 @@ impl Terminal {
             Billing::Tokens => amount.to_string(),
             Billing::Plan => format!("{} tokens, {}", tokens(count), self.dollars(amount)),
         }
+    }
+
+    /// Returns the client's own total of a session, where it stands first.
+    pub fn client_first(&self, client: Option<Amount>) -> Option<Amount> {
+        client.filter(|_| self.cost_source == CostSource::Client)
     }
 
     /// Breaks a sentence into lines of the page's width, each after `indent`, those after the first two spaces deeper.

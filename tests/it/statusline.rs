@@ -199,6 +199,41 @@ fn the_clients_total_is_charged_where_it_is_more_than_was_counted() {
     assert!(report.contains("\"client_cost_usd\": \"0.129200000000\""), "{report}");
 }
 
+#[test]
+fn a_person_chooses_which_cost_stands_first() {
+    let total = Amount::from_usd(0.5);
+    for (policy, line, status, heads) in [
+        (json!({}), "session 0.0058/25.00 USD\n", "  0.0058 USD  since", ["COST", "CLIENT"]),
+        (
+            json!({"cost_source": "client"}),
+            "client 0.50 USD · session 0.0058/25.00 USD\n",
+            "  client 0.50 USD, counted 0.0058 USD  since",
+            ["CLIENT", "COST"],
+        ),
+        (
+            json!({"cost_source": "client", "billing": "plan"}),
+            "client 0.50 USD list price · session 1030/3.00M tokens\n",
+            "  client 0.50 USD list price, counted 1030 tokens, 0.0058 USD list price  since",
+            ["CLIENT", "LIST PRICE"],
+        ),
+    ] {
+        let client = Client::with(&policy);
+        client.batch("m1");
+        assert!(!client.world.run(&["status"]).ok().contains("client 0"), "{policy}: it is not known yet");
+        assert_eq!(client.line(total.usd(), &json!({})), line, "{policy}");
+        let wide = |command: &[&str]| client.world.command(command).env("COLUMNS", "140").run().ok();
+        assert!(wide(&["status"]).contains(status), "{policy}: {}", wide(&["status"]));
+        let table = wide(&["report"]);
+        let mut shown = table.lines().next().unwrap().split("  ").map(str::trim).filter(|head| heads.contains(head));
+        assert_eq!([shown.next(), shown.next()], heads.map(Some), "{policy}: {table}");
+        assert_eq!(client.session().counters.spent.cost, ONE, "{policy}: it is shown, and nothing is counted by it");
+    }
+    // A repository is not asked.
+    let client = Client::with(&json!({}));
+    client.world.write("project/.claude/fusebox.json", r#"{"cost_source": "client"}"#);
+    assert!(client.world.run(&["config", "check"]).to_string().contains("cost_source"));
+}
+
 /// The rows of agents that work side by side may come long after the batches of one another.
 #[test]
 fn batches_of_other_agents_do_not_hasten_the_charge() {

@@ -12,7 +12,7 @@ use crate::config::setting_value::{SettingValue, typed};
 use crate::config::value_type::{Field, LOCAL_TIME, ValueType};
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::PLANNING;
-use crate::domain::policy::{Billing, Layer, Mode, OnError};
+use crate::domain::policy::{Billing, CostSource, Layer, Mode, OnError};
 
 const RETENTION: ValueType =
     ValueType::Either(&[ValueType::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), ValueType::Null]);
@@ -115,6 +115,18 @@ pub const KEYS: &[Key] = &[
               tokens stand before them, and the built-in limit of a session is one on tokens. `fusebox init` sets it where it sees \
               that the client is signed in. Only the user's and the managed file can set it.",
         example: r#""plan""#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "cost_source",
+        setter: Setter::Owner,
+        takes: Takes::One(ValueType::Word(&["counted", "client"])),
+        apply: Apply::Value(|to, said, _| assign(&mut to.cost_source, said.value.as_word())),
+        default: || json!(CostSource::default()),
+        doc: "Which cost of a session is shown first: what Fusebox has `counted`, or the `client`'s own total, where it is known. It has what \
+              transcripts do not show, such as titles. Limits go by the larger of the two, whichever is shown. Only the user's and the \
+              managed file can set it.",
+        example: r#""client""#,
         ..Key::PLAIN
     },
     Key {

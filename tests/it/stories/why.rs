@@ -2,7 +2,7 @@
 
 use fusebox::calendar::Zone;
 use fusebox::domain::event::Moment;
-use fusebox::domain::policy::Billing;
+use fusebox::domain::policy::{Billing, CostSource};
 use fusebox::engine::session_state::SessionState;
 use fusebox::report::model::Report;
 use fusebox::report::rows::SessionRows;
@@ -17,7 +17,13 @@ pub fn is_named(state: &SessionState, wall_ms: i64) {
     let rows = SessionRows { session: (*state.session).clone(), runs, ..SessionRows::default() };
     let report = Report::of(&[rows], &[], now);
     let session = &report.sessions[0];
-    let terminal = Terminal { width: 200, colour: Colour::Off, zone: Zone::utc(), billing: Billing::default() };
+    let terminal = Terminal {
+        width: 200,
+        colour: Colour::Off,
+        zone: Zone::utc(),
+        billing: Billing::default(),
+        cost_source: CostSource::default(),
+    };
     let said = suggestion::text(session, "", &terminal);
     let stands = |order: &&_| !suggestion::is_nobodys_below(order, session.status);
     for run in session.runs.iter().filter(|run| !suggestion::is_over(session, run)) {
