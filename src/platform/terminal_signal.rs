@@ -6,9 +6,10 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::domain::alert::TerminalSignal;
 use crate::platform::environment::Environment;
-use crate::ui::terminal::plain;
+use crate::ui::terminal::safe;
 
-/// Signals at the terminal that standard output is; returns whether it is one.
+/// Signals at the terminal that standard output is; returns whether it is one. Names in `text` are plain already: once more would escape
+/// their escapes.
 pub fn send(env: &Environment, signal: TerminalSignal, text: &str) -> bool {
     let mut out = io::stdout().lock();
     if env.goes_on() || !out.is_terminal() {
@@ -16,7 +17,7 @@ pub fn send(env: &Environment, signal: TerminalSignal, text: &str) -> bool {
     }
     let sequence = match signal {
         TerminalSignal::Bell => "\x07".to_owned(),
-        TerminalSignal::Osc9 => format!("\x1b]9;{}\x07", plain(text)),
+        TerminalSignal::Osc9 => format!("\x1b]9;{}\x07", safe(text)),
         TerminalSignal::None => return false,
     };
     out.write_all(sequence.as_bytes()).and_then(|()| out.flush()).is_ok()

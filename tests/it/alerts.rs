@@ -1,12 +1,13 @@
 //! `fusebox watch --once` from outside: what each rule tells of, how often, by which ways, and whose settings count.
 
 use std::fs::File;
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
 use crate::given::{BEGAN_MS, GivenTime, RunningClient};
-use crate::world::{TestWorld, with};
+use crate::world::{FUSEBOX, TestWorld, with};
 
 /// A world whose person has alerts appended to a file, with this besides in their `fusebox.json`.
 pub fn world(more: &Value) -> TestWorld {
@@ -244,6 +245,40 @@ fn the_desktop_gets_title_and_text_as_arguments() {
     let shown = world.read("shown").unwrap();
     let text = "the main agent in project has used 100 % of a limit: tool calls 1/1 (max_turns, user)";
     assert_eq!(shown, format!("--app-name=Fusebox\n--\nFusebox\n{text}\n"));
+}
+
+/// Looks once in a terminal; returns all that reaches it.
+fn shown_in_a_terminal(world: &TestWorld) -> String {
+    let mut script = Command::new("script");
+    script.args(["-qfc", &format!("'{FUSEBOX}' watch --once"), "/dev/null"]).env_clear().envs(world.variables());
+    let shown = script.current_dir(world.path("project")).stdin(Stdio::null()).output().unwrap();
+    String::from_utf8(shown.stdout).unwrap()
+}
+
+/// A name that would end the sequence, or begin one of its own, is no part of it.
+#[test]
+fn the_terminal_is_told_in_the_way_that_was_chosen() {
+    let text = r"evil\u001b]9;\u0007x (a1) in project has used 100 % of a limit: tool calls 1/1 (max_turns, user)";
+    for (chosen, sequence) in [
+        (json!({}), "\u{7}".to_owned()),
+        (json!({"terminal": "bell"}), "\u{7}".to_owned()),
+        (json!({"terminal": "osc9"}), format!("\u{1b}]9;{text}\u{7}")),
+        (json!({"terminal": "none"}), String::new()),
+    ] {
+        let limits = json!({"evil*": {"max_turns": 1, "timeout_action": "warn"}});
+        let world = world(&json!({"agents": limits, "alerts": chosen}));
+        let who = json!({"agent_id": "a1", "agent_type": "evil\u{1b}]9;\u{7}x"});
+        let tell = |name: &str, rest: &Value| world.hook(world.event("s1", "p1", name, rest)).ok();
+        tell("SessionStart", &json!({"source": "startup"}));
+        tell("UserPromptSubmit", &json!({"prompt": "go"}));
+        tell("SubagentStart", &who);
+        tell("PreToolUse", &with(call("Read", "t1"), &who));
+        let shown = shown_in_a_terminal(&world);
+        let controls: String = shown.chars().filter(|c| matches!(c, '\u{7}' | '\u{1b}')).collect();
+        let expected: String = sequence.chars().filter(|c| matches!(c, '\u{7}' | '\u{1b}')).collect();
+        assert!(shown.contains(&sequence) && controls == expected, "{chosen}: {shown:?}");
+        assert_eq!(told(&world).len(), 1, "{chosen}");
+    }
 }
 
 #[test]
