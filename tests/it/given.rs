@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
@@ -129,6 +130,16 @@ impl RunningClient {
         command.args(cfg!(target_os = "linux").then_some("--default-signal=INT"));
         command.args(["/bin/sh", "-c", "read line; true", "claude"]).args(arguments).stdin(Stdio::piped());
         RunningClient(command.spawn().unwrap())
+    }
+
+    /// Starts one that takes no notice of these signals: `INT TERM`.
+    pub fn deaf_to(signals: &str) -> RunningClient {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("trap '' {signals}; echo deaf; read line; true"), "claude"]);
+        let mut client = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(client.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        RunningClient(client)
     }
 
     /// Returns its id.

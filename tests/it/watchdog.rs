@@ -16,7 +16,10 @@ struct Hanging<'a> {
 
 impl<'a> Hanging<'a> {
     fn begin(world: &'a TestWorld) -> Hanging<'a> {
-        let client = RunningClient::start(&[]);
+        Hanging::of(world, RunningClient::start(&[]))
+    }
+
+    fn of(world: &'a TestWorld, client: RunningClient) -> Hanging<'a> {
         let mut time = GivenTime::at(world, BEGAN_MS);
         time.set("CLAUDE_PID", client.id().to_string());
         begin(world, &time);
@@ -116,6 +119,24 @@ fn with_kill_a_client_that_hangs_is_interrupted() {
     assert_eq!((&run["status"], &run["stop_reason"]), (&json!("failed"), &json!("stalled")), "{run}");
     let story = hanging.time.run(&["explain", "p1"]).ok();
     assert!(story.contains("AGENT_FAILED") && story.contains("SIGINT"), "{story}");
+}
+
+#[test]
+fn a_client_that_takes_no_notice_is_asked_to_end() {
+    for (signals, how, goes_on) in [
+        ("INT", "interrupted (SIGINT), then asked to end (SIGTERM)", false),
+        ("INT TERM", "interrupted (SIGINT), then asked to end (SIGTERM), and is still there", true),
+    ] {
+        let watchdog = json!({"kill": true, "grace_ms": 50});
+        let world = world(&json!({"main": {"stall_after_ms": "5m"}, "watchdog": watchdog}));
+        let mut hanging = Hanging::of(&world, RunningClient::deaf_to(signals));
+        hanging.time.pass_ms(5 * 60_000);
+        let alerts = look(&world, &hanging.time);
+        let text = alerts[0]["text"].as_str().unwrap();
+        assert!(text.ends_with(&format!("Its client was {how}")), "{signals}: {text}");
+        assert_eq!(hanging.client.is_at_work(), goes_on, "{signals}");
+        assert_eq!(hanging.run()["status"], "failed", "{signals}: it goes no further, whatever its client does");
+    }
 }
 
 #[test]
