@@ -226,6 +226,54 @@ fn a_run_past_its_time_that_sends_no_event_is_told_and_ended() {
     }
 }
 
+/// What a run spends without a tool is in its transcript alone until its next event.
+#[test]
+fn a_run_that_spends_past_its_cap_without_a_tool_is_told_and_ended() {
+    for (block, kill, action) in [
+        ("main", false, "terminate"),
+        ("main", true, "terminate"),
+        ("session", true, "terminate"),
+        ("main", true, "warn"),
+    ] {
+        let limits = json!({"max_cost_usd": 0.5, "timeout_action": action});
+        // The rule on responses without a hook would tell of the second one, whatever it costs.
+        let alerts = json!({"rules": {"stalled": null, "unasked": null}});
+        let world = world(&json!({block: limits, "watchdog": {"kill": kill}, "alerts": alerts}));
+        let mut hanging = Hanging::begin(&world);
+        let spend = |hanging: &Hanging, id: &str| {
+            let at = rfc3339::format(hanging.time.now_ms());
+            let usage = json!({"input_tokens": 10, "output_tokens": 15_000});
+            let message = json!({"id": id, "model": "claude-opus-5-5", "usage": usage});
+            let row = json!({"type": "assistant", "timestamp": at, "message": message});
+            world.append("s1.jsonl", format!("{row}\n"));
+        };
+        hanging.hook("PostToolUse", &call("Read", "t1"));
+        hanging.time.pass_ms(60_000);
+        spend(&hanging, "m1");
+        assert_eq!(rules(&look(&world, &hanging.time)), [""; 0], "{block}: 0.30 of 0.50 USD");
+        spend(&hanging, "m2");
+        let alerts = look(&world, &hanging.time);
+        let is_told = action != "warn";
+        assert_eq!(
+            rules(&alerts),
+            if is_told { vec!["overdue"] } else { vec![] },
+            "{block} {kill} {action}: {}",
+            hanging.run()
+        );
+        assert_eq!(hanging.client.is_at_work(), !(kill && is_told), "{block} {kill} {action}: {alerts:?}");
+        if is_told {
+            let text = alerts[0]["text"].as_str().unwrap();
+            assert!(text.contains("0.60/0.50 USD (max_cost_usd, user)"), "{text}");
+        }
+        if kill && is_told {
+            let run = hanging.run();
+            let end = (&run["status"], &run["stop_reason"]);
+            assert_eq!(end, (&json!("failed"), &json!("cost_budget_exhausted")), "{block}: {run}");
+        }
+        assert!(!rules(&look(&world, &hanging.time)).contains(&"overdue"), "it is told once");
+    }
+}
+
 /// Between two responses lies an event, so a client that shows none asks no hook: no limit holds it.
 #[test]
 fn a_client_that_goes_on_without_hooks_is_told_and_ended() {
