@@ -195,6 +195,33 @@ fn a_key_gives_the_order_of_its_command_once_it_is_confirmed() {
     assert!(settings.contains(" icanon") && settings.contains(" echo "), "{settings}");
 }
 
+/// A line of 9600 baud carries 960 bytes a second.
+#[test]
+fn fifty_agents_at_work_fit_a_slow_line() {
+    const BYTES_A_SECOND: usize = 960;
+    let world = with_agents(50);
+    for agent in 1..=50 {
+        call(&world, "PreToolUse", agent);
+    }
+    let mut terminal = Terminal::open(&world, (80, 24));
+    terminal.sees("51 agents at work");
+    terminal.sees("Bash ");
+    let first = terminal.seen.len();
+    assert!(first < 4 * BYTES_A_SECOND, "the first picture takes {first} bytes");
+    let began = Stopwatch::start();
+    let mut number = 0;
+    while began.elapsed() < Duration::from_secs(4) {
+        number = number % 50 + 1;
+        call(&world, "PostToolUse", number);
+        call(&world, "PreToolUse", number);
+        while let Ok(piece) = terminal.bytes.try_recv() {
+            terminal.take(&String::from_utf8_lossy(&piece));
+        }
+    }
+    let (sent, seconds) = (terminal.seen.len() - first, began.elapsed().as_secs_f64());
+    assert!(sent > 0 && sent as f64 / seconds < BYTES_A_SECOND as f64, "{sent} bytes in {seconds:.1} s");
+}
+
 /// A closed window tells its programs by SIGHUP, which `nohup` and some shells have them ignore.
 #[test]
 fn it_ends_with_its_terminal() {
