@@ -195,6 +195,43 @@ fn a_key_gives_the_order_of_its_command_once_it_is_confirmed() {
     assert!(settings.contains(" icanon") && settings.contains(" echo "), "{settings}");
 }
 
+#[test]
+fn what_keys_grant_and_stop_is_in_force() {
+    let world = with_agents(2);
+    let mut terminal = Terminal::open(&world, (100, 30));
+    terminal.sees("developer a2");
+    let cap = || {
+        let report: Value = serde_json::from_str(&world.run(&["status", "--all", "--json"]).ok()).unwrap();
+        let runs = report["sessions"][0]["runs"].as_array().unwrap();
+        let run = runs.iter().find(|run| run["run_id"] == "a2").unwrap();
+        let limits = run["limits"].as_array().unwrap();
+        limits.iter().find(|limit| limit["limit"] == "max_turns").unwrap()["cap"].clone()
+    };
+    assert_eq!(cap(), 25);
+    terminal.press("jjjg");
+    terminal.sees("Grant: max_");
+    // What is proposed gives way to what is typed.
+    terminal.press(&"\x7f".repeat(40));
+    terminal.press("max_turns=+7\r");
+    terminal.sees("Give developer a2 max_turns=+7? y/n");
+    assert_eq!(cap(), 25, "nothing is granted yet");
+    terminal.press("y");
+    terminal.sees("32");
+    assert_eq!(cap(), 32);
+    let log = world.run(&["log"]).ok();
+    assert!(log.contains("LIMIT_GRANTED"), "{log}");
+    terminal.press("s");
+    terminal.sees("Stop developer a2? y/n");
+    terminal.press("y");
+    terminal.sees("developer a2 is stopped");
+    assert_eq!(statuses(&world), ["p1 running", "a1 running", "a2 stopped"]);
+    let call = json!({"agent_id": "a2", "agent_type": "developer", "tool_name": "Read", "tool_use_id": "t1", "tool_input": {}});
+    let answer = world.hook(world.event("s1", "p1", "PreToolUse", &call)).ok();
+    assert!(answer.contains("\"deny\""), "{answer}");
+    terminal.press("q");
+    terminal.sees("code 0");
+}
+
 /// A line of 9600 baud carries 960 bytes a second.
 #[test]
 fn fifty_agents_at_work_fit_a_slow_line() {
