@@ -11,12 +11,14 @@ use crate::config::policy::Policy;
 use crate::config::{jsonc, limit_name, load, setting_value};
 use crate::domain::limit::Limit;
 use crate::domain::policy::{Layer as PolicyLayer, Mode, Scope};
+use crate::domain::session::Run;
 use crate::error::{Error, Result};
 use crate::install::diff;
 use crate::install::files::{self, Change};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::{default_files, policy_edit};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::pricing;
 use crate::replay::evidence::{self, KnownRuns, MAIN};
 use crate::replay::play_all::{Between, play_all};
@@ -87,14 +89,21 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let folder = env.folder();
     let (policy, _) = load::load(env, &folder, trust::is_trusted(env, &folder));
     let sessions = play(env, (&policy, Mode::Observe), &found, between)?;
-    let types = evidence::evidence(&sessions, &known_runs(env, &sessions));
+    let gone = gone_runs(env, &sessions, since_ms)?;
+    let of_gone = evidence::of_state(&gone.runs);
+    let mut types = evidence::evidence(&sessions, &known_runs(env, &sessions));
+    for (name, runs) in &of_gone {
+        let of_type = types.entry(name.clone()).or_default();
+        of_type.iter_mut().zip(runs).for_each(|(all, more)| all.extend_from_slice(more));
+    }
     let wanted = |name: &&String| args.agent_type.as_ref().is_none_or(|only| only == *name);
     let agents = types
         .iter()
         .filter(|(name, _)| wanted(name))
         .map(|(name, runs)| suggested::agent(&policy, name, runs))
         .collect();
-    let mut said = Suggestions { version: 1, sessions: sessions.len(), agents };
+    let sessions_without_transcript = gone.sessions;
+    let mut said = Suggestions { version: 1, sessions: sessions.len(), sessions_without_transcript, agents };
     let change = match change(env, args, &mut said) {
         // Who only looks gets the figures all the same.
         Err(cause) if !args.write => {
@@ -104,6 +113,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         other => other?,
     };
     tried(env, &mut said, &change, (&found, between))?;
+    said.add_trips_of(&of_gone);
     if args.json {
         env.print_data(&json::text(&said));
         return Ok(ExitCode::SUCCESS);
@@ -149,6 +159,34 @@ pub fn known_runs(env: &Environment, sessions: &[ReplayedSession]) -> KnownRuns 
         known.extend(runs.map(|run| ((id.clone(), run.id.clone()), run)));
     }
     known
+}
+
+/// What the state has of sessions whose transcripts are gone: the client deletes them after 30 days.
+#[derive(Default)]
+struct GoneRuns {
+    sessions: usize,
+    runs: Vec<Run>,
+}
+
+/// Returns the runs of sessions that only the state has, those that began since a moment.
+fn gone_runs(env: &Environment, played: &[ReplayedSession], since_ms: i64) -> Result<GoneRuns> {
+    let mut gone = GoneRuns::default();
+    if !store::is_there(env) {
+        return Ok(gone);
+    }
+    let played: BTreeSet<&str> = played.iter().map(|session| session.session.id.as_str()).collect();
+    let store = Store::open(env)?;
+    for session in store.sessions_since(since_ms)? {
+        let is_left = file_info::is_gone(Path::new(&session.position.path));
+        if !is_left || session.is_altered || played.contains(session.id.as_str()) {
+            continue;
+        }
+        let runs = store.runs_of(&session.id)?.into_iter().filter(|run| run.started.wall_ms >= since_ms);
+        let before = gone.runs.len();
+        gone.runs.extend(runs);
+        gone.sessions += usize::from(gone.runs.len() > before);
+    }
+    Ok(gone)
 }
 
 /// Puts the suggestions into the text of the file. A limit that it sets lower stays, and is no suggestion any more.

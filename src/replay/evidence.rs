@@ -37,14 +37,28 @@ pub fn evidence(sessions: &[ReplayedSession], known: &KnownRuns) -> BTreeMap<Str
             }
             let is_over = |run: &Run| matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
             let finished = run.status == Status::Completed && !known.is_some_and(is_over);
-            let counters = counters(run, known);
-            let of_type = types.entry(type_of(run).to_owned()).or_default();
-            for (observations, (_, used)) in of_type.iter_mut().zip(FIGURES) {
-                observations.push(Observation { used: used(&counters), finished });
-            }
+            observe(&mut types, run, &counters(run, known), finished);
         }
     }
     types
+}
+
+/// Returns the runs of each agent type that are over, as the state has them. One that its client left behind did not finish.
+pub fn of_state(runs: &[Run]) -> BTreeMap<String, TypeRuns> {
+    let mut types: BTreeMap<String, TypeRuns> = BTreeMap::new();
+    let is_over = |run: &&Run| run.status != Status::Running && !run.working;
+    for run in runs.iter().filter(is_over).filter(|run| !type_of(run).is_empty() && !was_not_sent(run)) {
+        observe(&mut types, run, &run.counters, run.status == Status::Completed);
+    }
+    types
+}
+
+/// Adds what a run has used to that of its agent type.
+fn observe(types: &mut BTreeMap<String, TypeRuns>, run: &Run, counters: &Counters, finished: bool) {
+    let of_type = types.entry(type_of(run).to_owned()).or_default();
+    for (observations, (_, used)) in of_type.iter_mut().zip(FIGURES) {
+        observations.push(Observation { used: used(counters), finished });
+    }
 }
 
 /// Returns how many runs of each agent type a policy would have ended or paused.

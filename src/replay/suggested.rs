@@ -1,5 +1,7 @@
 //! What limits fit an agent type, from what its past runs needed, and the page that says so.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::config::limit_name;
@@ -23,6 +25,8 @@ pub struct Suggestions {
     pub version: u32,
     /// The sessions that were played.
     pub sessions: usize,
+    /// Those whose transcripts are gone: what the state has of them counts in, too.
+    pub sessions_without_transcript: usize,
     /// Each agent type that ran.
     pub agents: Vec<AgentType>,
 }
@@ -59,6 +63,26 @@ pub struct Suggested {
     pub would_trip: Option<usize>,
     /// The same, as a share of the runs, 0 to 1.
     pub would_trip_share: Option<f64>,
+}
+
+impl Suggestions {
+    /// Adds the runs that no replay can try: one that has used more than a suggested limit would have tripped it.
+    pub fn add_trips_of(&mut self, types: &BTreeMap<String, TypeRuns>) {
+        for agent in &mut self.agents {
+            let Some(of_type) = types.get(&agent.agent_type) else { continue };
+            for limit in &mut agent.limits {
+                let figure = FIGURES.iter().position(|(figure, _)| {
+                    limit_name::named(limit.limit).is_some_and(|named| named.limit.run_figure == Some(*figure))
+                });
+                let (Some(figure), Some(trips), Some(cap)) = (figure, limit.would_trip, limit.suggested) else {
+                    continue;
+                };
+                let trips = trips + of_type[figure].iter().filter(|run| run.used > cap.value).count();
+                limit.would_trip = Some(trips);
+                limit.would_trip_share = Some(trips as f64 / agent.runs.max(1) as f64);
+            }
+        }
+    }
 }
 
 /// Says what fits one agent type.
@@ -156,7 +180,11 @@ pub fn page(said: &Suggestions, terminal: &Terminal, (file, writes): (&str, bool
     if rows.is_empty() {
         return "no past run was found that this could be told from\n".to_owned();
     }
-    let mut text = format!("what past runs used, in {}\n\n", counted(said.sessions as u64, "session"));
+    let gone = match said.sessions_without_transcript {
+        0 => String::new(),
+        gone => format!(", and in {} whose transcripts are gone", counted(gone as u64, "session")),
+    };
+    let mut text = format!("what past runs used, in {}{gone}\n\n", counted(said.sessions as u64, "session"));
     text += &table(&COLUMNS, &rows, terminal);
     text = text + "\n" + &reasons;
     text += &terminal.wrap("", &format!("{MEANING} {MEANING_UNHOOKED} {NONE}"));

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use crate::given::{BEGAN_MS, GivenTime};
 use crate::world::{TestWorld, with};
 
+mod kept;
+
 /// The recorded session whose copies are the past, its id, and the id of its subagent.
 const RECORDED: (&str, &str, &str) =
     ("subagent-foreground-parallel-calls", "091260fd-1807-4f25-a2fc-5acddd61b453", "a49221056dfdeba66");
