@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "screen")]
+use fusebox::cmd::status_screen;
 use fusebox::domain::amount::Amount;
 use fusebox::domain::charge::Charge;
 use fusebox::domain::meters::Spend;
@@ -11,6 +13,8 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, prop_oneof};
 use serde_json::{Value, json};
 
+#[cfg(feature = "screen")]
+use crate::given::GivenTime;
 use crate::laws::try_all;
 use crate::nested::{Processes, event, start};
 use crate::unwritten::Story;
@@ -148,8 +152,34 @@ fn agrees(story: &Story) -> Result<(), String> {
     same("one day", of_days.len(), usize::from(total.requests > 0))?;
     same("the day's budget", story.spent_today(), total.cost)?;
     same("explained", explained.contains(&total.cost.to_string()), true)?;
+    let figure = total.cost.to_string().replace(" USD", "");
+    let line = story.world.command(&["statusline"]).env("COLUMNS", "200").env("NO_COLOR", "1");
+    let line = line.stdin(json!({"session_id": "s1"})).run().ok();
+    let is_on_line = [format!("session {figure}/"), format!("today {figure}/")].iter().all(|part| line.contains(part));
+    same(&format!("`{figure}` on the status line: {line}"), is_on_line, true)?;
+    #[cfg(feature = "screen")]
+    screen_agrees(story, &report["sessions"][0], total)?;
     story.event("SessionStart", &json!({"session_id": "s2", "transcript_path": "", "source": "startup"}));
     same("the day's budget counted anew", story.spent_today(), total.cost)
+}
+
+/// The lines of the live screen, beside the report.
+#[cfg(feature = "screen")]
+fn screen_agrees(story: &Story, report: &Value, total: Spend) -> Result<(), String> {
+    let view = GivenTime::at_present(&story.world).looks(status_screen::view).unwrap();
+    let session = view.items.iter().find(|item| item.id.run.is_none()).unwrap();
+    same("the screen's session", (session.cost.clone(), session.tokens), (total.cost.to_string(), total.tokens))?;
+    same("the screen's calls", Some(session.turns), report["turns"].as_u64())?;
+    same("the screen's day", view.spent.today.clone(), total.cost.to_string())?;
+    for item in &view.items {
+        let runs = report["runs"].as_array().unwrap();
+        let Some(run) = item.id.run.as_ref().and_then(|id| runs.iter().find(|run| run["run_id"] == **id)) else {
+            continue;
+        };
+        let told = (usd(&run["cost_usd"]).to_string(), run["tokens"].as_u64(), run["turns"].as_u64());
+        same("the screen's run", (item.cost.clone(), Some(item.tokens), Some(item.turns)), told)?;
+    }
+    Ok(())
 }
 
 #[test]

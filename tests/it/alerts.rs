@@ -94,6 +94,39 @@ fn a_part_of_a_limit_is_told_once() {
     assert!(log.contains("alert turns (command)") && log.contains("alert duration (command)"), "{log}");
 }
 
+/// What an alert says is used is what the report says.
+#[test]
+fn figures_are_those_of_the_report() {
+    let limits = json!({"max_turns": 5, "max_duration_ms": "10m", "max_cost_usd": 1, "max_tokens": 20_000});
+    let keys = ["max_turns", "max_duration_ms", "max_cost_usd", "max_tokens"];
+    let rule = |key: &&str| ((*key).to_owned(), json!({"limit": key, "percent": 10}));
+    let rules: serde_json::Map<String, Value> = keys.iter().map(rule).collect();
+    let own = json!({"turns": null, "duration": null, "stalled": null});
+    let world = world(&json!({"main": limits, "alerts": {"rules": with(Value::Object(rules), &own)}}));
+    let mut time = GivenTime::at(&world, BEGAN_MS);
+    begin(&world, &time);
+    event(&world, &time, "PreToolUse", &call("Read", "t1"));
+    time.pass_ms(90_000);
+    let usage = json!({"input_tokens": 10, "output_tokens": 6_000});
+    let message = json!({"id": "m1", "model": "claude-opus-5-5", "role": "assistant", "usage": usage});
+    let row = json!({"type": "assistant", "timestamp": "2026-11-20T10:01:00.000Z", "message": message});
+    world.append("s1.jsonl", format!("{row}\n"));
+    event(&world, &time, "PostToolUse", &call("Read", "t1"));
+    event(&world, &time, "PostToolBatch", &json!({"tool_calls": [call("Read", "t1")]}));
+    let alerts = look(&world, &time);
+    let report: Value = serde_json::from_str(&time.run(&["report", "--json", "--since", "all"]).ok()).unwrap();
+    let run = &report["sessions"][0]["runs"][0];
+    let cost: f64 = run["cost_usd"].as_str().unwrap().parse().unwrap();
+    for (key, reported) in
+        keys.iter().zip([run["turns"].clone(), run["duration_ms"].clone(), json!(cost), run["tokens"].clone()])
+    {
+        let alert = alerts.iter().find(|alert| alert["limit"] == **key).unwrap();
+        assert_eq!(alert["used"].as_f64(), reported.as_f64(), "{alert} {run}");
+        assert!(alert["used"].as_f64() > Some(0.0), "{alert}");
+    }
+    assert_eq!(alerts.len(), keys.len(), "{alerts:?}");
+}
+
 #[test]
 fn own_rules_take_the_place_of_those_built_in() {
     let rule = json!({"limit": "max_turns", "percent": 50, "agents": "main"});

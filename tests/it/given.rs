@@ -36,6 +36,13 @@ impl<'a> GivenTime<'a> {
         GivenTime { world, now: Cell::new(now), variables: BTreeMap::new(), begun: RefCell::default() }
     }
 
+    /// Sets the clock of a world to that of the machine.
+    #[cfg(feature = "screen")]
+    pub fn at_present(world: &'a TestWorld) -> GivenTime<'a> {
+        let now = Cell::new(Environment::real().now());
+        GivenTime { world, now, variables: BTreeMap::new(), begun: RefCell::default() }
+    }
+
     /// Sets the clock of another world to the same moment.
     pub fn moment_in<'b>(&self, world: &'b TestWorld) -> GivenTime<'b> {
         GivenTime { world, now: self.now.clone(), variables: BTreeMap::new(), begun: RefCell::default() }

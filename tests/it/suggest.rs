@@ -255,6 +255,8 @@ fn past_runs_are_counted_as_the_report_counts_them() {
         limits.clone().find(|it| it["limit"] == limit).map(|it| it["p50"].clone())
     };
     assert_eq!((used("max_turns"), used("max_duration_ms")), (Some(json!(2)), Some(json!(4_000))));
+    let spent = (Some(run["cost_usd"].clone()), Some(run["tokens"].clone()));
+    assert_eq!((used("max_cost_usd"), used("max_tokens")), spent, "{run}");
     let page = time.run(&["report", "--html", "-", "--since", "all"]).ok();
     let data = page.split("<script type=\"application/json\" id=\"data\">").nth(1).unwrap().split("</script>").next();
     let data: Value = serde_json::from_str(data.unwrap()).unwrap();
