@@ -13,9 +13,10 @@ use crate::config::{load, schema};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Mode};
 use crate::error::Result;
+use crate::hook::learned_caps;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
-use crate::store::trust;
+use crate::store::{self, Store, trust};
 use crate::ui::formats::counted;
 use crate::ui::style::length;
 use crate::ui::terminal::plain;
@@ -85,7 +86,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 
 fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
     let folder = project_folder(env);
-    let (policy, problems) = load::load(env, &folder, trust::is_trusted(env, &folder));
+    let (mut policy, problems) = load::load(env, &folder, trust::is_trusted(env, &folder));
+    let learned = store::is_there(env).then(|| learned_caps::known(&Store::open(env)?)).transpose();
+    match learned {
+        Ok(learned) if policy.adaptive() => policy.learned = learned.flatten().unwrap_or_default(),
+        Ok(_) => {}
+        Err(cause) => env.eprintln_safe(&format!("warning: {cause}")),
+    }
     let sections = match &args.agent {
         Some(agent_type) => vec![agent(&policy, agent_type)],
         None => all(&policy),

@@ -15,6 +15,8 @@ pub mod grant_shared;
 pub mod help;
 pub mod hook_watch;
 pub mod init;
+#[cfg(feature = "suggest")]
+pub mod learn;
 #[cfg(any(feature = "screen", feature = "watch"))]
 pub mod live_state;
 pub mod log;

@@ -7,6 +7,8 @@ use serde::Serialize;
 
 use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
+#[cfg(feature = "suggest")]
+use crate::cmd::learn;
 use crate::cmd::{query, require_human};
 use crate::config::load;
 use crate::config::resolved::RETENTION_RANGE;
@@ -68,6 +70,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         if let Some(before_ms) = before_ms {
             prune::prune(env, &folder, PruneJob { before_ms, zone }, rest)?;
         }
+        #[cfg(feature = "suggest")]
+        learn::learn(env, rest)?;
         return Ok(ExitCode::SUCCESS);
     }
     require_human::require(env, "prune")?;

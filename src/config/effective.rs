@@ -15,6 +15,9 @@ use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Layer};
 use crate::limits::REGISTRY;
 
+/// Where caps are from that follow finished runs.
+const LEARNED: &str = "runs that finished: `fusebox suggest`";
+
 /// One value in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Effective {
@@ -74,8 +77,19 @@ pub fn set(policy: &Policy, who: Who<'_>) -> Vec<Effective> {
             || (it.action.is_none()
                 && beside.rates.iter().any(|rate| rate.limit.key == it.key && rate.layer == it.layer));
     }
+    set.iter_mut().for_each(|it| follow_learned(it, &rules));
     set.extend(observed(policy, who, beside));
     set
+}
+
+/// Puts what is learned in the place of a cap that it is lower than.
+fn follow_learned(it: &mut Effective, rules: &LimitSet) {
+    let is_it = |rule: &&LimitRule| rule.layer == Layer::Adaptive && rule.name() == *it.key;
+    if let Some(rule) = rules.limits.iter().find(is_it) {
+        let value = std::mem::replace(&mut it.value, number(rule.limit, rule.cap));
+        let path = std::mem::replace(&mut it.path, LEARNED.to_owned());
+        it.overridden.insert(0, Overridden { value, layer: std::mem::replace(&mut it.layer, rule.layer), path });
+    }
 }
 
 /// Returns the values of files that only observe.

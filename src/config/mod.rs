@@ -15,6 +15,7 @@ pub mod jsonc;
 pub mod key;
 pub mod keys;
 pub mod layers;
+pub mod learned_caps;
 pub mod limit_name;
 pub mod load;
 pub mod locks;

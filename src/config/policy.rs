@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 #[cfg(feature = "watch")]
 use crate::config::alerts;
 use crate::config::binding;
+use crate::config::learned_caps::LearnedCaps;
 use crate::config::locks::Locks;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
@@ -23,6 +24,7 @@ use crate::config::{discipline, layers, locks, observation, read, spawn, validat
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Billing, CostSource, Layer, Mode, OnError, OnLimit, OwnPrices};
+use crate::domain::session::MAIN;
 use crate::domain::team::TeamTerms;
 use crate::domain::unit::Unit;
 use crate::engine::limit_source::LimitSource;
@@ -57,6 +59,9 @@ pub struct Policy {
     /// Whether the person's own file refuses the repository's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refuses_repository: bool,
+    /// What is learned of past runs, where the person wants caps to follow it.
+    #[serde(default, skip_serializing_if = "LearnedCaps::is_empty")]
+    pub learned: LearnedCaps,
     /// The text of the person's own prices; empty where there are none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prices: String,
@@ -120,6 +125,11 @@ impl Policy {
     /// Returns which cost of a session the person reads first.
     pub fn cost_source(&self) -> CostSource {
         self.resolved(Who::Top).values().cost_source
+    }
+
+    /// Whether caps of runs follow what finished runs needed.
+    pub fn adaptive(&self) -> bool {
+        self.resolved(Who::Top).values().adaptive
     }
 
     /// Returns how the person's own prices count: they only raise the list's where the machine's owner or a team caps the cost, or a
@@ -254,8 +264,19 @@ impl Policy {
         self.has_policy_file
     }
 
-    /// Returns the rules of `who`, with those beside them that only observe.
+    /// Returns the rules of `who` as they are in force.
     fn rules(&self, who: Who<'_>, spawn: Option<&Document>) -> LimitSet {
+        let mut rules = self.configured(who, spawn);
+        match who {
+            Who::Agent(name) | Who::Declaring(name) => self.learned.lower(name, &mut rules),
+            Who::Main => self.learned.lower(MAIN, &mut rules),
+            Who::Top | Who::Session | Who::User | Who::Project => {}
+        }
+        rules
+    }
+
+    /// Returns the rules of `who` as they are configured, with those beside them that only observe.
+    fn configured(&self, who: Who<'_>, spawn: Option<&Document>) -> LimitSet {
         let documents: Vec<&Document> = match who {
             Who::Agent(name) | Who::Declaring(name) => self.documents(name, spawn),
             Who::Top | Who::Session | Who::Main | Who::User | Who::Project => self.documents.iter().collect(),

@@ -62,6 +62,8 @@ pub struct Resolved<'a> {
     pub spawn_may_loosen: bool,
     /// How the person pays; `None` where nobody says.
     pub billing: Option<Billing>,
+    /// Whether caps of runs follow what finished runs needed.
+    pub adaptive: bool,
     /// Which cost of a session is shown first.
     pub cost_source: CostSource,
     /// The models that plan; `None` where nobody says.
@@ -103,6 +105,7 @@ impl Default for Resolved<'_> {
             on_error: OnError::default(),
             spawn_may_loosen: false,
             billing: None,
+            adaptive: false,
             cost_source: CostSource::default(),
             planning: None,
             time_zone: None,

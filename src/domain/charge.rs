@@ -29,6 +29,8 @@ pub enum RecordKind {
     AgentOrphaned,
     /// A person ended a run.
     AgentStopped,
+    /// A cap follows what finished runs needed.
+    LimitAdapted,
     /// Something about the installation, the input or the state that a person should know.
     Notice,
 }
@@ -47,6 +49,7 @@ impl RecordKind {
             RecordKind::IncreaseWithdrawn => "INCREASE_WITHDRAWN",
             RecordKind::AgentOrphaned => "AGENT_ORPHANED",
             RecordKind::AgentStopped => "AGENT_STOPPED",
+            RecordKind::LimitAdapted => "LIMIT_ADAPTED",
             RecordKind::Notice => "NOTICE",
         }
     }

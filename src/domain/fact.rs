@@ -41,6 +41,8 @@ pub const OFF: FactKind = said("off:", "limits that are off", "off");
 pub const ZONE: FactKind = noted("zone", "the time zone of budgets");
 /// For how long detail is kept.
 pub const RETENTION: FactKind = noted("retention", "for how long detail is kept");
+/// What is learned of past runs.
+pub const LEARNED_CAPS: FactKind = noted("learned-caps", "the caps that past runs suggest");
 /// When a pruning was begun.
 pub const PRUNING: FactKind = noted("pruning", "when a pruning began");
 /// When a pruning was last done.
@@ -61,7 +63,7 @@ pub const TEAM_FILE: FactKind = noted("team-file:", "what a file of the team was
 pub const SEALS: FactKind = noted("seals", "how many facts there are");
 
 /// Every kind.
-pub const FACTS: [FactKind; 17] = [
+pub const FACTS: [FactKind; 18] = [
     CLIENT,
     FIRST_REQUEST,
     LATEST,
@@ -70,6 +72,7 @@ pub const FACTS: [FactKind; 17] = [
     OFF,
     ZONE,
     RETENTION,
+    LEARNED_CAPS,
     PRUNING,
     PRUNED,
     CLOSED,

@@ -142,10 +142,12 @@ pub enum Layer {
     Grant,
     /// The caps of a team, which its store keeps.
     Team,
+    /// What finished runs suggest, with `adaptive`.
+    Adaptive,
 }
 
 /// Every layer with its name and how a sentence calls it.
-pub const LAYERS: [(Layer, &str, &str); 9] = [
+pub const LAYERS: [(Layer, &str, &str); 10] = [
     (Layer::BuiltIn, "built-in", "Fusebox's built-in defaults"),
     (Layer::User, "user", "the user's fusebox.json"),
     (Layer::Project, "project", "the project's .claude/fusebox.json"),
@@ -155,6 +157,7 @@ pub const LAYERS: [(Layer, &str, &str); 9] = [
     (Layer::Managed, "managed", "the managed fusebox.json"),
     (Layer::Grant, "grant", "a person's grant"),
     (Layer::Team, "team", "the team's store"),
+    (Layer::Adaptive, "adaptive", "what finished runs needed"),
 ];
 
 impl Layer {

@@ -25,6 +25,7 @@ pub mod follow_up;
 pub mod given_answers;
 pub mod held_calls;
 pub mod ingest;
+pub mod learned_caps;
 pub mod limit_source;
 pub mod live_mods;
 pub mod load;

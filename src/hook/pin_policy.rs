@@ -17,7 +17,7 @@ use crate::domain::verdict::Finding;
 use crate::engine::lift_orders;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::client_lineage::{self, Known};
-use crate::hook::{nested_clients, policy, retention, settings_baseline, shared_budgets};
+use crate::hook::{learned_caps, nested_clients, policy, retention, settings_baseline, shared_budgets};
 use crate::install::client_extensions;
 use crate::install::place::Folders;
 use crate::install::settings_files;
@@ -169,6 +169,7 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     let trusted = store.is_trusted(&session.project)?;
     let (mut policy, problems) = load::load(env, &folder, trusted);
     policy.prices = pricing::text(env).0;
+    learned_caps::follow(store, &mut policy)?;
     tell_of_change(store, session, &policy)?;
     policy.zone = calendar::name_of_system(env.now().wall_ms);
     tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;

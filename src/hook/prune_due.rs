@@ -1,9 +1,10 @@
-//! When a hook has the state pruned: at the first start of a session in a day, in a process of its own.
+//! When a hook has the state pruned and caps learned: at the first start of a session in a day, in a process of its own.
 
 use std::path::Path;
 
 use crate::domain::event::{Event, EventKind};
 use crate::error::Result;
+use crate::hook::learned_caps;
 use crate::hook::retention::{BEGUN, begun, retention};
 use crate::platform::environment::Environment;
 use crate::platform::run_command::Program;
@@ -25,7 +26,7 @@ pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
     }
     let as_of = before.map_or(now, |(_, as_of)| now.min(as_of + STRIDE_MS));
     store.set_metadata(BEGUN, &serde_json::json!((now, as_of)).to_string())?;
-    Ok(before.is_some() && retention(store)?.is_some())
+    Ok(before.is_some() && (retention(store)?.is_some() || learned_caps::known(store)?.is_some()))
 }
 
 /// Begins a pruning in the background. Nothing waits for it, and where it cannot be begun another day will do.

@@ -13,7 +13,7 @@ use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{Ahead, figures_of_trip, short};
 
 /// Every kind of record with its name and its style.
-const KINDS: [(RecordKind, &str, Style); 11] = [
+const KINDS: [(RecordKind, &str, Style); 12] = [
     (RecordKind::AgentFailed, "AGENT_FAILED", Style::Red),
     (RecordKind::AgentPaused, "AGENT_PAUSED", Style::Yellow),
     (RecordKind::AgentWarning, "AGENT_WARNING", Style::Yellow),
@@ -24,6 +24,7 @@ const KINDS: [(RecordKind, &str, Style); 11] = [
     (RecordKind::IncreaseWithdrawn, "INCREASE_WITHDRAWN", Style::Yellow),
     (RecordKind::AgentOrphaned, "AGENT_ORPHANED", Style::Dim),
     (RecordKind::AgentStopped, "AGENT_STOPPED", Style::Red),
+    (RecordKind::LimitAdapted, "LIMIT_ADAPTED", Style::Plain),
     (RecordKind::Notice, "NOTICE", Style::Plain),
 ];
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::given::{BEGAN_MS, GivenTime};
 use crate::world::{TestWorld, with};
 
+mod adaptive;
 mod kept;
 
 /// The recorded session whose copies are the past, its id, and the id of its subagent.

@@ -130,6 +130,19 @@ pub const KEYS: &[Key] = &[
         ..Key::PLAIN
     },
     Key {
+        name: "adaptive",
+        setter: Setter::Owner,
+        takes: Takes::One(ValueType::Flag),
+        apply: Apply::Value(|to, said, _| assign(&mut to.adaptive, said.value.as_flag())),
+        default: || json!(false),
+        doc: "Whether the caps of runs follow what finished runs needed. Once a day the cap of each limit that `fusebox suggest` knows is \
+              set to what the runs in the state suggest, for each agent type with at least 20 finished ones. It is lowered at most: what \
+              is configured is never passed. Sessions take it when they start, and `fusebox log` has each change. Only the user's and the \
+              managed file can set it.",
+        example: "true",
+        ..Key::PLAIN
+    },
+    Key {
         name: "spawn_may_loosen",
         setter: Setter::Owner,
         takes: Takes::One(ValueType::Flag),

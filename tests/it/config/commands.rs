@@ -94,6 +94,7 @@ fn show_covers_every_scope() {
       on_error                  "allow"                                built-in
       billing                   "tokens"                               built-in
       cost_source               "counted"                              built-in
+      adaptive                  false                                  built-in
       spawn_may_loosen          false                                  built-in
       roles                     {"planning": ["*opus*", "*fable*",     built-in
                                 "*mythos*"]}

@@ -1,0 +1,121 @@
+//! Caps that finished runs suggest: with `adaptive` they hold where they are tighter than what is configured.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::limit::Limit;
+use crate::domain::limit_set::LimitSet;
+use crate::domain::policy::Layer;
+use crate::limits::REGISTRY;
+
+/// The caps of each agent type by the limit's key, in the limit's base unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LearnedCaps {
+    types: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// A cap that is another one than before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CapChange<'a> {
+    /// Whose it is.
+    pub agent_type: &'a str,
+    /// The limit.
+    pub limit: &'static Limit,
+    /// What it was; `None` where there was none.
+    pub before: Option<u64>,
+    /// What it is; `None` where there is none any more.
+    pub now: Option<u64>,
+}
+
+impl LearnedCaps {
+    /// Whether nothing is learned.
+    pub fn is_empty(&self) -> bool {
+        self.types.is_empty()
+    }
+
+    /// Sets a cap.
+    pub fn set(&mut self, agent_type: &str, limit: &Limit, cap: u64) {
+        self.types.entry(agent_type.to_owned()).or_default().insert(limit.key.to_owned(), cap);
+    }
+
+    /// Lowers the caps of an agent type to what is learned of it. It adds no limit, and raises none; what the managed file sets stays.
+    pub fn lower(&self, agent_type: &str, rules: &mut LimitSet) {
+        let Some(learned) = self.types.get(agent_type) else { return };
+        for rule in rules.limits.iter_mut().filter(|rule| rule.of.is_none() && !rule.locked) {
+            let lower = learned.get(rule.limit.key).filter(|cap| **cap < rule.cap && rule.layer != Layer::Managed);
+            if let Some(cap) = lower {
+                (rule.cap, rule.layer) = (*cap, Layer::Adaptive);
+            }
+        }
+    }
+
+    /// Returns what is not as it was.
+    pub fn changes<'a>(&'a self, before: &'a LearnedCaps) -> Vec<CapChange<'a>> {
+        let mut names: Vec<&String> = self.types.keys().chain(before.types.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let cap = |caps: &LearnedCaps, name: &str, limit: &Limit| caps.types.get(name)?.get(limit.key).copied();
+        let of_type = |name: &'a String| {
+            REGISTRY.iter().copied().map(move |limit| CapChange {
+                agent_type: name,
+                limit,
+                before: cap(before, name, limit),
+                now: cap(self, name, limit),
+            })
+        };
+        names.into_iter().flat_map(of_type).filter(|change| change.before != change.now).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::limit_set::LimitRule;
+    use crate::domain::policy::{Action, Billing};
+
+    #[test]
+    fn a_cap_is_lowered_and_never_raised() {
+        let limit = Limit::find("max_turns").unwrap();
+        let mut learned = LearnedCaps::default();
+        learned.set("builder", limit, 6);
+        for (name, cap, layer, locked, after) in [
+            ("builder", 25, Layer::User, false, (6, Layer::Adaptive)),
+            ("builder", 25, Layer::Spawn, false, (6, Layer::Adaptive)),
+            ("builder", 6, Layer::User, false, (6, Layer::User)),
+            ("builder", 4, Layer::User, false, (4, Layer::User)),
+            ("builder", 25, Layer::Managed, false, (25, Layer::Managed)),
+            ("builder", 25, Layer::BuiltIn, true, (25, Layer::BuiltIn)),
+            ("another", 25, Layer::User, false, (25, Layer::User)),
+        ] {
+            let (action, billing) = (Action::Terminate, Billing::default());
+            let rule = LimitRule { limit, cap, action, layer, increase: 5, of: None, locked, billing };
+            let mut rules = LimitSet { limits: vec![rule], ..LimitSet::default() };
+            learned.lower(name, &mut rules);
+            assert_eq!((rules.limits[0].cap, rules.limits[0].layer), after, "{name} {cap} {layer}");
+        }
+        let mut none = LimitSet::default();
+        learned.lower("builder", &mut none);
+        assert_eq!(none, LimitSet::default());
+    }
+
+    #[test]
+    fn each_change_is_told_once() {
+        let (turns, cost) = (Limit::find("max_turns").unwrap(), Limit::find("max_cost_usd").unwrap());
+        let (mut before, mut now) = (LearnedCaps::default(), LearnedCaps::default());
+        before.set("a", turns, 6);
+        before.set("b", turns, 6);
+        now.set("a", turns, 8);
+        now.set("a", cost, 10);
+        let told: Vec<_> =
+            now.changes(&before).iter().map(|it| (it.agent_type, it.limit.key, it.before, it.now)).collect();
+        let expected = [
+            ("a", "max_turns", Some(6), Some(8)),
+            ("a", "max_cost_usd", None, Some(10)),
+            ("b", "max_turns", Some(6), None),
+        ];
+        assert!(told.len() == 3 && expected.iter().all(|change| told.contains(change)), "{told:?}");
+        assert_eq!(now.changes(&now), []);
+    }
+}
