@@ -15,6 +15,7 @@ mod race;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use fixture::{Event, Fixture, static_binary};
@@ -47,7 +48,7 @@ fn every_limit() -> String {
 /// One call, small and large, against the least that a process costs.
 fn calls(plain: &Fixture, fixture: &Fixture, findings: &mut Findings) {
     let nothing = empty_binary(fixture);
-    let contenders: [Contender; 7] = [
+    let contenders: [Contender; 8] = [
         ("`/bin/true`", Box::new(|| time(&mut fixture.command("/bin/true"), b""))),
         ("an empty static binary", Box::new(|| time(&mut fixture.command(&nothing), b""))),
         ("PreToolUse, 2 KB, every limit on", Box::new(|| call(fixture, Event::PreToolUse, SMALL))),
@@ -55,6 +56,7 @@ fn calls(plain: &Fixture, fixture: &Fixture, findings: &mut Findings) {
         ("SubagentStop, 2 KB, every limit on", Box::new(|| subagent_stop(fixture))),
         ("PreToolUse, 50 KB, every limit on", Box::new(|| call(fixture, Event::PreToolUse, LARGE))),
         ("PreToolUse, 2 KB, the default limits", Box::new(|| call(plain, Event::PreToolUse, SMALL))),
+        ("the status line, every limit on", Box::new(|| status_line(fixture))),
     ];
     let times = race("one call", rounds(300), &contenders);
     let [truth, empty, small, stop, large, default] = [0, 1, 2, 4, 5, 6].map(|at| times[at]);
@@ -73,9 +75,23 @@ fn calls(plain: &Fixture, fixture: &Fixture, findings: &mut Findings) {
     findings.bar("a call with every limit on, × `/bin/true`", small.median / truth.median, AtMost(1.8));
     findings.bar("a SubagentStop with every limit on, × `/bin/true`", stop.median / truth.median, AtMost(1.8));
     findings.bar("a call of 50 KB, × one of 2 KB", large.median / small.median, AtMost(1.2));
+    findings.bar("the status line, ms", times[7].median, AtMost(5.0));
     let found = format!("{:.2} ms; `/bin/true` takes {:.2} ms", small.median, truth.median);
     findings.sum_up("one hook call, every limit on, 10,000 sessions in the database", &found);
 }
+
+/// The line below the prompt, as the client asks for it: with a total that has grown and the windows of a plan.
+fn status_line(fixture: &Fixture) -> Duration {
+    let total = 1_000_000 + LINES.fetch_add(1, Ordering::Relaxed);
+    let told = serde_json::json!({"session_id": fixture.session(), "version": "2.1.330",
+        "cost": {"total_cost_usd": f64::from(total) / 1e9},
+        "rate_limits": {"five_hour": {"used_percentage": 42.7, "resets_at": 4_000_000_000_u64}}});
+    let mut command = fixture.command(fixture.hook_command().get_program());
+    time(command.arg("statusline"), told.to_string().as_bytes())
+}
+
+/// How many lines were asked for.
+static LINES: AtomicU32 = AtomicU32::new(0);
 
 fn subagent_stop(fixture: &Fixture) -> Duration {
     fixture.hook(Event::SubagentStart, SMALL);
