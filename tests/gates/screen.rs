@@ -1,0 +1,126 @@
+//! The live screen's share of a processor, beside fifty agents at work of which one makes a call each second.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::scene::{Scene, feed, static_binary};
+
+const AGENTS: u64 = 50;
+/// For how long the screen is watched, in seconds; one call is made in each.
+const SECONDS: u64 = 20;
+/// The most per cent of one processor.
+const MOST_PERCENT: f64 = 2.0;
+
+#[test]
+fn the_screen_stays_within_its_share_of_a_processor() {
+    let scene = Scene::empty(&static_binary());
+    tell(&scene, "SessionStart", r#""source":"startup""#);
+    tell(&scene, "UserPromptSubmit", r#""prompt":"go""#);
+    (1..=AGENTS).for_each(|agent| tell(&scene, "SubagentStart", &of_agent(agent)));
+    let mut screen = Screen::open(&scene);
+    screen.sees("51 agents at work");
+    // What it read when it began is no part of its share.
+    screen.follow_until(Instant::now() + Duration::from_secs(2));
+    let (before, began) = (screen.ticks(), Instant::now());
+    for second in 1..=SECONDS {
+        let (agent, id) = (second % AGENTS + 1, format!(r#""tool_use_id":"t{second}""#));
+        let call = format!(r#"{},"tool_name":"Bash","tool_input":{{"command":"make"}},{id}"#, of_agent(agent));
+        tell(&scene, "PreToolUse", &call);
+        scene.write_transcript(4 << 10);
+        tell(&scene, "PostToolUse", &format!(r#"{call},"tool_response":{{"stdout":"{second}"}}"#));
+        screen.follow_until(began + Duration::from_secs(second));
+    }
+    let spent = (screen.ticks() - before) as f64 / ticks_a_second();
+    let percent = 100.0 * spent / began.elapsed().as_secs_f64();
+    println!(
+        "| per cent of a processor that the live screen takes, 50 agents, a call a second | {percent:.1} | {MOST_PERCENT} |"
+    );
+    assert!(percent < MOST_PERCENT, "the screen takes {percent:.1} % of a processor, less than {MOST_PERCENT} %");
+}
+
+fn of_agent(number: u64) -> String {
+    format!(r#""agent_id":"a{number}","agent_type":"developer""#)
+}
+
+/// Tells the hook of an event of the session.
+fn tell(scene: &Scene, name: &str, rest: &str) {
+    let (session, project) = (scene.session(), scene.path("project"));
+    let transcript = scene.path(&format!("home/.claude/projects/-project/{session}.jsonl"));
+    let input = format!(
+        r#"{{"session_id":"{session}","transcript_path":"{}","cwd":"{}","prompt_id":"p1","hook_event_name":"{name}",{rest}}}"#,
+        transcript.display(),
+        project.display(),
+    );
+    let output = feed(&mut scene.hook_command(), input.as_bytes());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && !said.contains("deny"), "{name}: {said}");
+}
+
+/// The screen in a terminal of `script`.
+struct Screen {
+    script: Child,
+    bytes: Receiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Screen {
+    fn open(scene: &Scene) -> Screen {
+        let program = scene.hook_command().get_program().to_string_lossy().into_owned();
+        let line = format!("stty rows 40 cols 100; echo \"pid $$ end\"; exec '{program}' status --watch");
+        let mut command = Command::new("script");
+        command.args(["-qfc", &line, "/dev/null"]).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.env("HOME", scene.path("home")).env("FUSEBOX_HOME", scene.path("state")).env("TERM", "xterm");
+        command.current_dir(scene.path("project")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut script = command.spawn().unwrap();
+        let mut out = script.stdout.take().unwrap();
+        let (sends, bytes) = mpsc::channel();
+        thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = out.read(&mut piece) {
+                let _gone = sends.send(piece[..length].to_vec());
+            }
+        });
+        Screen { script, bytes, seen: String::new() }
+    }
+
+    /// Waits until the screen has shown a text.
+    fn sees(&mut self, text: &str) {
+        while !self.seen.contains(text) {
+            let piece = self.bytes.recv_timeout(Duration::from_secs(20));
+            self.seen += &String::from_utf8_lossy(&piece.unwrap_or_else(|_| panic!("`{text}` does not come")));
+        }
+    }
+
+    /// Takes what the screen draws, until a moment.
+    fn follow_until(&mut self, end: Instant) {
+        while let Some(left) = end.checked_duration_since(Instant::now()) {
+            let piece = self.bytes.recv_timeout(left);
+            assert_ne!(piece, Err(RecvTimeoutError::Disconnected), "the screen has ended");
+        }
+    }
+
+    /// Returns the time of processors that the screen has had so far, in ticks.
+    fn ticks(&self) -> u64 {
+        let pid = self.seen.split("pid ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        // The name before them may hold spaces.
+        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+        [fields[11], fields[12]].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ended = self.script.kill();
+        let _ended = self.script.wait();
+    }
+}
+
+fn ticks_a_second() -> f64 {
+    let said = Command::new("getconf").arg("CLK_TCK").output().unwrap().stdout;
+    String::from_utf8(said).unwrap().trim().parse().unwrap()
+}
