@@ -70,10 +70,25 @@ fn main() {
             slowness.push(format!("{} {slower:.1} ×", scanner.name));
         }
     }
+    table += &replayed(folder.path(), &written, &mut findings);
     page::section("scan", &table);
     let found = format!("{:.0} ms; longer: {}", times[0].median, slowness.join(", "));
     findings.sum_up("100 MB of transcripts priced, without any state", &found);
     findings.write();
+}
+
+/// The same files played through a policy: `fusebox replay`, warm. Returns its row.
+fn replayed(home: &Path, written: &tree::Written, findings: &mut Findings) -> String {
+    let binary = static_binary();
+    let play = || {
+        let mut command = Command::new(&binary);
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", home).env("TZ", "UTC");
+        time(command.args(["replay", "--json"]), b"")
+    };
+    let took = race("a replay", rounds(15), &[("Fusebox", Box::new(play))])[0].median;
+    let speed = written.bytes as f64 / 1e3 / took;
+    findings.bar("a replay, MB/s", speed, AtLeast(1000.0));
+    format!("| Fusebox | `fusebox replay --json` | {took:.1} | {speed:.0} | |\n")
 }
 
 /// Runs a scanner and returns what it says was spent.
