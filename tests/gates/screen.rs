@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::scene::{Scene, feed, static_binary};
+use crate::fixture::{Fixture, feed, static_binary};
 
 const AGENTS: u64 = 50;
 /// For how long the screen is watched, in seconds; one call is made in each.
@@ -17,11 +17,11 @@ const MOST_PERCENT: f64 = 2.0;
 
 #[test]
 fn the_screen_stays_within_its_share_of_a_processor() {
-    let scene = Scene::empty(&static_binary());
-    tell(&scene, "SessionStart", r#""source":"startup""#);
-    tell(&scene, "UserPromptSubmit", r#""prompt":"go""#);
-    (1..=AGENTS).for_each(|agent| tell(&scene, "SubagentStart", &of_agent(agent)));
-    let mut screen = Screen::open(&scene);
+    let fixture = Fixture::empty(&static_binary());
+    tell(&fixture, "SessionStart", r#""source":"startup""#);
+    tell(&fixture, "UserPromptSubmit", r#""prompt":"go""#);
+    (1..=AGENTS).for_each(|agent| tell(&fixture, "SubagentStart", &of_agent(agent)));
+    let mut screen = Screen::open(&fixture);
     screen.sees("51 agents at work");
     // What it read when it began is no part of its share.
     screen.follow_until(Instant::now() + Duration::from_secs(2));
@@ -29,9 +29,9 @@ fn the_screen_stays_within_its_share_of_a_processor() {
     for second in 1..=SECONDS {
         let (agent, id) = (second % AGENTS + 1, format!(r#""tool_use_id":"t{second}""#));
         let call = format!(r#"{},"tool_name":"Bash","tool_input":{{"command":"make"}},{id}"#, of_agent(agent));
-        tell(&scene, "PreToolUse", &call);
-        scene.write_transcript(4 << 10);
-        tell(&scene, "PostToolUse", &format!(r#"{call},"tool_response":{{"stdout":"{second}"}}"#));
+        tell(&fixture, "PreToolUse", &call);
+        fixture.write_transcript(4 << 10);
+        tell(&fixture, "PostToolUse", &format!(r#"{call},"tool_response":{{"stdout":"{second}"}}"#));
         screen.follow_until(began + Duration::from_secs(second));
     }
     let spent = (screen.ticks() - before) as f64 / ticks_a_second();
@@ -47,15 +47,15 @@ fn of_agent(number: u64) -> String {
 }
 
 /// Tells the hook of an event of the session.
-fn tell(scene: &Scene, name: &str, rest: &str) {
-    let (session, project) = (scene.session(), scene.path("project"));
-    let transcript = scene.path(&format!("home/.claude/projects/-project/{session}.jsonl"));
+fn tell(fixture: &Fixture, name: &str, rest: &str) {
+    let (session, project) = (fixture.session(), fixture.path("project"));
+    let transcript = fixture.path(&format!("home/.claude/projects/-project/{session}.jsonl"));
     let input = format!(
         r#"{{"session_id":"{session}","transcript_path":"{}","cwd":"{}","prompt_id":"p1","hook_event_name":"{name}",{rest}}}"#,
         transcript.display(),
         project.display(),
     );
-    let output = feed(&mut scene.hook_command(), input.as_bytes());
+    let output = feed(&mut fixture.hook_command(), input.as_bytes());
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && !said.contains("deny"), "{name}: {said}");
 }
@@ -68,13 +68,13 @@ struct Screen {
 }
 
 impl Screen {
-    fn open(scene: &Scene) -> Screen {
-        let program = scene.hook_command().get_program().to_string_lossy().into_owned();
+    fn open(fixture: &Fixture) -> Screen {
+        let program = fixture.hook_command().get_program().to_string_lossy().into_owned();
         let line = format!("stty rows 40 cols 100; echo \"pid $$ end\"; exec '{program}' status --watch");
         let mut command = Command::new("script");
         command.args(["-qfc", &line, "/dev/null"]).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        command.env("HOME", scene.path("home")).env("FUSEBOX_HOME", scene.path("state")).env("TERM", "xterm");
-        command.current_dir(scene.path("project")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.env("HOME", fixture.path("home")).env("FUSEBOX_HOME", fixture.path("state")).env("TERM", "xterm");
+        command.current_dir(fixture.path("project")).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut script = command.spawn().unwrap();
         let mut out = script.stdout.take().unwrap();
         let (sends, bytes) = mpsc::channel();

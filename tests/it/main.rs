@@ -15,6 +15,7 @@ mod budgets;
 mod calendar;
 #[cfg(target_os = "linux")]
 mod channels;
+mod ci;
 mod client_folders;
 mod client_servers;
 mod client_starts;
