@@ -108,6 +108,7 @@ mod teammates;
 mod terminal;
 mod tidy;
 mod told_total;
+mod true_numbers;
 mod uninstall;
 mod untied_agents;
 mod unwatched;
