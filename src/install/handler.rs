@@ -5,17 +5,25 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::messages::to_people;
 use crate::wire::events::{EventName, EventRow};
 
 /// What a shared settings file runs: it does nothing on a machine without Fusebox, and hands its answer and exit code on.
 pub const GUARDED_LINE: &str = "command -v fusebox >/dev/null 2>&1 || exit 0; exec fusebox hook";
 
-/// The same where a session starts: on a machine without Fusebox it says so.
-pub const GUARDED_START: &str = concat!(
-    "command -v fusebox >/dev/null 2>&1 || { echo '{\"systemMessage\":\"This repository limits its coding agents with ",
-    "Fusebox, and there is none on your PATH: nothing is limited here. Install it, or ask whoever keeps .claude/fusebox.json.",
-    "\"}'; exit 0; }; exec fusebox hook"
-);
+/// The file in the client's folder that a machine without Fusebox has once its person was told so.
+pub const TOLD_MISSING: &str = "fusebox-is-missing";
+
+/// Returns the same where a session starts: on a machine without Fusebox it says so once, where somebody reads it. What it cannot
+/// write down it says again.
+pub fn guarded_start() -> String {
+    format!(
+        "command -v fusebox >/dev/null 2>&1 || {{ told=\"${{CLAUDE_CONFIG_DIR:-$HOME/.claude}}/{TOLD_MISSING}\"; [ -e \"$told\" ] || \
+         {{ echo '{{\"systemMessage\":\"{}\"}}'; case \"$CLAUDE_CODE_SESSION_ATTENDED$CLAUDE_CODE_ENTRYPOINT\" in 0*|sdk*) ;; \
+         *) {{ true >\"$told\"; }} 2>/dev/null;; esac; }}; exit 0; }}; exec fusebox hook",
+        to_people::program_missing()
+    )
+}
 
 /// How the prompt of our judge begins, by which it is recognised again.
 const JUDGE_BEGINS: &str = "Fusebox asks you to judge";
@@ -98,7 +106,8 @@ impl Wanted {
                 handler.insert("args".into(), json!(["hook"]));
             }
             Launch::Guarded => {
-                let line = if row.event == EventName::SessionStart { GUARDED_START } else { GUARDED_LINE };
+                let is_start = row.event == EventName::SessionStart;
+                let line = if is_start { guarded_start() } else { GUARDED_LINE.to_owned() };
                 handler.insert("command".into(), json!(line));
             }
         }

@@ -121,6 +121,11 @@ messages! {
     yes_by_nobody(limit = "max_cost_usd", next = next(grant, "5f0c1d2e"))
         => "nothing shows that a person answered the dialog about {limit}: nothing is granted, nobody is asked any more. {next}";
 
+    /// A session starts in a repository whose shared hooks name Fusebox, on a machine that has none. Once, by the hooks' own line.
+    program_missing()
+        => "This repository limits its agents with Fusebox, which is not on your PATH: nothing is limited. Get it by \
+            `npm install -g fusebox-cli`, or ask whoever keeps .claude/fusebox.json.";
+
     /// At the end of `fusebox run`: its main agent was stopped.
     run_stopped(why = "tool calls 200/200 (max_turns, project)", next = next(explain, "5f0c1d2e"))
         => "stopped: {why}; the work is partial. {next}";

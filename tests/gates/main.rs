@@ -12,6 +12,7 @@ mod screen;
 #[path = "../../benches/tree.rs"]
 mod tree;
 mod walk;
+mod without_fusebox;
 
 use std::process::Output;
 use std::{env, fs};

@@ -1,6 +1,6 @@
 //! What `init` and `uninstall` do around the settings: who may, what is said, what lies beside.
 
-use fusebox::install::handler::{GUARDED_LINE, GUARDED_START, Judge, Launch, OnFailure, Wanted};
+use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
 use fusebox::install::hooks;
 
 use crate::world::{TestWorld, check_current};
@@ -229,23 +229,6 @@ fn a_judge_is_put_in_once_and_taken_out_again() {
     world.write(LOCAL, judged.replacen('{', "{\n  \"model\": \"opus\",", 1));
     let _said = world.run(&["uninstall"]).ok();
     assert_eq!(world.read(LOCAL).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
-}
-
-/// The lines for everybody: fusebox's own answer and exit code where there is one. Where there is none, the first says so.
-#[test]
-fn the_shared_lines_do_nothing_without_fusebox() {
-    let world = TestWorld::new();
-    let empty = world.path("bin").display().to_string();
-    let run = |line: &str, path: &str| world.program("/bin/sh", &["-c", line]).env("PATH", path).stdin("in").run();
-    insta::assert_snapshot!(run(GUARDED_LINE, &empty), @"[exit 0]");
-    insta::assert_snapshot!(run(GUARDED_START, &empty), @r#"
-    {"systemMessage":"This repository limits its coding agents with Fusebox, and there is none on your PATH: nothing is limited here. Install it, or ask whoever keeps .claude/fusebox.json."}
-    [exit 0]
-    "#);
-    world.script("bin/fusebox", "echo \"$1:\"; cat; exit 7");
-    for line in [GUARDED_LINE, GUARDED_START] {
-        assert_eq!(run(line, &format!("{empty}:/bin:/usr/bin")).to_string(), "hook:\nin[exit 7]", "{line}");
-    }
 }
 
 #[test]

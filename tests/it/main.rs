@@ -91,6 +91,7 @@ mod schedules;
 mod screen;
 mod senders;
 mod setup;
+mod shared_hooks;
 mod shared_state;
 mod sources;
 mod state;

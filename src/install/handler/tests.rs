@@ -16,6 +16,7 @@ fn ours_is_told_from_others() {
     check(r#"{"type":"command","command":"/opt/fusebox/other","args":["hook"]}"#, false);
     // shell form
     check(&json!({ "type": "command", "command": GUARDED_LINE }).to_string(), true);
+    check(&json!({ "type": "command", "command": guarded_start() }).to_string(), true);
     check(r#"{"command":"command -v fusebox >/dev/null && exec fusebox hook"}"#, true);
     check(r#"{"command":"fusebox hook"}"#, true);
     check(r#"{"command":"\"/my tools/fusebox\" hook"}"#, true);

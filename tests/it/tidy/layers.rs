@@ -42,7 +42,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
         ],
     ),
     ("upkeep", &["calendar", "domain", "engine", "error", "hook", "platform", "store", "transcript"]),
-    ("install", &["config", "domain", "error", "platform", "replay", "store", "ui", "wire"]),
+    ("install", &["config", "domain", "error", "messages", "platform", "replay", "store", "ui", "wire"]),
     ("doctor", &["config", "domain", "error", "hook", "install", "platform", "pricing", "store", "ui", "wire"]),
     (
         "cmd",
