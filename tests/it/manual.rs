@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Command, CommandFactory};
 
-use fusebox::cmd::Cli;
+use fusebox::cmd::{Cli, help};
 
 use crate::state::with_shop;
 use crate::world::{TestWorld, check_current};
@@ -25,7 +25,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 from `fusebox run` where a limit 
 /// Writes a heading and the help of a command.
 fn section(command: &Command) -> String {
     let name = command.get_name().to_owned();
-    let command = command.clone().term_width(WIDTH).bin_name(format!("fusebox {name}"));
+    let command = help::fitted(command.clone(), WIDTH).bin_name(format!("fusebox {name}"));
     let help = command.disable_help_flag(true).disable_version_flag(true).render_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     format!("\n## fusebox {name}\n\n```\n{}\n```\n", lines.join("\n").trim_end())
