@@ -39,10 +39,17 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Show every value in force, with its source and what it replaced
+    #[command(after_help = "\
+Examples:
+  fusebox config show
+  fusebox config show --agent developer   the limits of one agent type
+  fusebox config show --json              for a program")]
     Show(ShowArgs),
     /// Show all that is wrong; exit with 1 where something is ignored
+    #[command(after_help = "Examples:\n  fusebox config check")]
     Check,
     /// Print the JSON schema of fusebox.json
+    #[command(after_help = "Examples:\n  fusebox config schema >schema.json   for an editor")]
     Schema,
 }
 

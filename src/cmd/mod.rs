@@ -160,6 +160,9 @@ pub enum Command {
     /// Print the line below Claude Code's prompt: JSON on stdin (the client runs this; see `init --statusline`)
     Statusline(statusline::Args),
     /// Answer one hook call: JSON on stdin, JSON or nothing on stdout (the client runs this)
+    #[command(after_help = "\
+Examples:
+  fusebox hook <event.json   what the client does, with an event of docs/events.md in the file")]
     Hook,
 }
 

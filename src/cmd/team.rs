@@ -40,6 +40,10 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Make the tables of the store where they are missing, and a team
+    #[command(after_help = "\
+Examples:
+  fusebox team init core
+  fusebox team init core --time-zone Europe/Berlin")]
     Init {
         /// The team's name
         team: String,
@@ -48,19 +52,27 @@ enum Command {
         time_zone: String,
     },
     /// Have a team's caps bind the sessions of this machine, and tell it what they spend
+    #[command(after_help = "Examples:\n  fusebox team join core")]
     Join {
         /// The team's name
         team: String,
     },
     /// Have this machine take part no longer
+    #[command(after_help = "Examples:\n  fusebox team leave")]
     Leave,
     /// Tell the team what this machine has spent since the last time, and ask for what it may spend
+    #[command(after_help = "Examples:\n  fusebox team sync")]
     Sync {
         /// For a hook
         #[arg(long, hide = true)]
         background: bool,
     },
     /// Let a login of the database take part
+    #[command(after_help = "\
+Examples:
+  fusebox team invite bob
+  fusebox team invite alice --admin
+  fusebox team invite bob --remove")]
     Invite {
         /// The login
         login: String,
@@ -72,14 +84,20 @@ enum Command {
         remove: bool,
     },
     /// List who takes part
+    #[command(after_help = "Examples:\n  fusebox team members")]
     Members,
     /// Say whom people ask whose agents are stopped
+    #[command(after_help = "Examples:\n  fusebox team contact 'alice, in #agents'")]
     Contact {
         /// A name, an address, a channel: what a stopped agent's person reads
         #[arg(value_name = "TEXT")]
         contact: String,
     },
     /// Put logins into a group, or take them out; without either show who is in it
+    #[command(after_help = "\
+Examples:
+  fusebox team group backend --add bob --add carol
+  fusebox team group backend                         show who is in it")]
     Group {
         /// The group's name
         name: String,
@@ -91,6 +109,11 @@ enum Command {
         remove: Vec<String>,
     },
     /// Set caps: day=50 week=200 month=1000, or month=none
+    #[command(after_help = "\
+Examples:
+  fusebox team limit month=1000
+  fusebox team limit day=20 month=200 --each-user
+  fusebox team limit month=none --user bob")]
     Limit {
         /// A period, and US dollars or `none`
         #[arg(required = true, value_name = "PERIOD=USD")]
@@ -109,6 +132,10 @@ enum Command {
         project: Option<String>,
     },
     /// Raise a cap until its current period is over: of a login, or without one the team's
+    #[command(after_help = "\
+Examples:
+  fusebox team grant bob +5
+  fusebox team grant +50 --period month")]
     Grant {
         /// The login, and how many US dollars more
         #[arg(required = true, num_args = 1..=2, value_names = ["LOGIN", "+USD"])]
@@ -118,14 +145,23 @@ enum Command {
         period: Option<CapPeriod>,
     },
     /// Give up what a lost machine's expired leases hold; `team status` names them
+    #[command(after_help = "\
+Examples:
+  fusebox team write-off 3f2a91
+  fusebox team write-off 3f2a91/7   one lease of it")]
     WriteOff {
         /// The beginning of the machine's id; with /NUMBER one lease of it
         #[arg(value_name = "MACHINE[/LEASE]")]
         what: String,
     },
     /// Show the caps that bind you, and what is spent of each
+    #[command(after_help = "Examples:\n  fusebox team status")]
     Status,
     /// Show what was spent: an admin sees all of the team, a member what is theirs
+    #[command(after_help = "\
+Examples:
+  fusebox team report
+  fusebox team report --by project --days 7")]
     Report {
         /// What it is summed by
         #[arg(long, value_enum, default_value_t = Grouping::User)]

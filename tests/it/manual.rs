@@ -61,13 +61,41 @@ fn every_command_shows_examples_and_the_clients_own_is_the_last() {
     let commands: Vec<&Command> =
         program.get_subcommands().filter(|command| command.get_name() != "help" && !command.is_hide_set()).collect();
     assert_eq!(commands.last().map(|command| command.get_name()), Some("hook"));
-    let has_examples = |command: &Command| {
-        let mut help = section(command);
-        help.extend(command.get_subcommands().map(section));
-        help.contains("Examples:\n  fusebox ")
-    };
-    let without = commands.iter().filter(|it| it.get_name() != "hook" && !has_examples(it));
-    assert_eq!(without.map(|it| it.get_name()).collect::<Vec<_>>(), Vec::<&str>::new());
+    let without = commands.iter().flat_map(|command| without_examples(command, "fusebox")).collect::<Vec<_>>();
+    assert_eq!(without, Vec::<String>::new());
+}
+
+/// Returns the commands without examples, this one and those below it; where those have some, it needs none.
+fn without_examples(command: &Command, above: &str) -> Vec<String> {
+    let name = format!("{above} {}", command.get_name());
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let of_below: Vec<&Command> = command.get_subcommands().filter(|it| it.get_name() != "help").collect();
+    let is_shown = help.contains("Examples:\n  ") && help.contains(&format!("\n  {name}")) || !of_below.is_empty();
+    let below = of_below.into_iter().flat_map(|below| without_examples(below, &name));
+    (!is_shown).then(|| name.clone()).into_iter().chain(below).collect()
+}
+
+/// Returns the examples of a command and of those below it.
+fn examples(command: &Command) -> Vec<String> {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let lines = help.split("Examples:\n").nth(1).unwrap_or_default().lines();
+    let of_it = lines.take_while(|line| line.starts_with("  ")).map(|line| line.trim().to_owned());
+    of_it.chain(command.get_subcommands().flat_map(examples)).collect()
+}
+
+#[test]
+fn every_example_is_understood() {
+    let program = Cli::command();
+    let all: Vec<String> = program.get_subcommands().flat_map(examples).collect();
+    assert!(all.len() > 60, "{}", all.len());
+    for example in all {
+        let command = example.split("  ").next().unwrap();
+        let command = command.split(['>', '<', '|']).next().unwrap();
+        let Some(words) = shlex::split(command).filter(|words| words[0] == "fusebox") else { continue };
+        if let Err(cause) = Cli::command().try_get_matches_from(words) {
+            panic!("{example}: {cause}");
+        }
+    }
 }
 
 #[test]
