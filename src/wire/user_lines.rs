@@ -15,7 +15,7 @@ use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 use crate::ui::formats::counted;
 use crate::ui::style::tokens;
-use crate::wire::messages::{Ahead, bare, because, figures_of_trip, orders, pair, passes_for_team, short};
+use crate::wire::messages::{Ahead, ahead_of_trip, bare, because, orders, pair, passes_for_team, short};
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
 pub fn by_layer(finding: &Finding) -> String {
@@ -51,11 +51,11 @@ fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'st
         (Unit::Switch, subject) => format!("{subject} {by}"),
         (_, subject) if finding.scope == Scope::Team => format!("{subject} {by}{}", passes_for_team(&finding.frees)),
         (_, "") => {
-            let used = used_of(finding, limit);
+            let (used, to_come) = (pair(limit, finding.used, finding.cap), to_come(finding, limit));
             let no = if finding.declined { ", answered with No" } else { "" };
             // A long key says the period.
             let until = if is_long(finding) { String::new() } else { until(&finding.frees) };
-            format!("{}{over} {used}{until}{no} {by}", label(finding, limit))
+            format!("{}{over} {used}{until}{to_come}{no} {by}", label(finding, limit))
         }
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", label(finding, limit), pair(limit, finding.used, finding.cap))
@@ -66,8 +66,13 @@ fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'st
 
 /// Returns what is used of a limit and what is to come: `4.81/10.00 USD + 7.22 for 2 requests to come`.
 fn used_of(finding: &Finding, limit: &Limit) -> String {
+    pair(limit, finding.used, finding.cap) + &to_come(finding, limit)
+}
+
+/// Returns what is to come: ` + 7.22 for 2 requests to come`.
+fn to_come(finding: &Finding, limit: &Limit) -> String {
     let ahead = Ahead { amount: finding.ahead, requests: finding.requests_ahead };
-    figures_of_trip(limit, finding.used, finding.cap, ahead)
+    ahead_of_trip(limit, finding.used, finding.cap, ahead)
 }
 
 /// Says when a budget begins anew, in the configured time zone.

@@ -123,7 +123,7 @@ fn three_sessions_in_two_repositories_share_a_users_day() {
     // Five responses of 0.00584 USD fit into 0.03 USD.
     assert_eq!(work(&mut clients), 5);
     let later = Client::start(&world, "s4", "two", (budget(30), LimitSet::default()));
-    assert_snapshot!(dateless(&later.prompt()), @r#"{"decision":"block","reason":"Fusebox: user budget has no room: cost 0.0292/0.0300 USD + 0.0058 to come until [DATE] (max_cost_usd_per_day, user). In a terminal: `fusebox grant user max_cost_usd_per_day=+0.02`"}"#);
+    assert_snapshot!(dateless(&later.prompt()), @r#"{"decision":"block","reason":"Fusebox: user budget has no room: cost 0.0292/0.0300 USD until [DATE] + 0.0058 to come (max_cost_usd_per_day, user). In a terminal: `fusebox grant user max_cost_usd_per_day=+0.02`"}"#);
     let day = "max_cost_usd_per_day";
     assert_snapshot!(dateless(&world.run(&["grant", "user", &format!("{day}=+1")]).ok()), @"max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)");
     assert_snapshot!(dateless(&later.prompt()), @r#"{"systemMessage":"Fusebox: somebody without a terminal granted max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)."}"#);
