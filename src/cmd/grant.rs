@@ -14,9 +14,10 @@ use crate::domain::duration;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::Scope;
+use crate::domain::shell_word::quoted;
 use crate::domain::unit::Unit;
 use crate::error::{Error, Result};
-use crate::messages::{advice, notices};
+use crate::messages::{advice, notices, short};
 use crate::platform::environment::Environment;
 use crate::ui::terminal::plain;
 
@@ -53,6 +54,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let (limits, ids): (Vec<&String>, Vec<&String>) = args.words.iter().partition(|word| word.contains('='));
     let more: Vec<More> =
         limits.into_iter().map(|word| parse(word).map_err(Error::usage)).collect::<Result<Vec<More>>>()?;
+    if let Some(error) = without_amount(&ids, args.task.as_deref()) {
+        return Err(error);
+    }
     if let Some(second) = ids.get(usize::from(args.task.is_none())) {
         return Err(Error::usage(format!("`{second}` is one id too many")).hint("more of a limit is `max_turns=+10`"));
     }
@@ -61,6 +65,26 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let named = target::TargetArgs { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
     session_edit::edit_session(env, &named, Fits::Open, |edit| give(edit, &more))
+}
+
+/// Says how a limit is written whose name stands there without an amount.
+fn without_amount(words: &[&String], task: Option<&str>) -> Option<Error> {
+    let key = |word: &str| word.rsplit_once('.').map_or(word, |(_, key)| key).to_owned();
+    let (limit, known) = words.iter().find_map(|word| Some((*word, named(&key(word))?)))?;
+    let task = task.map(|task| format!("--task {} ", quoted(task))).unwrap_or_default();
+    let ids = words.iter().filter(|word| **word != limit).map(|id| format!("{} ", quoted(id))).collect::<String>();
+    let more = quoted(&format!("{limit}={}", like(&known)));
+    Some(Error::usage(format!("`{limit}` has no amount")).hint(format!("`fusebox grant {task}{ids}{more}` raises it")))
+}
+
+/// Returns an amount of a limit as one may be typed.
+fn like(named: &LimitName) -> &'static str {
+    match named.limit.unit {
+        Unit::Millis if named.scale == 1 => "+10m",
+        Unit::Tokens => "+200k",
+        Unit::Usd => "+5",
+        Unit::Millis | Unit::Count | Unit::Percent | Unit::Switch => "+10",
+    }
 }
 
 /// Gives one run or session more, as words say it: `max_turns=+10`. Returns what is said of it.
@@ -141,7 +165,13 @@ fn of_thousands(number: &str) -> (&str, f64) {
 
 fn nothing_to_grant(edit: &SessionEdit) -> Error {
     let name = edit.name(&edit.target);
-    Error::usage(format!("nothing is granted to {name}")).hint(held_by(edit))
+    let rules = clear_order::rules(edit.state, &edit.target);
+    let first = rules.and_then(|rules| rules.limits.iter().find(|rule| rule.limit.unit != Unit::Switch));
+    let command = first.and_then(|rule| {
+        let more = quoted(&format!("{}={}", rule.name(), like(&named(rule.limit.key)?)));
+        Some(format!("`fusebox grant {} {more}` raises the first: ", short(edit.target.id())))
+    });
+    Error::usage(format!("nothing is granted to {name}")).hint(command.unwrap_or_default() + &held_by(edit))
 }
 
 /// Says which limits the target has, and which it shares with other sessions.

@@ -85,7 +85,13 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
     assert_snapshot!(world.run(&["grant", "a1"]), @r"
     [stderr]
     error: nothing is granted to developer a1b2c3d4
-      hint: developer a1b2c3d4 has max_turns (now 25), max_cost_usd (now 1.00 USD)
+      hint: `fusebox grant a1b2c3d4 max_turns=+10` raises the first: developer a1b2c3d4 has max_turns (now 25), max_cost_usd (now 1.00 USD)
+    [exit 2]
+    ");
+    assert_snapshot!(world.run(&["grant", "a1", "max_turns"]), @r"
+    [stderr]
+    error: `max_turns` has no amount
+      hint: `fusebox grant a1 max_turns=+10` raises it
     [exit 2]
     ");
     assert_snapshot!(world.run(&["grant", "max_requests=+5"]), @r"
