@@ -216,7 +216,8 @@ fn the_page_of_messages_is_current() {
     page += &table("What a person reads beside that", "Fusebox: ", &notices::rows());
     page += &table("What `fusebox watch` tells", "", &alerts::rows());
     page += &table("What an agent reads", "", &to_agents::rows());
-    page += "\n## Next steps\n\nThe advice that stands in them, each tried by a test that follows it.\n\n";
+    page += "\n## Next steps\n\nThe advice that stands in them. Tests run the commands that let work go on or show more of it: `resume`, \
+             `grant`, `explain`, `reload` and `status`.\n\n";
     for step in NextStep::samples() {
         writeln!(page, "- {step}").unwrap();
     }
