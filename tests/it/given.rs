@@ -92,6 +92,11 @@ impl<'a> GivenTime<'a> {
         self.in_process(arguments, Vec::new(), cmd::run)
     }
 
+    /// Runs `fusebox` with these arguments and this input.
+    pub fn feed(&self, arguments: &[&str], input: impl std::fmt::Display) -> Outcome {
+        self.in_process(arguments, input.to_string().into_bytes(), cmd::run)
+    }
+
     /// Looks at the world at this moment, in this process.
     #[cfg(feature = "screen")]
     pub fn looks<T>(&self, look: impl FnOnce(&Environment) -> T) -> T {

@@ -82,6 +82,7 @@ mod plugin;
 mod polls;
 mod privacy;
 mod prolonged;
+mod recording;
 mod relative_state;
 mod replay;
 mod report;
