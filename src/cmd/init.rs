@@ -269,7 +269,9 @@ fn program(env: &Environment, args: &Args) -> Result<Option<Registered>> {
         return Ok(None);
     }
     let path = binary::stable_path(env)?;
-    let is_volatile = own_copy::is_volatile(env, &path);
+    // A link outside a package manager's folders may lead into them.
+    let real = binary::real_path(env)?;
+    let is_volatile = own_copy::is_volatile(env, &path) || own_copy::is_volatile(env, &real);
     if args.scope(env) == InstallScope::Managed {
         owned_by_root::require(&path)?;
         if is_volatile {
@@ -277,7 +279,7 @@ fn program(env: &Environment, args: &Args) -> Result<Option<Registered>> {
                 .hint("put the program into a folder such as /usr/local/bin as root, and run `fusebox init` there"));
         }
     }
-    let copied_from = is_volatile.then(|| binary::real_path(env)).transpose()?;
+    let copied_from = is_volatile.then_some(real);
     let path = if is_volatile { own_copy::path(env)? } else { path };
     Ok(Some(Registered { path, copied_from }))
 }

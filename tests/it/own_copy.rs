@@ -63,6 +63,44 @@ fn init_names_a_copy_where_the_programs_path_does_not_last() {
     }
 }
 
+/// The link of npm's global folder, or one that a person made, lies where nothing is removed.
+#[test]
+fn init_names_a_copy_where_a_link_leads_to_a_path_that_does_not_last() {
+    for folder in VOLATILE {
+        let mut world = TestWorld::new();
+        let program = lay(&world, folder, "");
+        let link = world.path("home/bin/fusebox");
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&program, &link).unwrap();
+        // By its path, and by its name.
+        world.set("PATH", format!("{}:{}", link.parent().unwrap().display(), std::env::var("PATH").unwrap()));
+        for called in [link.to_str().unwrap(), "fusebox"] {
+            world.program(called, &["init"]).run().ok();
+            let settings = world.read(SETTINGS).unwrap();
+            let copy = world.path(COPY);
+            let named = settings.contains(&format!("\"command\": \"{}\"", copy.display()));
+            assert!(named, "{folder}, called as {called}: {settings}");
+            assert_eq!(fs::read(&copy).unwrap(), fs::read(&program).unwrap(), "{folder}");
+            fs::remove_file(world.path(SETTINGS)).unwrap();
+            fs::remove_file(copy).unwrap();
+        }
+    }
+}
+
+/// Homebrew's link outlives the folder of the version that it leads to.
+#[test]
+fn a_link_to_a_folder_of_a_version_is_named_itself() {
+    let world = TestWorld::new();
+    let program = lay(&world, "homebrew/Cellar/fusebox-cli/0.1.0/bin", "");
+    let link = world.path("homebrew/bin/fusebox");
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&program, &link).unwrap();
+    world.program(link.to_str().unwrap(), &["init"]).run().ok();
+    let settings = world.read(SETTINGS).unwrap();
+    assert!(settings.contains(&format!("\"command\": \"{}\"", link.display())), "{settings}");
+    assert!(!world.path(COPY).exists());
+}
+
 #[test]
 fn a_path_that_lasts_is_named_itself() {
     let world = TestWorld::new();
