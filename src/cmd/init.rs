@@ -141,6 +141,7 @@ fn notes(env: &Environment, args: &Args, plan: &Plan, program: Option<&Registere
         limits_off(env),
         args.fail_closed.then(|| unheeded(env).unwrap_or_else(|| FAILS_CLOSED.to_owned())),
         summary::unheard(env, plan),
+        summary::without_shell(plan),
     ];
     notes.into_iter().flatten().collect()
 }

@@ -10,7 +10,6 @@ use crate::domain::policy::{Billing, Mode, OnError, OwnPrices};
 use crate::error::Result;
 use crate::hook::{altered_facts, retention};
 use crate::install::payment::{self, Payment};
-use crate::platform::environment::system_name;
 use crate::platform::lacks::lacks;
 use crate::platform::{file_system, locks};
 use crate::pricing::{self, table};
@@ -207,9 +206,9 @@ pub fn billing(installation: &Installation<'_>) -> Option<Diagnosis> {
     }
 }
 
-/// What the operating system does not give; nothing where it gives all.
-pub fn system() -> Option<Diagnosis> {
-    let lacks = lacks();
-    let words = format!("{}: {}", system_name(), lacks.join("; "));
-    (!lacks.is_empty()).then(|| Diagnosis::warn(words, "docs/platforms.md says what holds on each system"))
+/// Returns what the operating system does not give, one line each.
+pub fn system() -> impl Iterator<Item = Diagnosis> {
+    let hint = |at| (at + 1 == lacks().len()).then(|| "docs/platforms.md says what holds on each system".to_owned());
+    let line = move |(at, words): (usize, &&str)| Diagnosis { hint: hint(at), ..Diagnosis::warn(*words, "") };
+    lacks().iter().enumerate().map(line)
 }

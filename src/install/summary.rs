@@ -12,6 +12,7 @@ use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::registration::{self, Plan};
 use crate::install::status_line;
 use crate::platform::environment::Environment;
+use crate::platform::run_command;
 use crate::store::trust;
 use crate::store::{self, log_file};
 use crate::ui::terminal::plain;
@@ -191,6 +192,15 @@ fn paid(env: &Environment, payment: Payment, policy: &Policy) -> String {
         }
         (_, _) => payment::meaning(payment),
     }
+}
+
+/// Says that a repository's hooks do nothing here, where no shell can run their line.
+pub fn without_shell(plan: &Plan) -> Option<String> {
+    (plan.place.scope == InstallScope::Project && !run_command::has_unix_shell()).then(|| {
+        "these hooks need Git's shell (bash.exe), which is missing: they do nothing on this machine. Install Git for Windows, or run \
+         `fusebox init --scope user`"
+            .to_owned()
+    })
 }
 
 /// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.

@@ -23,6 +23,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+/// Whether a line for a Unix shell can be run here, as the client runs it.
+pub fn has_unix_shell() -> bool {
+    system::shell().1 == ["-c"]
+}
+
 /// The most that is kept of what a program prints, in bytes.
 const MOST_BYTES: u64 = 1024 * 1024;
 /// How long a program may take that a person waits for.

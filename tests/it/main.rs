@@ -103,6 +103,7 @@ mod stories;
 mod subfolders;
 mod suggest;
 mod swapped;
+mod systems_page;
 mod tasks;
 #[cfg(all(feature = "watch", target_os = "linux"))]
 mod team_alerts;

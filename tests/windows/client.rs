@@ -9,13 +9,11 @@ use fusebox::install::client_versions::{self, TRIED};
 use serde_json::{Value, json};
 
 use crate::api::Api;
-use crate::machine::{Machine, PROJECT, SETTINGS, THREE_CALLS, until, var};
+use crate::machine::{Machine, PROJECT, SETTINGS, SHELL, THREE_CALLS, until, var};
 use crate::script::{Script, Tool, agent, background_bash, call, child, main, say, tool};
 
 /// Where the client is, as Windows names it.
 const CLIENT: &str = r"C:\Program Files\claude\claude.exe";
-/// Where the stand-in for Git's shell is.
-const SHELL: &str = r"C:\Program Files\Git\bin\bash.exe";
 /// Where shell commands at work keep a file each.
 const AT_WORK: &str = r"C:\Work Dir\at-work";
 

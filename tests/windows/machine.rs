@@ -14,6 +14,8 @@ use crate::lab::PATIENCE;
 
 /// Where the program is, as Windows names it; the spaces are part of the game.
 pub const FUSEBOX: &str = r"C:\Program Files\fuse box\fusebox.exe";
+/// Where the client and Fusebox look for Git's shell.
+pub const SHELL: &str = r"C:\Program Files\Git\bin\bash.exe";
 /// Where the project is.
 pub const PROJECT: &str = r"C:\Work Dir\my.proj";
 /// The limits of most tests: the main agent is stopped at its fourth call.

@@ -1,8 +1,9 @@
 //! The program as a person and a client meet it: `init`, hooks with events on standard input, reports, `uninstall`.
 
+use fusebox::platform::lacks::WINDOWS;
 use serde_json::{Value, json};
 
-use crate::machine::{FUSEBOX, Machine, PROJECT, SETTINGS, THREE_CALLS, refuses};
+use crate::machine::{FUSEBOX, Machine, PROJECT, SETTINGS, SHELL, THREE_CALLS, refuses};
 
 #[test]
 fn it_is_registered_by_its_own_path_and_taken_out_without_a_trace() {
@@ -18,6 +19,29 @@ fn it_is_registered_by_its_own_path_and_taken_out_without_a_trace() {
     machine.must(&["uninstall"]);
     assert_eq!(machine.read(&place), SETTINGS);
     assert!(!machine.path(&machine.home(r"\.claude\fusebox.schema.json")).exists());
+}
+
+/// A repository's hooks are a line for a shell, which the client has from Git.
+#[test]
+fn hooks_of_a_repository_that_do_nothing_here_are_told_of() {
+    let machine = Machine::new(THREE_CALLS);
+    let said = |machine: &Machine| {
+        machine.must(&["init", "--scope", "project"]).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for (has_shell, is_told) in [(false, true), (true, false)] {
+        let _former = std::fs::remove_file(machine.path(SHELL));
+        if has_shell {
+            machine.write(SHELL, "");
+        }
+        let said = said(&machine);
+        assert_eq!(said.contains("they do nothing on this machine"), is_told, "with a shell: {has_shell}: {said}");
+    }
+    let said = String::from_utf8(machine.fusebox(&["doctor"]).stdout).unwrap();
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for lack in WINDOWS {
+        assert!(said.contains(lack), "{lack}: {said}");
+    }
+    let _shell = std::fs::remove_file(machine.path(SHELL));
 }
 
 #[test]
