@@ -7,6 +7,7 @@ mod everything;
 mod fixture;
 mod followers;
 mod grant;
+#[cfg(target_os = "linux")]
 mod hidden;
 mod kept_back;
 mod law;

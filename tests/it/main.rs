@@ -1,5 +1,8 @@
-//! Fusebox from outside: commands and stories.
+//! Fusebox from outside: commands and stories, on Unix. The stories alone run on Windows, too: `tests/stories.rs`.
+//!
+//! A module is Linux's alone where it reads `/proc`, makes namespaces, or names Linux's folders and programs.
 
+#![cfg(unix)]
 #![expect(clippy::disallowed_methods, reason = "a test lays its own files and reads them")]
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
@@ -47,6 +50,7 @@ mod first_requests;
 mod forged;
 mod given;
 mod hidden;
+#[cfg(target_os = "linux")]
 mod hidden_forms;
 mod holds;
 mod hook_places;
@@ -64,6 +68,7 @@ mod mods;
 mod moves;
 mod nested;
 mod nested_after;
+#[cfg(target_os = "linux")]
 mod nested_namespaces;
 mod nested_settings;
 mod nested_state;
@@ -71,6 +76,7 @@ mod observe;
 mod odd_rows;
 mod one_fault;
 mod ordinary;
+#[cfg(target_os = "linux")]
 mod own_copy;
 #[cfg(feature = "html")]
 mod page;
@@ -104,6 +110,7 @@ mod subfolders;
 mod suggest;
 mod swapped;
 mod systems_page;
+#[cfg(target_os = "linux")]
 mod tasks;
 #[cfg(all(feature = "watch", target_os = "linux"))]
 mod team_alerts;
@@ -117,6 +124,7 @@ mod untied_agents;
 mod unwatched;
 mod unwritten;
 mod waiting;
+#[cfg(target_os = "linux")]
 mod watch;
 #[cfg(all(feature = "watch", target_os = "linux"))]
 mod watchdog;
