@@ -20,6 +20,8 @@ TARGET = "x86_64-unknown-linux-musl"
 # 0.52 of its size, so it takes about 1.4 MB less of it.
 WANTED_FETCHED, MOST_FETCHED = 3_000_000, 3_750_000
 SHIPPED = ["cargo", "build", "--locked", "--profile", "dist", "--target", TARGET]
+# Where the programs that check texts are installed from, pinned: they are no part of what is shipped.
+GRAMMAR = ["tree-sitter==0.26.1", "tree-sitter-powershell==0.26.4"]
 
 
 def clones(folder):
@@ -152,3 +154,42 @@ def binstall(clone, packed):
                 fail(f"cargo binstall looks for {said['bin-dir']}, and {archive} does not have it")
             served += 1
     say(f"{'cargo binstall':<24} would find {served} archives that are served, and names {len(rows)} right")
+
+
+def formula(packed):
+    """Ruby takes the formula, where there is one."""
+    if not shutil.which("ruby"):
+        return skip("the Homebrew formula is not parsed: `apt-get install ruby`")
+    run(["ruby", "-c", packed / "files" / f"{NAME}.rb"])
+    say(f"{'the formula':<24} is parsed by Ruby; Homebrew did not run it")
+
+
+PARSE = """
+import sys, tree_sitter, tree_sitter_powershell
+parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_powershell.language()))
+wrong = [path for path in sys.argv[1:] if parser.parse(open(path, "rb").read()).root_node.has_error]
+sys.exit(f"cannot be parsed: {wrong}" if wrong else 0)
+"""
+
+
+def powershell(packed):
+    """PowerShell takes its scripts, where there is one; a grammar of its language does otherwise. A script with a mistake is refused by both."""
+    good = [packed / "files/install.ps1", packed.parent / "completions.ps1"]
+    program = packed.parent / "binaries" / TARGET / "fusebox"
+    good[1].write_text(run([program, "completions", "powershell"]).stdout)
+    bad = packed.parent / "bad.ps1"
+    bad.write_text(good[0].read_text().replace("if (-not $line) {", "if (-not $line {"))
+    if shutil.which("pwsh"):
+        ask = ("$bad = $null; foreach ($file in $args) { [void][System.Management.Automation.Language.Parser]::ParseFile($file, [ref]$null, [ref]$bad);"
+               " if ($bad) { $bad; exit 1 } }")
+        parse, by = ["pwsh", "-NoProfile", "-Command", f"& {{ {ask} }}"], "PowerShell"
+    else:
+        tools = packed.parent / "grammar"
+        run(["python3", "-m", "venv", tools])
+        if run([tools / "bin/pip", "install", "-q", *GRAMMAR], check=False).returncode != 0:
+            return skip(f"install.ps1 is not parsed: there is no pwsh, and pip cannot bring {GRAMMAR}")
+        parse, by = [tools / "bin/python", "-c", PARSE], "a grammar of the language"
+    run([*parse, *good])
+    if run([*parse, bad], check=False).returncode == 0:
+        fail(f"{by} takes a script with a mistake in it")
+    say(f"{'PowerShell':<24} install.ps1 and the completions are parsed by {by}; neither ran")
