@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::load;
 use crate::config::policy::Policy;
+use crate::config::resolve::Trust;
 use crate::domain::policy::{Billing, Mode};
 use crate::install::default_files;
 use crate::install::limit_words;
@@ -58,22 +59,17 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let name = if of_team.is_some() { OWN_POLICY } else { default_files::POLICY };
     let file = env.short_path(&plan.place.folder.join(name));
     let log = log(env, plan, &policy, state);
-    let shared = match plan.place.scope {
-        InstallScope::Project => {
-            let is_watched = policy.mode() == Mode::Observe || !policy.observed.is_empty();
-            Some(("commit", format!("{SHARED}{})", if is_watched { "" } else { WATCHED })))
-        }
-        InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
-    };
+    let shared = shared(plan, &policy).map(|words| ("commit", words));
     let wrote = wrote(env, plan).map(|files| ("wrote", files));
     let paid = payment::payment(env).map(|payment| ("paid", paid(env, payment, &policy)));
     let covers = covers(env, plan).map(|whom| ("covers", whom.to_owned()));
-    let lines = [
+    let before = [
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
         ("change", format!("edit {file}, then `fusebox config check`; {PINNED}")),
-        ("watch", watch(env, plan)),
-        ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
     ];
+    let raise = raise(env, plan, &policy, &file).map(|words| ("raise", words));
+    let after =
+        [("watch", watch(env, plan)), ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str()))];
     let limits = limit_words::limits(&policy).into_iter().enumerate();
     let limits = limits.map(|(at, words)| (if at == 0 { "limits" } else { "" }, words));
     let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), env.width(), INDENT));
@@ -93,12 +89,21 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
             .chain(paid)
             .chain(already)
             .chain(wrote)
-            .chain(lines)
+            .chain(before)
+            .chain(raise)
+            .chain(after)
             .chain(shared)
             .map(line)
             .collect::<String>()
     );
     text + &note(env, plan)
+}
+
+/// Says what a team commits.
+fn shared(plan: &Plan, policy: &Policy) -> Option<String> {
+    let is_watched = policy.mode() == Mode::Observe || !policy.observed.is_empty();
+    let is_shared = plan.place.scope == InstallScope::Project;
+    is_shared.then(|| format!("{SHARED}{})", if is_watched { "" } else { WATCHED }))
 }
 
 /// Says whose clients a repository's registration is for, unless a note does.
@@ -171,6 +176,19 @@ fn watch(env: &Environment, plan: &Plan) -> String {
 
 /// When a session takes an edit up.
 const PINNED: &str = "a session keeps the limits it started with until `fusebox reload`";
+
+/// Says in which file a cap is raised that a repository's file may only lower.
+fn raise(env: &Environment, plan: &Plan, policy: &Policy, file: &str) -> Option<String> {
+    let is_bound =
+        plan.place.is_inside() && (policy.trust == Trust::Untrusted || plan.place.scope == InstallScope::Project);
+    let own = env.short_path(&env.claude_dir()?.join(default_files::POLICY));
+    is_bound.then(|| {
+        format!(
+            "caps of `session`, `main`, `user` and `project` in {own}: until `fusebox trust`, {file} may only lower those \
+             that are yours or built in"
+        )
+    })
+}
 
 /// Says what dollars mean here, and how somebody who pays none is not asked about them.
 fn paid(env: &Environment, payment: Payment, policy: &Policy) -> String {

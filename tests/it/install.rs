@@ -1,7 +1,5 @@
 //! What `init` and `uninstall` do around the settings: who may, what is said, what lies beside.
 
-use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
-use fusebox::install::hooks;
 
 use crate::world::{TestWorld, check_current};
 
@@ -27,6 +25,9 @@ fn init_says_what_happens_from_now_on() {
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with until `fusebox reload`
+      raise   caps of `session`, `main`, `user` and `project` in
+              ~/.claude/fusebox.json: until `fusebox trust`, .claude/fusebox.json
+              may only lower those that are yours or built in
       watch   `fusebox status`; below the prompt: `fusebox init --statusline`
       undo    `fusebox uninstall --scope local`
     [exit 0]
@@ -50,7 +51,11 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
     world.run(&["trust"]).ok();
     let said = world.run(&["init", "--observe"]).ok();
     assert!(said.contains("only watched, nothing is blocked"), "{said}");
-    // For all who work in a repository its own limits are observed.
+}
+
+/// For all who work in a repository its own limits are observed.
+#[test]
+fn a_repository_observes_its_own_limits() {
     let world = TestWorld::new();
     insta::assert_snapshot!(world.run(&["init", "--scope", "project", "--observe"]), @r"
     registered at [ALL] hooks in .claude/settings.json
@@ -70,6 +75,9 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with until `fusebox reload`
+      raise   caps of `session`, `main`, `user` and `project` in
+              ~/.claude/fusebox.json: until `fusebox trust`, .claude/fusebox.json
+              may only lower those that are yours or built in
       watch   `fusebox status`
       undo    `fusebox uninstall --scope project`
       commit  .claude/settings.json and .claude/fusebox.json; each member needs
@@ -361,20 +369,4 @@ fn uninstall_says_where_it_cannot_look() {
     [exit 1]
     ");
     assert_eq!(world.read(LOCAL).unwrap(), broken);
-}
-
-/// The plugin's hooks are those that `init` writes, by the path that the client gives a plugin.
-#[test]
-fn the_plugin_has_every_hook() {
-    let launch = Launch::Binary("${CLAUDE_PLUGIN_ROOT}/bin/fusebox".into());
-    let wanted = Wanted {
-        launch,
-        on_failure: OnFailure::Continue,
-        judge: Judge::AsItIs,
-        holds_calls: false,
-        newer_events: false,
-        status_line: None,
-    };
-    let text = hooks::merge("{}\n", &wanted).ok().unwrap();
-    check_current("plugin/fusebox/hooks/hooks.json", &text);
 }

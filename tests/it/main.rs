@@ -88,6 +88,7 @@ mod plugin;
 mod polls;
 mod privacy;
 mod prolonged;
+mod raised_caps;
 mod recording;
 mod relative_state;
 mod replay;

@@ -2,11 +2,13 @@
 
 use std::os::unix::fs::symlink;
 
+use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
+use fusebox::install::hooks;
 use serde_json::{Value, json};
 
 use crate::client_starts::Bench;
 use crate::nested::event;
-use crate::world::{FUSEBOX, TestWorld};
+use crate::world::{FUSEBOX, TestWorld, check_current};
 
 const FOLDER: &str = "home/.claude/plugins/cache/fusebox/fusebox/0.1.0";
 const USER: &str = "home/.claude/settings.json";
@@ -94,4 +96,20 @@ fn another_plugin_takes_the_place_of_no_hooks() {
     let list = json!({"version": 2, "plugins": {"fusebox@fusebox": places}});
     bench.world.write("home/.claude/plugins/installed_plugins.json", list.to_string());
     assert!(waits(&bench, USER, &switched(true).to_string()));
+}
+
+/// The plugin's hooks are those that `init` writes, by the path that the client gives a plugin.
+#[test]
+fn the_plugin_has_every_hook() {
+    let launch = Launch::Binary("${CLAUDE_PLUGIN_ROOT}/bin/fusebox".into());
+    let wanted = Wanted {
+        launch,
+        on_failure: OnFailure::Continue,
+        judge: Judge::AsItIs,
+        holds_calls: false,
+        newer_events: false,
+        status_line: None,
+    };
+    let text = hooks::merge("{}\n", &wanted).ok().unwrap();
+    check_current("plugin/fusebox/hooks/hooks.json", &text);
 }
