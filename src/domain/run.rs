@@ -270,6 +270,11 @@ impl Run {
         self.stopped_with.as_deref().unwrap_or(&self.id)
     }
 
+    /// Whether a limit or a person is ending it, or a No in a dialog is about to: what is refused from then on is the end itself.
+    pub fn is_being_ended(&self) -> bool {
+        self.order.is_some() || self.pending_trips.iter().any(|trip| trip.declined)
+    }
+
     /// What records call the work: the task, else the run.
     pub fn task_id(&self) -> &str {
         self.task.as_deref().unwrap_or(&self.id)

@@ -311,7 +311,7 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
     }
     // What is still open was asked about a batch before this one, or its call never came to an end.
     dialogs::decline(session_state, run);
-    if let Some(run) = session_state.run_mut(run) {
+    if let Some(run) = session_state.run_mut(run).filter(|run| !run.is_being_ended()) {
         run.refusals.end_batch();
     }
 }

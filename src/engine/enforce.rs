@@ -145,15 +145,18 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
         }
         return;
     }
-    if verdict.decision >= Decision::Deny {
+    // The refusals by which a run is ended go against nothing: its figures stay those of the trip.
+    let is_refused = verdict.decision >= Decision::Deny;
+    let ends = is_refused && matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }));
+    if is_refused && !ends {
         run.refusals.refuse(verdict.deciding(), event.at.wall_ms);
-        run.refused += 1;
     }
     // Where the ends of batches are not seen, each call is a batch of its own.
-    if blind {
+    if blind && !ends && !run.is_being_ended() {
         run.refusals.end_batch();
     }
-    if verdict.decision >= Decision::Deny {
+    if is_refused {
+        run.refused += 1;
         return;
     }
     run.admitted = true;

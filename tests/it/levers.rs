@@ -17,6 +17,7 @@ mod next_steps;
 mod off;
 mod one_line;
 mod one_reading;
+mod refused;
 mod reload;
 mod rollout;
 mod untold_ends;
