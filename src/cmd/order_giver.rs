@@ -41,7 +41,7 @@ impl OrderGiver {
             return Ok(());
         }
         Err(Error::failed(format!("`fusebox {verb}` of another session is a person's to run"))
-            .hint("an agent's order reaches its own session and those that it has started"))
+            .hint("name your own session, or one that you have started: an agent's order reaches no other"))
     }
 
     /// Names who gives it; empty for a person.

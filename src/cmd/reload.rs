@@ -60,9 +60,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         let none = args.all || store.open_sessions()?.is_empty();
         return Err(match none {
             true => Error::failed("no client is at work in any session")
-                .hint("a session takes the configuration as it is when its client starts, or is resumed"),
+                .hint("start a client, or resume a session: each takes the configuration as it is then"),
             false => Error::failed("no client is at work in a session of this project")
-                .hint("a session takes the configuration as it is when its client starts; `fusebox reload --all` takes every project"),
+                .hint("run `fusebox reload --all` for every project; a session takes the configuration as it is when its client starts"),
         });
     }
     store.leave();

@@ -79,7 +79,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let (sessions, sums) = play(env, args, &policy, &found)?;
     if sums.sessions == 0 {
         return Err(Error::failed("no session with any work was found in what was given")
-            .hint("subagents and tool calls are what is played; an empty transcript has neither"));
+            .hint("give one with tool calls or subagents: those are what is played"));
     }
     if args.json {
         env.print_data(&indented::text(&json::form(&sessions, &sums)));
@@ -101,7 +101,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 fn policy(env: &Environment, args: &Args) -> Result<Policy> {
     let folder = project_folder(env);
     let (policy, problems) = match &args.config {
-        Some(path) => load::only(path).map_err(|error| error.hint("--config takes a fusebox.json"))?,
+        Some(path) => load::only(path).map_err(|error| error.hint("give --config a fusebox.json"))?,
         None => load::load(env, &folder, trust::is_trusted(env, &folder)),
     };
     for problem in problems.iter().filter(|problem| problem.is_error()) {

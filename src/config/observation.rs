@@ -34,7 +34,7 @@ pub fn observing(documents: Vec<Document>, trust: Trust) -> (Vec<Document>, Vec<
 pub fn only_observed(document: &Document) -> Option<Problem> {
     let problem = Problem::of_setting(document, mode_of(document)?).warning();
     let problem = problem.says("has this file's limits observed: they are logged and block nothing");
-    Some(problem.hint("all others block; after `fusebox trust` they are only observed, too, and nothing blocks"))
+    Some(problem.hint("run `fusebox trust` to have all others only observed, too: nothing blocks then"))
 }
 
 /// Returns what the repository binds, where a member's own `mode` observes and neither the repository nor the managed file says so.
@@ -85,7 +85,11 @@ pub fn not_of_bound(documents: &[Document]) -> Option<Problem> {
     let document = documents.iter().rfind(|document| observes(document))?;
     let problem = Problem::of_setting(document, mode_of(document)?).warning();
     let problem = problem.says("is not for what this repository binds: that blocks, and all else is only observed");
-    Some(problem.hint("`refuse_repositories` in the user's fusebox.json refuses the repository's file as a whole"))
+    Some(
+        problem.hint(
+            "name it in `refuse_repositories` of the user's fusebox.json to refuse the repository's file as a whole",
+        ),
+    )
 }
 
 /// Splits rules into those of bound limits, which block, and the others, which are judged beside them.

@@ -235,7 +235,7 @@ impl DocumentRead {
             let at = format!("{at}.{pattern}");
             if pattern == MAIN {
                 let problem = Problem::of_key(&self.document, &at, block).says("limits subagents of that name alone");
-                self.problems.push(problem.hint("the main agent's limits stand in `main`, beside `agents`"));
+                self.problems.push(problem.hint("write the main agent's limits into `main`, beside `agents`"));
             }
             match block {
                 Value::Object(entries) => {

@@ -7,12 +7,13 @@ use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
 use crate::domain::fact::kind_of;
 use crate::domain::policy::{Billing, Mode, OnError, OwnPrices};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hook::{altered_facts, retention};
 use crate::install::payment::{self, Payment};
 use crate::platform::lacks::lacks;
 use crate::platform::{file_system, locks};
 use crate::pricing::{self, table};
+use crate::store::private::ELSEWHERE;
 use crate::store::trust::is_trusted;
 use crate::store::{self, Store};
 use crate::ui::formats::counted;
@@ -77,9 +78,13 @@ pub fn denies_on_error(installation: &Installation<'_>) -> bool {
     policy.on_error() == OnError::Deny
 }
 
+/// Says why the state cannot be read or written, and what to do.
+pub fn unreadable(error: &Error) -> Diagnosis {
+    Diagnosis::fail(error.to_string(), error.advice().unwrap_or(ELSEWHERE))
+}
+
 /// Whether the state can be read and written.
 pub fn state(installation: &Installation<'_>) -> Diagnosis {
-    let hint = "FUSEBOX_HOME names another folder for the state";
     let checked = Store::open(installation.env).and_then(|store| {
         store.try_write()?;
         Ok((store.faults()?, store.folder().join("state.db"), facts(&store)?))
@@ -95,7 +100,7 @@ pub fn state(installation: &Installation<'_>) -> Diagnosis {
             format!("{} is damaged: {}", installation.short(&path), faults.join("; ")),
             "move it away; the next event begins a new one",
         ),
-        Err(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or(hint)),
+        Err(error) => unreadable(&error),
     }
 }
 
@@ -131,7 +136,7 @@ pub fn history(installation: &Installation<'_>) -> Diagnosis {
         .and_then(|store| Ok((store.size()?, retention::retention(&store)?, retention::last(&store)?)));
     let (size, days, (begun, done)) = match read {
         Ok(read) => read,
-        Err(error) => return Diagnosis::fail(error.to_string(), "FUSEBOX_HOME names another folder for the state"),
+        Err(error) => return unreadable(&error),
     };
     let kept = days.map_or_else(|| "all detail is kept".to_owned(), |days| format!("detail is kept for {days} days"));
     let now = installation.env.now().wall_ms;

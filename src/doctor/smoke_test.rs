@@ -12,7 +12,7 @@ use crate::install::handler::Handler;
 use crate::platform::changes;
 use crate::platform::run_command::Program;
 use crate::platform::stopwatch::Stopwatch;
-use crate::store;
+use crate::store::{self, private};
 
 /// How many calls the latency is the median of.
 const CALLS: usize = 20;
@@ -48,8 +48,11 @@ impl Trial {
     fn begin(installation: &Installation<'_>, name: &str) -> Result<Trial> {
         let folder = store::folder(installation.env)?.join(format!("trial-{name}-{}", installation.env.pid()));
         let trial = Trial { folder };
-        files::write_private(&trial.folder.join("claude/fusebox.json"), POLICY)?;
-        files::write_private(&trial.folder.join("project/README"), "")?;
+        let files = [("claude/fusebox.json", POLICY), ("project/README", "")];
+        for (name, content) in files {
+            let written = files::write_private(&trial.folder.join(name), content);
+            written.map_err(|error| error.hint(private::ELSEWHERE))?;
+        }
         Ok(trial)
     }
 
@@ -93,9 +96,9 @@ pub fn blocking(installation: &Installation<'_>) -> Diagnosis {
         let name = launch.program().unwrap_or(Path::new(&launch.command)).display().to_string();
         let answers = Trial::begin(installation, &format!("block-{number}"))
             .and_then(|trial| Ok((trial.call(launch, 1)?, trial.call(launch, 2)?)));
-        let hint = "limits do not hold; `fusebox config show` has the mode in force, `fusebox init` registers again";
+        let hint = "run `fusebox init`, which registers again: limits do not hold; `fusebox config show` has the mode in force";
         match answers {
-            Err(error) => return Diagnosis::fail(error.to_string(), hint),
+            Err(error) => return Diagnosis::fail(error.to_string(), error.advice().unwrap_or(hint)),
             Ok((first, _)) if is_denied(&first) => return Diagnosis::fail(format!("{name} refuses every call"), hint),
             Ok((_, second)) if !is_denied(&second) => {
                 return Diagnosis::fail(format!("{name} let a call past the cap of a trial session"), hint);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
+use crate::doctor::environment_checks;
 use crate::doctor::installation::Installation;
 use crate::domain::amount::Amount;
 use crate::domain::duration::measured;
@@ -57,7 +58,7 @@ pub fn team(installation: &Installation<'_>) -> Option<Diagnosis> {
             Diagnosis::fail(what, format!("`fusebox team join {joined}` writes it anew"))
         }
         Ok((true, share)) => heard(&joined, &share.unwrap_or_default(), env.now()),
-        Err(error) => Diagnosis::fail(error.to_string(), "FUSEBOX_HOME names another folder for the state"),
+        Err(error) => environment_checks::unreadable(&error),
     })
 }
 

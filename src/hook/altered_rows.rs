@@ -25,7 +25,9 @@ use crate::wire::messages::short;
 /// Returns the failure of an event whose session, or one of whose runs, is not as it was written.
 pub fn altered(session: &str) -> Error {
     let what = format!("another program has changed the rows of session {} in the state", short(session));
-    Error::failed(what).of_kind(ErrorKind::Altered).hint("its next event counts it again from its transcripts")
+    Error::failed(what)
+        .of_kind(ErrorKind::Altered)
+        .hint("wait for its next event: that counts it again from its transcripts")
 }
 
 /// How often a session is recounted; at the next time it is stopped.

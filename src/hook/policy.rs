@@ -12,7 +12,7 @@ pub fn stored(store: &Store, id: i64) -> Result<Policy> {
         let what = "another program has changed or deleted the pinned policy in the state";
         Error::failed(what)
             .of_kind(ErrorKind::Altered)
-            .hint("the session's next event reads the files of its policy again")
+            .hint("wait for the session's next event: it reads the files of its policy again")
     })?;
     serde_json::from_str(&text).map_err(|cause| {
         Error::failed(format!("the pinned policy cannot be read: {cause}")).of_kind(ErrorKind::Corrupt)

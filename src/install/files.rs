@@ -39,9 +39,10 @@ impl Change {
 /// Reads a file; none where there is none.
 pub fn read(path: &Path) -> Result<Option<String>> {
     match files::bytes(path, LARGEST) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| Error::failed(format!("`{}` is not UTF-8 text", path.display())).hint("it was left as it is")),
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
+            Error::failed(format!("`{}` is not UTF-8 text", path.display()))
+                .hint("write it as UTF-8; it was left as it is")
+        }),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::file("read", path, cause)),
     }

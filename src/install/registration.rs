@@ -130,7 +130,7 @@ fn register(path: &Path, text: &str, wanted: &Wanted) -> Result<String> {
 pub fn check(path: &Path, text: &str) -> Result<()> {
     json::check(text).map_err(|fault| {
         Error::failed(format!("`{}` is no JSON: {fault}", path.display()))
-            .hint("the file was left as it is; the client ignores it too until it is corrected")
+            .hint("correct the file, which was left as it is: the client ignores it too until then")
     })
 }
 

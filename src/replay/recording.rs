@@ -75,7 +75,7 @@ pub fn read(folder: &Path) -> Result<Vec<Recording>> {
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let (call, origin) = parse(line).map_err(|cause| {
             Error::failed(format!("`{}` line {}: {cause}", path.display(), number + 1))
-                .hint("each line is {\"at_ms\":…,\"input\":{…}}, the input as the client wrote it")
+                .hint("write each line as {\"at_ms\":…,\"input\":{…}}, the input as the client wrote it")
         })?;
         let known = recordings.iter_mut().find(|recording| recording.session == origin.session);
         let recording = match known {

@@ -51,7 +51,7 @@ pub fn find(path: &Path) -> Result<Vec<Source>> {
     let sources = below(path, DEPTH);
     if sources.is_empty() {
         return Err(Error::failed(format!("`{}` holds no recording", path.display()))
-            .hint("a recording is a folder with hooks.jsonl, or a session's transcript (<session>.jsonl)"));
+            .hint("give a folder with hooks.jsonl, or a session's transcript (<session>.jsonl)"));
     }
     Ok(sources)
 }

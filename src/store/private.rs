@@ -20,6 +20,9 @@ const MOST_FILES: usize = 10_000;
 /// What SQLite puts beside the database when it is opened alone.
 const BESIDE: [&str; 2] = ["-journal", "-wal"];
 
+/// What to do where the state cannot be kept.
+pub const ELSEWHERE: &str = "set FUSEBOX_HOME to a folder that you may write to";
+
 /// Makes the state folder, or looks whether it is one, and a private one.
 pub fn make_folder(folder: &Path) -> Result<()> {
     let is_private = match file_info::of_itself(folder) {
@@ -94,7 +97,7 @@ fn make(folder: &Path) -> Result<()> {
     let made = changes::make_folders_with(folder, FOLDER);
     // The process's mask may have taken away what the owner needs.
     let made = made.and_then(|()| changes::set_mode(folder, FOLDER));
-    made.map_err(|cause| Error::file("make the state folder", folder, cause).hint("FUSEBOX_HOME names another folder"))
+    made.map_err(|cause| Error::file("make the state folder", folder, cause).hint(ELSEWHERE))
 }
 
 /// Whether a folder is there; anything else under its name is an error.

@@ -165,7 +165,7 @@ pub fn version(conn: &Connection) -> Result<Version> {
             "an early version of fusebox has written the state, in a form that is no longer read",
         )
         .of_kind(ErrorKind::Outdated)
-        .hint("the next event of a session sets it aside and begins a new one"));
+        .hint("wait for a next event of a session: it sets the file aside and begins a new one"));
     }
     if form(version) > form(FIRST) {
         let path = conn.path().unwrap_or("state.db");

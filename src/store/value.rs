@@ -58,7 +58,7 @@ impl<'a, 'stmt> Columns<'a, 'stmt> {
                 "the state of {what} cannot be read: `{}` is not known",
                 String::from_utf8_lossy(name)
             ))
-            .hint("a newer version of fusebox may have written it")
+            .hint("install the newest fusebox, which may have written it")
         };
         all.iter().copied().find(|it| name_of(*it).as_bytes() == name).ok_or_else(unknown)
     }
@@ -72,7 +72,7 @@ impl<'a, 'stmt> Columns<'a, 'stmt> {
             let kind = if is_json(text) { ErrorKind::Failed } else { ErrorKind::Corrupt };
             Error::failed(format!("the state of {what} cannot be read: {cause}"))
                 .of_kind(kind)
-                .hint("a newer version of fusebox may have written it")
+                .hint("install the newest fusebox, which may have written it")
         })
     }
 

@@ -1,5 +1,7 @@
 //! `doctor` and `run`: what a person is told about an installation, and about a client's work.
 
+mod advice;
+
 use fusebox::wire::events::EVENTS;
 
 use serde_json::{Value, json};
@@ -195,7 +197,7 @@ fn a_binary_that_never_blocks_is_found_out() {
                     -> run `fusebox init` with the one you want
     FAIL  blocking  command -v fusebox >/dev/null 2>&1 || exit 0; exec fusebox hook
                     let a call past the cap of a trial session
-                    -> limits do not hold; `fusebox config show` has the mode in
+                    -> run `fusebox init`, which registers again: limits do not
     ");
 }
 

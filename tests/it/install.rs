@@ -365,7 +365,7 @@ fn uninstall_says_where_it_cannot_look() {
     insta::assert_snapshot!(world.command(&["uninstall"]).run(), @r"
     [stderr]
     error: `[ROOT]/project/.claude/settings.local.json` is no JSON: key must be a string at line 1 column 2
-      hint: the file was left as it is; the client ignores it too until it is corrected
+      hint: correct the file, which was left as it is: the client ignores it too until then
     [exit 1]
     ");
     assert_eq!(world.read(LOCAL).unwrap(), broken);

@@ -365,12 +365,12 @@ fn what_cannot_be_replayed_is_named_with_what_to_do() {
     replay empty
     [stderr]
     error: `empty` holds no recording
-      hint: a recording is a folder with hooks.jsonl, or a session's transcript (<session>.jsonl)
+      hint: give a folder with hooks.jsonl, or a session's transcript (<session>.jsonl)
     [exit 1]
     replay idle.jsonl
     [stderr]
     error: no session with any work was found in what was given
-      hint: subagents and tool calls are what is played; an empty transcript has neither
+      hint: give one with tool calls or subagents: those are what is played
     [exit 1]
     replay agent-a1.jsonl
     [stderr]
@@ -380,12 +380,12 @@ fn what_cannot_be_replayed_is_named_with_what_to_do() {
     replay broken
     [stderr]
     error: `broken/hooks.jsonl` line 1: the hook's input lacks `session_id` or `hook_event_name`
-      hint: each line is {"at_ms":…,"input":{…}}, the input as the client wrote it
+      hint: write each line as {"at_ms":…,"input":{…}}, the input as the client wrote it
     [exit 1]
     replay idle.jsonl --config missing.json
     [stderr]
     error: cannot read `missing.json`: No such file or directory (os error 2)
-      hint: --config takes a fusebox.json
+      hint: give --config a fusebox.json
     [exit 1]
     "#);
 }

@@ -2,6 +2,7 @@
 
 mod circles;
 mod doors;
+mod hints;
 mod layers;
 mod limit_keys;
 mod paths;

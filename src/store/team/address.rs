@@ -55,7 +55,7 @@ impl Address {
     pub fn parse(text: &str) -> Result<Address> {
         let wrong = |what: &str| {
             Error::failed(format!("the address of the team's store {what}"))
-                .hint("it is like postgres://LOGIN:PASSWORD@HOST/DATABASE")
+                .hint("write it like postgres://LOGIN:PASSWORD@HOST/DATABASE")
         };
         let rest = ["postgres://", "postgresql://"].iter().find_map(|scheme| text.trim().strip_prefix(scheme));
         let rest = rest.ok_or_else(|| wrong("does not begin with postgres://"))?;

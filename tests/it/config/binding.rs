@@ -228,7 +228,7 @@ fn what_is_bound_blocks_although_a_member_observes() {
     let repository = format!(r#"{{"binding": ["rate_limits"], {}}}"#, rate("WebSearch"));
     check(&[(USER, &user), (PROJECT, &repository)], "session rates", "WebSearch 3/60000 terminate project");
     let expected = "`mode: \"observe\"` in `~/fusebox.json` (user) is not for what this repository binds: that blocks, and all else is \
-                    only observed; `refuse_repositories` in the user's fusebox.json refuses the repository's file as a whole";
+                    only observed; name it in `refuse_repositories` of the user's fusebox.json to refuse the repository's file as a whole";
     check(&[(USER, r#"{"mode": "observe"}"#), (PROJECT, &bound)], "problems", expected);
 }
 

@@ -92,7 +92,7 @@ fn a_repository_loosens_what_is_the_users_only_with_trust() {
         &[(PROJECT, r#"{"mode": "observe"}"#)],
         "problems",
         "`mode: \"observe\"` in `fusebox.json` (project) has this file's limits observed: they are logged and block nothing; \
-         all others block; after `fusebox trust` they are only observed, too, and nothing blocks",
+         run `fusebox trust` to have all others only observed, too: nothing blocks then",
     );
     check(&[(PROJECT, r#"{"mode": "observe", "main": {"max_turns": 3}}"#)], "main max_turns", "none");
     check(
