@@ -101,7 +101,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 fn policy(env: &Environment, args: &Args) -> Result<Policy> {
     let folder = project_folder(env);
     let (policy, problems) = match &args.config {
-        Some(path) => load::only(path).map_err(|error| error.hint("give --config a fusebox.json"))?,
+        Some(path) => load::given(path).map_err(|error| error.hint("give --config a fusebox.json"))?,
         None => load::load(env, &folder, trust::is_trusted(env, &folder)),
     };
     for problem in problems.iter().filter(|problem| problem.is_error()) {

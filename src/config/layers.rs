@@ -66,5 +66,5 @@ pub const AGENT_FOLDERS: [Folder; 2] = [Folder::Claude, Folder::Project];
 /// Whether a layer speaks for the user or the machine. The others may not loosen what is theirs until the user trusts the
 /// repository.
 pub fn is_owner(layer: Layer) -> bool {
-    matches!(layer, Layer::BuiltIn | Layer::User | Layer::Managed)
+    matches!(layer, Layer::BuiltIn | Layer::User | Layer::Given | Layer::Managed)
 }

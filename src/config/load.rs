@@ -77,13 +77,30 @@ fn refusal(env: &Environment, project_folder: &Path, documents: &[Document]) -> 
 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.
 pub fn only(path: &Path) -> Result<(Policy, Vec<Problem>)> {
-    let text = files::text(path, LARGEST).map_err(|cause| Error::file("read", path, cause))?;
-    Ok(only_text(path, &text))
+    Ok(only_text(path, &text(path)?))
+}
+
+/// Reads a policy from a file that a command was given alone, over the built-in defaults.
+pub fn given(path: &Path) -> Result<(Policy, Vec<Problem>)> {
+    Ok(of_one(Layer::Given, path, &text(path)?))
+}
+
+/// Returns the built-in defaults alone.
+pub fn built_in() -> Policy {
+    Policy::of(Vec::new(), Vec::new(), Trust::Untrusted).0
+}
+
+fn text(path: &Path) -> Result<String> {
+    files::text(path, LARGEST).map_err(|cause| Error::file("read", path, cause))
 }
 
 /// Reads a policy from the text of one file alone, as the user's, over the built-in defaults.
 pub fn only_text(path: &Path, text: &str) -> (Policy, Vec<Problem>) {
-    let source = LayerFile { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: FilePart::Whole };
+    of_one(Layer::User, path, text)
+}
+
+fn of_one(layer: Layer, path: &Path, text: &str) -> (Policy, Vec<Problem>) {
+    let source = LayerFile { layer, folder: Folder::Claude, file: "fusebox.json", part: FilePart::Whole };
     let reading = read::text(&source, &path.to_string_lossy(), text);
     let (documents, mut problems) = reading.map(|it| (vec![it.document], it.problems)).unwrap_or_default();
     let (policy, dropped) = Policy::of(documents, Vec::new(), Trust::Untrusted);

@@ -128,6 +128,8 @@ pub enum Layer {
     BuiltIn,
     /// The user's own file or settings.
     User,
+    /// The file that a command was given.
+    Given,
     /// The repository's file or settings.
     Project,
     /// The repository's file or settings that are not committed.
@@ -150,6 +152,7 @@ pub enum Layer {
 pub const LAYERS: [(Layer, &str, &str); 10] = [
     (Layer::BuiltIn, "built-in", "Fusebox's built-in defaults"),
     (Layer::User, "user", "the user's fusebox.json"),
+    (Layer::Given, "given", "the file given with --config"),
     (Layer::Project, "project", "the project's .claude/fusebox.json"),
     (Layer::ProjectLocal, "project-local", "the project's .claude/fusebox.local.json"),
     (Layer::Frontmatter, "frontmatter", "the agent's frontmatter"),

@@ -278,14 +278,14 @@ fn a_tree_of_past_sessions_is_summed_and_quiet_ones_are_counted() {
     session a290ffac
       4 runs, 6 tool calls, 11 requests, 0.0642 USD in 1.9 s
         0:00.2  general-purpose a17786af nears its limit
-               tool calls 1/1 (max_turns, set by the user's fusebox.json)
+               tool calls 1/1 (max_turns, set by the file given with --config)
         0:00.3  general-purpose aabeb6c1 nears its limit
-               tool calls 1/1 (max_turns, set by the user's fusebox.json)
+               tool calls 1/1 (max_turns, set by the file given with --config)
         0:00.4  general-purpose a2a84229 nears its limit
-               tool calls 1/1 (max_turns, set by the user's fusebox.json)
+               tool calls 1/1 (max_turns, set by the file given with --config)
         0:00.6  general-purpose a17786af is paused
                the user is told: Fusebox paused general-purpose (a17786af): tool
-                 calls 1/1 (max_turns, user). In a terminal: `fusebox resume
+                 calls 1/1 (max_turns, given). In a terminal: `fusebox resume
                  a17786af`
       not done after that: 1 tool call, 1 request, 0.0058 USD
 

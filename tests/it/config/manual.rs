@@ -42,7 +42,7 @@ pub fn page() -> String {
 
 fn layers() -> String {
     let mut table = String::from("| layer | read from |\n|---|---|\n");
-    for (layer, name, owner) in LAYERS.iter().filter(|row| row.0 != Layer::Grant) {
+    for (layer, name, owner) in LAYERS.iter().filter(|row| !matches!(row.0, Layer::Grant | Layer::Given)) {
         let files: Vec<String> = LAYER_FILES.iter().filter(|it| it.layer == *layer).map(file).collect();
         let from = if files.is_empty() { (*owner).to_owned() } else { files.join(", then ") };
         row(&mut table, &[name, &from]);
