@@ -11,6 +11,7 @@ use crate::domain::policy::Mode;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::pricing;
+use crate::pricing::table::Table;
 use crate::replay::play_all::{Between, play_all};
 use crate::replay::player::ReplayTerms;
 use crate::replay::replayed_session::{ReplayedSession, Sums};
@@ -37,7 +38,8 @@ Examples:
 
 --json prints {\"version\":1,\"sessions\":[…],\"summary\":{…}}. Each session has what was `recorded`, what would have been
 `saved`, its `runs` as they would have ended, and its `timeline`: at_ms since its start, run_id, what, limit, scope,
-used, cap, percent, action, layer, and what is told `to` whom. USD are decimal strings.")]
+used, cap, percent, action, layer, and what is told `to` whom. USD are decimal strings. With --config, `defaults` is the
+summary of the same sessions under the built-in defaults.")]
 pub struct Args {
     /// A recording's folder, a session's transcript, or a folder with any number of either
     ///
@@ -45,6 +47,8 @@ pub struct Args {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Play against this file and the built-in defaults alone, not the configuration in force here
+    ///
+    /// What the built-in defaults without the file would have done is said beside it.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Only sessions with an event from then on: 7d, 24h, today, yesterday, a day like 2026-11-01, or all [default: all]
@@ -76,15 +80,19 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     for path in args.paths.iter().chain(&all) {
         found.extend(sources::find(path)?);
     }
-    let (sessions, sums) = play(env, args, &policy, &found)?;
+    let table = prices(env, &policy);
+    let (sessions, sums) = play(env, args, (&policy, &table), &found)?;
     if sums.sessions == 0 {
         return Err(Error::failed("no session with any work was found in what was given")
             .hint("give one with tool calls or subagents: those are what is played"));
     }
+    let defaults = args.config.as_ref().map(|_| play(env, args, (&load::built_in(), &table), &found)).transpose()?;
+    let defaults = defaults.map(|(_, sums)| sums);
     if args.json {
-        env.print_data(&indented::text(&json::form(&sessions, &sums)));
+        env.print_data(&indented::text(&json::form(&sessions, &sums, defaults.as_ref())));
     } else {
-        env.print(&page(env, &sessions, &sums));
+        let beside = defaults.map(|defaults| text::beside(&sums, &defaults, &query::page(env)));
+        env.print(&(page(env, &sessions, &sums) + &beside.unwrap_or_default()));
     }
     if policy.mode() == Mode::Observe {
         env.eprintln_safe("note: this policy's mode is `observe`: it would have written this down and blocked nothing");
@@ -110,16 +118,25 @@ fn policy(env: &Environment, args: &Args) -> Result<Policy> {
     Ok(policy)
 }
 
-fn play(env: &Environment, args: &Args, policy: &Policy, found: &[Source]) -> Result<(Vec<ReplayedSession>, Sums)> {
+fn prices(env: &Environment, policy: &Policy) -> Table {
     let (table, trouble) = pricing::load(env, policy.own_prices());
     if let Some(trouble) = trouble {
         env.eprintln_safe(&plain(&format!("warning: {trouble}")));
     }
+    table
+}
+
+fn play(
+    env: &Environment,
+    args: &Args,
+    (policy, table): (&Policy, &Table),
+    found: &[Source],
+) -> Result<(Vec<ReplayedSession>, Sums)> {
     let between = Between {
         since_ms: args.since.map_or(i64::MIN, |since| query::begin_ms(env, since)),
         until_ms: args.until.map_or(i64::MAX, |until| query::end_ms(env, until)),
     };
-    let terms = ReplayTerms { policy, mode: Mode::Enforce, table: &table };
+    let terms = ReplayTerms { policy, mode: Mode::Enforce, table };
     let said = play_all(terms, found, between, |done| env.progress(&format!("{done} of {} sessions", found.len())));
     env.progress("");
     said

@@ -18,6 +18,8 @@ pub struct Replay<'a> {
     version: u32,
     sessions: Vec<SessionForm<'a>>,
     summary: Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    defaults: Option<Summary>,
 }
 
 #[derive(Serialize)]
@@ -95,9 +97,10 @@ struct Summary {
     saved: Figures,
 }
 
-/// Returns the JSON form.
-pub fn form<'a>(sessions: &'a [ReplayedSession], sums: &Sums) -> Replay<'a> {
-    Replay { version: VERSION, sessions: sessions.iter().map(session).collect(), summary: summary(sums) }
+/// Returns the JSON form, with what the built-in defaults come to where a file was given.
+pub fn form<'a>(sessions: &'a [ReplayedSession], sums: &Sums, defaults: Option<&Sums>) -> Replay<'a> {
+    let sessions = sessions.iter().map(session).collect();
+    Replay { version: VERSION, sessions, summary: summary(sums), defaults: defaults.map(summary) }
 }
 
 fn session(replayed: &ReplayedSession) -> SessionForm<'_> {

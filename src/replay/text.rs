@@ -129,6 +129,34 @@ pub fn summary(sums: &Sums, terminal: &Terminal) -> String {
     text
 }
 
+/// Writes what the given policy comes to beside what the built-in defaults do.
+pub fn beside(given: &Sums, defaults: &Sums, terminal: &Terminal) -> String {
+    let [given, defaults] = [given, defaults].map(outcome);
+    if given == defaults {
+        return terminal.wrap("", "the built-in defaults alone come to the same");
+    }
+    let mut text = terminal.paint(Style::Bold, "beside the built-in defaults") + "\n";
+    for (name, outcome) in [("this file", given), ("defaults", defaults)] {
+        text.push_str(&terminal.wrap("  ", &format!("{name:<11}{outcome}")));
+    }
+    text
+}
+
+/// Says in a sentence what a policy comes to.
+fn outcome(sums: &Sums) -> String {
+    let saved = match (sums.calls_saved, sums.requests_saved, sums.cost_saved) {
+        (0, 0, Amount::ZERO) => "nothing".to_owned(),
+        (calls, requests, cost) => saved(calls, requests, cost),
+    };
+    format!(
+        "{}, {} stopped, {}, {}; saved {saved}",
+        counted(sums.trips as u64, "trip"),
+        counted(sums.runs_stopped as u64, "run"),
+        counted(sums.warnings as u64, "warning"),
+        counted(sums.questions as u64, "question"),
+    )
+}
+
 fn runs(sums: &Sums) -> String {
     let never = match sums.never_started {
         0 => String::new(),

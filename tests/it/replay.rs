@@ -194,6 +194,7 @@ fn the_demo_is_told_on_one_screen() {
       tool calls 66, 57 not made
       cost       3.263824 USD, the same as the client's own total
       saved      57 tool calls, 57 requests, 2.96 USD (90.6 %)
+    the built-in defaults alone come to the same
     [exit 0]
     "#);
     assert_eq!(world.files("state"), "", "no state is touched");
@@ -298,6 +299,11 @@ fn a_tree_of_past_sessions_is_summed_and_quiet_ones_are_counted() {
       tool calls 24, 1 not made
       cost       0.847044 USD, the same as the client's own total
       saved      1 tool call, 1 request, 0.0058 USD (0.7 %)
+    beside the built-in defaults
+      this file  1 trip, 1 run stopped, 3 warnings, 0 questions; saved 1 tool call,
+        1 request, 0.0058 USD
+      defaults   1 trip, 1 run stopped, 1 warning, 0 questions; saved 2 tool calls,
+        2 requests, 0.0117 USD
     [exit 0]
     ");
 }

@@ -48,6 +48,37 @@ fn the_first_line_says_what_the_summary_does() {
     assert!(summary["began_at"].as_str().unwrap().starts_with("2026-11-20"), "{summary}");
 }
 
+/// Beside what a file comes to stands what the built-in defaults alone do with the same sessions.
+#[test]
+fn a_given_file_is_shown_beside_the_built_in_defaults() {
+    let world = world();
+    world.write("project/empty.json", "{}");
+    let json = |file: &str| {
+        let said = world.run(&["replay", "--json", "--config", file]).ok();
+        serde_json::from_str::<Value>(&said).unwrap()
+    };
+    let [strict, empty] = ["strict.json", "empty.json"].map(json);
+    assert_eq!(strict["defaults"], empty["summary"]);
+    assert_ne!(strict["defaults"], strict["summary"]);
+    assert_eq!(empty["defaults"], empty["summary"]);
+    let of_config: Value = serde_json::from_str(&world.run(&["replay", "--json"]).ok()).unwrap();
+    assert!(of_config["defaults"].is_null() && of_config["summary"].is_object(), "{of_config}");
+    let text = |file: &str| world.run(&["replay", "--config", file]).ok();
+    let (_, beside) = text("strict.json").split_once("beside the built-in defaults\n").map(owned).unwrap();
+    for (name, summary) in [("this file", &strict["summary"]), ("defaults", &strict["defaults"])] {
+        let line = beside.lines().find_map(|line| line.trim_start().strip_prefix(name)).unwrap();
+        let (trips, runs) = (summary["trips"].as_u64().unwrap(), summary["runs_stopped"].as_u64().unwrap());
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let expected = format!("{trips} trip{}, {runs} run{} stopped", plural(trips), plural(runs));
+        assert!(line.trim_start().starts_with(&expected), "{expected}: {beside}");
+    }
+    assert!(text("empty.json").ends_with("the built-in defaults alone come to the same\n"), "{}", text("empty.json"));
+}
+
+fn owned((before, after): (&str, &str)) -> (String, String) {
+    (before.to_owned(), after.to_owned())
+}
+
 #[test]
 fn a_period_leaves_out_what_was_before_and_after() {
     let world = world();
