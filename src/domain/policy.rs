@@ -149,7 +149,7 @@ pub enum Layer {
 }
 
 /// Every layer with its name and how a sentence calls it.
-pub const LAYERS: [(Layer, &str, &str); 10] = [
+pub const LAYERS: [(Layer, &str, &str); 11] = [
     (Layer::BuiltIn, "built-in", "Fusebox's built-in defaults"),
     (Layer::User, "user", "the user's fusebox.json"),
     (Layer::Given, "given", "the file given with --config"),

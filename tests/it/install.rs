@@ -1,6 +1,5 @@
 //! What `init` and `uninstall` do around the settings: who may, what is said, what lies beside.
 
-
 use crate::world::{TestWorld, check_current};
 
 const LOCAL: &str = "project/.claude/settings.local.json";
