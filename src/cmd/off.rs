@@ -16,6 +16,7 @@ use crate::domain::limits_off::LimitsOff;
 use crate::domain::policy::{Action, Layer};
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::error::{Error, Result};
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::report::rows::project;
 use crate::store::Store;
@@ -207,7 +208,7 @@ fn kept(off: &LimitsOff) -> String {
 
 fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<String> {
     edit.state.session.limits_off = Some(off.clone());
-    note(edit, &format!("switched the limits of this session off {until}; all that is spent counts"));
+    note(edit, notices::switched_off(&edit.by, until));
     let id = edit.state.session.id.clone();
     let mut said = vec![format!("session {} takes it at once", short(&id))];
     for target in held(edit, off) {
@@ -239,7 +240,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     off.until_ms = Some(now);
     let (key, let_go_on) = (off.ended_key(), off.let_go_on.clone());
     edit.state.session.says_first(&key);
-    note(edit, "switched the limits of this session on again");
+    note(edit, notices::switched_on(&edit.by));
     let name = edit.name(&edit.target);
     let takes = if edit.state.session.status == Status::Completed { "when a client takes it up" } else { "at once" };
     let mut said = vec![format!("session {} takes it {takes}", short(edit.target.id()))];
@@ -259,10 +260,10 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
 }
 
 /// Tells the session's user what somebody did, and writes it down.
-fn note(edit: &mut SessionEdit, did: &str) {
-    let what = edit.somebody(did);
-    edit.notice(format!("{what}."));
+fn note(edit: &mut SessionEdit, what: String) {
     let session = edit.state.session.id.clone();
-    let record = Record { error: what, event: Some(RecordKind::Notice), session, ..Record::default() };
+    let error = what.trim_end_matches('.').to_owned();
+    edit.notice(what);
+    let record = Record { error, event: Some(RecordKind::Notice), session, ..Record::default() };
     edit.state.log_records.push(record);
 }

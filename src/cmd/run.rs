@@ -15,7 +15,7 @@ use crate::messages::next_step::NextStep;
 use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::platform::foreground;
-use crate::report::{log_lines, status};
+use crate::report::log_lines;
 use crate::store::event::Numbered;
 use crate::store::{self, Store, health, trust};
 use crate::ui::terminal::plain;
@@ -98,7 +98,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     remarks.extend(is_estimated.then(to_people::run_estimated));
     say(env, &remarks);
     if let Some(signal) = code.checked_sub(SIGNALS).filter(|signal| (1..=64).contains(signal)) {
-        env.eprintln_safe(&format!("fusebox: signal {signal} ended the client: exit code {code}"));
+        say(env, &[to_people::run_signal(signal, code)]);
     }
     let is_three = ended.stopped.is_some() || args.strict && !remarks.is_empty();
     ended.exit_code = if is_three { STOPPED } else { code };
@@ -196,16 +196,14 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
     };
     let records = store.records_of(&session.id)?;
     let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);
-    let off = off.map(|_| "limits were switched off (`fusebox off`)".to_owned());
+    let off = off.map(|_| to_people::run_limits_off());
     let mut sets = std::iter::once(&session.limits).chain(runs.iter().map(|run| &run.limits));
-    let observed = match session.mode {
-        Mode::Observe => Some("limits were only observed: nothing was blocked"),
-        Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then_some("some limits were only observed"),
-    };
     let struck = would_have_struck(&records);
-    let observed =
-        observed.map(|words| if struck.is_empty() { words.to_owned() } else { format!("{words}: {struck}") });
-    let refused = session.refuses_repository.then(|| status::REFUSED.to_owned());
+    let observed = match session.mode {
+        Mode::Observe => Some(to_people::run_observed(struck)),
+        Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then(|| to_people::run_observed_in_part(struck)),
+    };
+    let refused = session.refuses_repository.then(to_people::repository_refused);
     let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
     Ok(ended.map(of_run).chain(off).chain(observed).chain(refused).chain(unasked).collect())
 }
@@ -216,11 +214,11 @@ fn warned(records: &[Numbered]) -> Vec<String> {
     each_once(records, only_warned).into_iter().map(to_people::run_warned).collect()
 }
 
-/// Names the limits that would have blocked, where they had not only been observed, each once.
+/// Names the limits that would have blocked, where they had not only been observed, each once; empty where there are none.
 fn would_have_struck(records: &[Numbered]) -> String {
     let is_observed = |record: &&Record| !record.mode.is_empty() && record.percent.is_none() && record.action != "warn";
     let struck = each_once(records, is_observed);
-    if struck.is_empty() { String::new() } else { format!("{} would have struck", struck.join(", ")) }
+    if struck.is_empty() { String::new() } else { format!(": {} would have struck", struck.join(", ")) }
 }
 
 /// Returns the figures of the limits that some records are about, each once.

@@ -12,6 +12,7 @@ use crate::domain::verdict::{Finding, Unenforced, Verdict};
 use crate::engine::evaluate_limits;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
+use crate::messages::notices;
 
 /// What of one scope's limits blocks, and what is only judged.
 pub struct Split {
@@ -29,10 +30,7 @@ pub fn off(session: &Session, at: Moment) -> Option<&LimitsOff> {
 pub fn note_end(state: &mut SessionState, at: Moment) {
     let ended = state.session.limits_off.as_ref().filter(|off| !off.holds(at.wall_ms));
     if let Some(key) = ended.map(LimitsOff::ended_key) {
-        state.session.notify_user_once(
-            &key,
-            "the limits are on again: the time is over for which a person had switched them off.",
-        );
+        state.session.notify_user_once(&key, &notices::on_again());
     }
 }
 

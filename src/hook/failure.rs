@@ -8,7 +8,7 @@ use crate::config::load;
 use crate::domain::policy::OnError;
 use crate::error::{Error, Result};
 use crate::hook::told_later;
-use crate::messages::notices;
+use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::store;
 use crate::store::{health, log_file};
@@ -31,16 +31,17 @@ pub fn unreadable(env: &Environment, bytes: &[u8], cause: &Unreadable) -> String
 
 /// Answers after a bug of Fusebox's own.
 pub fn bug(env: &Environment, bytes: &[u8]) -> String {
-    let what = "Fusebox failed inside; please report it";
-    note(env, "", what);
-    by_on_error(env, name_in(bytes), what)
+    let what = to_people::own_bug();
+    note(env, "", &what);
+    by_on_error(env, name_in(bytes), &what)
 }
 
-/// How a refusal begins that is given because the state can be neither read nor written.
+/// How a refusal of `to_people` begins that is given because the state can be neither read nor written.
 const CANNOT: &str = "Fusebox: limits cannot be checked";
-/// How an answer begins that is given because the time was up.
+/// How an answer of `to_people` is given because the time was up: before what it waits for, and behind it.
 const CANNOT_LATE: &str = "Fusebox: limits cannot be checked: ";
 const REFUSED_LATE: &str = "Fusebox: limits cannot be checked, so this is refused: ";
+const LATE: &str = " did not come in time; it may be tried again";
 
 /// What stands before a session's id.
 const SESSION: &[u8] = b"\"session_id\":\"";
@@ -62,7 +63,7 @@ pub fn state(env: &Environment, input: &Input, cause: &Error) -> String {
     note(env, &input.session_id, &cause.to_string());
     let name = EventName::parse(&input.hook_event_name);
     let advice = cause.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
-    let reason = format!("{CANNOT}, so this is refused while the cause lasts: {cause}{advice}");
+    let reason = to_people::state_fails(cause, advice);
     if name.is_some_and(|name| ends(name, &input.results())) {
         return serde_json::json!({"continue": false, "stopReason": reason, "systemMessage": reason}).to_string();
     }
@@ -71,7 +72,7 @@ pub fn state(env: &Environment, input: &Input, cause: &Error) -> String {
 
 /// Answers an event that is not taken.
 pub fn refused(input: &Input, cause: &Error) -> String {
-    refusal(EventName::parse(&input.hook_event_name), &format!("Fusebox: {cause}")).unwrap_or_default()
+    refusal(EventName::parse(&input.hook_event_name), &to_people::event_refused(cause)).unwrap_or_default()
 }
 
 /// Whether the agent's turn ends with an event at which nothing can be checked: a batch of calls that were refused or not made,
@@ -104,7 +105,7 @@ pub fn late(event: EventName, results: &[&str], waits: &'static str) -> Pieces {
         _ => return Pieces::default(),
     };
     let words = if event.row().on_failure == OnFailure::Tell { CANNOT_LATE } else { REFUSED_LATE };
-    [head, words, waits, " did not come in time; it may be tried again", tail]
+    [head, words, waits, LATE, tail]
 }
 
 /// Finds the event's name in an input; one that cannot be read may be a tool call.
@@ -126,7 +127,7 @@ fn by_on_error(env: &Environment, name: Option<EventName>, what: &str) -> String
     match policy.on_error() {
         OnError::Allow => String::new(),
         OnError::Deny => {
-            let reason = format!("Fusebox: {what}; calls are refused because `on_error` is `deny`");
+            let reason = to_people::error_denied(what);
             refusal(name, &reason).unwrap_or_default()
         }
     }
@@ -163,6 +164,15 @@ mod tests {
     use super::*;
     use crate::hook::deadline::WAITS;
     use crate::wire::events::EVENTS;
+
+    #[test]
+    fn what_is_laid_out_beforehand_is_as_the_tables_have_it() {
+        for waits in WAITS {
+            assert_eq!([REFUSED_LATE, waits, LATE].concat(), to_people::late_refused(waits));
+            assert_eq!([CANNOT_LATE, waits, LATE].concat(), to_people::late(waits));
+        }
+        assert!(to_people::state_fails("it is away", "").starts_with(CANNOT));
+    }
 
     #[test]
     fn late_answers_are_json_and_refuse_what_can_be_refused() {

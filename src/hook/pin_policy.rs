@@ -136,14 +136,12 @@ fn take_off(store: &Store, session: &mut Session, now_ms: i64) -> Result<()> {
     let is_off = session.limits_off.as_ref().is_some_and(|off| off.holds(now_ms));
     let Some(off) = store.limits_off(&session.project)?.filter(|off| off.holds(now_ms)) else {
         if is_off {
-            session.notify_user(
-                "`fusebox off` has switched the limits of this session off; `fusebox on` switches them on",
-            );
+            session.notify_user(&notices::off_here());
         }
         return Ok(());
     };
     session.limits_off = Some(off);
-    session.notify_user("`fusebox off` has switched the limits of this repository off; `fusebox on` switches them on");
+    session.notify_user(&notices::off_in_repository());
     Ok(())
 }
 

@@ -116,12 +116,7 @@ fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
     let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
     let earlier = &state.session.spend_before_install;
     if let Some(cause) = state.altered.take() {
-        let what = format!(
-            "{cause}; the session is counted again from its transcripts, which show {} and {}. What a person had granted or ordered \
-             is lost",
-            counted(calls, "tool call"),
-            earlier.counted.cost
-        );
+        let what = notices::counted_again(cause, counted(calls, "tool call"), earlier.counted.cost);
         return state.session.notify_user(&what);
     }
     // What a client was at that was open when Fusebox was installed is no loss.

@@ -119,6 +119,11 @@ messages! {
     counted_anew(work = "41 tool calls", cost = "2.3500 USD", why = "Fusebox has watched it before, so its state was deleted")
         => "this session is not in the state; its transcript's {work} ({cost}) were counted anew. {why}; grants are lost.";
 
+    /// Another program has changed what the state has of a session.
+    counted_again(
+        cause = "another program has changed the rows of session 5f0c1d2e in the state", calls = "41 tool calls", cost = "2.3500 USD"
+    ) => "{cause}. It is counted again from its transcripts: {calls}, {cost}. Grants and orders of a person are lost.";
+
     /// A session was at work while Fusebox was not installed.
     spent_before(how = "began before Fusebox was installed", cost = "2.3500 USD and 41 tool calls")
         => "this session {how}: {cost} of that time count in budgets of days, and toward no limit of the session.";
@@ -209,6 +214,22 @@ messages! {
 
     /// A person set counters to zero.
     reset(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} set the counters of {who} to zero.";
+
+    /// A person switched the limits of a session off.
+    switched_off(by = "somebody at the terminal pts/3", until = "until 2026-11-20 15:00")
+        => "{by} switched the limits of this session off {until}; all that is spent counts.";
+
+    /// A person switched the limits of a session on again.
+    switched_on(by = "somebody at the terminal pts/3") => "{by} switched the limits of this session on again.";
+
+    /// A client takes up a session whose limits a person has switched off.
+    off_here() => "`fusebox off` has switched the limits of this session off; `fusebox on` switches them on";
+
+    /// A session begins in a repository whose limits a person has switched off.
+    off_in_repository() => "`fusebox off` has switched the limits of this repository off; `fusebox on` switches them on";
+
+    /// The time is over for which a person had switched limits off. Once.
+    on_again() => "the limits are on again: the time is over for which a person had switched them off.";
 
     /// A person reloaded the configuration, and limits have changed.
     reloaded(by = "somebody at the terminal pts/3") => "{by} reloaded the configuration; the limits are now those of the files, and what was granted stays.";

@@ -154,10 +154,48 @@ messages! {
     /// At the end of `fusebox run`: a limit was passed that only warns.
     run_warned(figures = "max_turns 25/25") => "{figures}: this limit only warns, and work went on past it.";
 
+    /// At the end of `fusebox run`: a person had switched limits off.
+    run_limits_off() => "limits were switched off (`fusebox off`)";
+
+    /// At the end of `fusebox run`: the configuration says that nothing blocks.
+    run_observed(struck = ": max_turns 25/25 would have struck") => "limits were only observed: nothing was blocked{struck}";
+
+    /// At the end of `fusebox run`: a repository's file says that its limits do not block.
+    run_observed_in_part(struck = ": max_turns 25/25 would have struck") => "some limits were only observed{struck}";
+
+    /// At the end of `fusebox run`, and in `fusebox status`: the machine's owner refuses the repository's limits.
+    repository_refused() => "the repository's limits are refused: nothing of them holds (`refuse_repositories`)";
+
+    /// At the end of `fusebox run`: a signal was handed on to the client, or ended it.
+    run_signal(signal = 15, code = 143) => "signal {signal} ended the client: exit code {code}";
+
     /// At the end of `fusebox run`: no hook was heard.
     run_unseen(next = NextStep::Doctor)
         => "no hook of this command was heard: nothing was counted, and no limit could strike. {next}";
 
     /// At the end of `fusebox run`: the state cannot be read.
     run_unknown(error = "`state.db` cannot be opened") => "whether a limit stopped it is not known: {error}";
+
+    /// The state can be neither read nor written, so calls and prompts are refused. An agent reads it, too.
+    state_fails(
+        cause = "cannot use `/home/you/state/state.db`: it is a folder", advice = " (move it out of the way)"
+    ) => "Fusebox: limits cannot be checked, so this is refused while the cause lasts: {cause}{advice}";
+
+    /// A hook does not answer in time, and its call or prompt is refused.
+    late_refused(waits = "a transcript or a configuration file")
+        => "Fusebox: limits cannot be checked, so this is refused: {waits} did not come in time; it may be tried again";
+
+    /// A hook does not answer in time, at an event that cannot be refused.
+    late(waits = "a transcript or a configuration file")
+        => "Fusebox: limits cannot be checked: {waits} did not come in time; it may be tried again";
+
+    /// A hook has met a bug of Fusebox's own, or cannot read what it is told, and `on_error` is `deny`.
+    error_denied(what = own_bug()) => "Fusebox: {what}; calls are refused because `on_error` is `deny`";
+
+    /// A hook has met a bug of Fusebox's own.
+    own_bug() => "Fusebox failed inside; please report it";
+
+    /// An event is not taken: another program than the session's client has sent it.
+    event_refused(cause = "a program below process 4711 sent an event of session 0e6f5ab1 that its client did not send")
+        => "Fusebox: {cause}";
 }

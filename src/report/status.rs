@@ -3,6 +3,7 @@
 use crate::domain::amount::Amount;
 use crate::domain::policy::{Mode, Scope};
 use crate::domain::session::Status;
+use crate::messages::to_people;
 use crate::report::bars::{self, bars};
 use crate::report::group::Group;
 use crate::report::model::{Report, RunReport, SessionReport};
@@ -155,12 +156,9 @@ pub fn unblocked(session: &SessionReport, terminal: &Terminal) -> Option<String>
     }
 }
 
-/// What is said where nothing of the repository's file holds.
-pub const REFUSED: &str = "the repository's limits are refused: nothing of them holds (`refuse_repositories`)";
-
 /// Says that nothing of the repository's file holds, where the machine's owner refuses it.
 pub fn refused(session: &SessionReport) -> Option<String> {
-    session.refuses_repository.then(|| REFUSED.to_owned())
+    session.refuses_repository.then(to_people::repository_refused)
 }
 
 /// Says what of a session's cost was spent before Fusebox, and what is estimated.

@@ -5,6 +5,7 @@ mod doors;
 mod hints;
 mod layers;
 mod limit_keys;
+mod messages;
 mod paths;
 mod sizes;
 mod tests;
