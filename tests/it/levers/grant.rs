@@ -56,6 +56,23 @@ fn a_grant_of_another_limit_lifts_nothing() {
 }
 
 #[test]
+fn a_grant_without_a_limit_or_an_amount_shows_a_command_to_copy() {
+    let world = with_shop();
+    assert_snapshot!(world.run(&["grant", "a1"]), @r"
+    [stderr]
+    error: nothing is granted to developer a1b2c3d4
+      hint: `fusebox grant a1b2c3d4 max_turns=+10` raises the first: developer a1b2c3d4 has max_turns (now 25), max_cost_usd (now 1.00 USD)
+    [exit 2]
+    ");
+    assert_snapshot!(world.run(&["grant", "a1", "max_turns"]), @r"
+    [stderr]
+    error: `max_turns` has no amount
+      hint: `fusebox grant a1 max_turns=+10` raises it
+    [exit 2]
+    ");
+}
+
+#[test]
 fn a_grant_that_cannot_be_given_changes_nothing() {
     let world = with_shop();
     let before = standing(&world, SHOP);
@@ -81,18 +98,6 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
     error: main b7d1aaaa has no max_cost_usd: there is nothing to raise
       hint: its session has one: `fusebox grant 5f0c1d2e-0000 max_cost_usd=+N`
     [exit 1]
-    ");
-    assert_snapshot!(world.run(&["grant", "a1"]), @r"
-    [stderr]
-    error: nothing is granted to developer a1b2c3d4
-      hint: `fusebox grant a1b2c3d4 max_turns=+10` raises the first: developer a1b2c3d4 has max_turns (now 25), max_cost_usd (now 1.00 USD)
-    [exit 2]
-    ");
-    assert_snapshot!(world.run(&["grant", "a1", "max_turns"]), @r"
-    [stderr]
-    error: `max_turns` has no amount
-      hint: `fusebox grant a1 max_turns=+10` raises it
-    [exit 2]
     ");
     assert_snapshot!(world.run(&["grant", "max_requests=+5"]), @r"
     [stderr]
