@@ -22,6 +22,7 @@ mod postgres;
 mod privacy;
 mod protocol;
 mod rights;
+mod scale;
 mod server;
 mod simulation;
 mod store;
