@@ -26,8 +26,8 @@ use crate::wire::messages::short;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Nothing of them is asked, refused or stopped; what they would have done is in `fusebox log` and `fusebox report`. The managed
-file's limits stay in force, what a person paused or stopped stays so, and all that is spent counts: once the limits are on
-again, what is used up by then stops the next step. Running sessions take it at once.
+file's limits and a team's caps stay in force, what a person paused or stopped stays so, and all that is spent counts: once the
+limits are on again, what is used up by then stops the next step. Running sessions take it at once.
 
 Examples:
   fusebox off --for 1h      this repository, for an hour: its sessions, and those that start until then
@@ -92,7 +92,7 @@ pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
     for id in &whose.sessions {
         said.extend(session_edit::edit(env, &Target::Session(id.clone()), |edit| Ok(switch_off(edit, &off, &until)))?);
     }
-    said.push(kept(&off));
+    said.push(kept(&off, policy.team().map(|team| team.name).as_deref()));
     session_edit::print(env, &said);
     Ok(ExitCode::SUCCESS)
 }
@@ -195,15 +195,15 @@ fn managed(policy: &Policy) -> Vec<String> {
     names
 }
 
-/// Says what stays in force.
-fn kept(off: &LimitsOff) -> String {
-    match off.managed.is_empty() {
-        true => "all that is spent counts; `fusebox on` switches them on again".to_owned(),
-        false => format!(
-            "the managed file's limits stay ({}), and all that is spent counts; `fusebox on` switches the others on again",
-            off.managed.join(", ")
-        ),
-    }
+/// Says what stays in force, and how the others come back where no time does that.
+fn kept(off: &LimitsOff, team: Option<&str>) -> String {
+    let managed = (!off.managed.is_empty()).then(|| format!("the managed file's limits ({})", off.managed.join(", ")));
+    let team = team.map(|name| format!("the caps of team {name}"));
+    let stays: Vec<String> = managed.into_iter().chain(team).collect();
+    let stays = if stays.is_empty() { String::new() } else { format!("{} stay, and ", stays.join(" and ")) };
+    let others = if stays.is_empty() { "them" } else { "the others" };
+    let sooner = off.until_ms.map(|_| format!("; `fusebox on` switches {others} on again before that"));
+    format!("{stays}all that is spent counts{}", sooner.unwrap_or_default())
 }
 
 fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<String> {

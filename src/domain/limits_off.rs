@@ -34,7 +34,7 @@ impl LimitsOff {
         format!("off:{}", self.since_ms)
     }
 
-    /// Whether a rule stays in force: it is the managed file's.
+    /// Whether a rule stays in force: it is the managed file's, or the team's.
     pub fn keeps(&self, rule: &LimitRule) -> bool {
         rule.locked || self.keeps_of(rule.layer, &rule.name())
     }
@@ -45,7 +45,8 @@ impl LimitsOff {
     }
 
     fn keeps_of(&self, layer: Layer, name: &str) -> bool {
-        layer == Layer::Managed || (layer == Layer::Grant && self.managed.iter().any(|managed| managed == name))
+        matches!(layer, Layer::Managed | Layer::Team)
+            || (layer == Layer::Grant && self.managed.iter().any(|managed| managed == name))
     }
 
     /// Splits limits into those that stay in force and those that are off.

@@ -1,12 +1,13 @@
 //! `fusebox off`: a person's, seen everywhere, and what was spent counts.
 
+use fusebox::domain::amount::PICO;
 use fusebox::domain::event::{Agent, Call, Event, EventKind, Fingerprints, Intent};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::limits_off::LimitsOff;
-use fusebox::domain::policy::{Action, Layer};
-use fusebox::domain::session::Session;
-use fusebox::domain::verdict::Decision;
+use fusebox::domain::policy::{Action, LAYERS, Layer, Scope};
+use fusebox::domain::session::{Order, Session};
+use fusebox::domain::verdict::{Decision, Finding};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;
 use insta::assert_snapshot;
@@ -142,7 +143,7 @@ fn only_a_person_switches_limits_off() {
     assert_snapshot!(world.run(&["off", "5f0c"]), @r"
     the limits of session 5f0c1d2e are off until `fusebox on`
     session 5f0c1d2e takes it at once
-    all that is spent counts; `fusebox on` switches them on again
+    all that is spent counts
     [exit 0]
     ");
     assert_snapshot!(world.run(&["status"]), @r"
@@ -189,7 +190,7 @@ fn asked(layer: Layer, locked: bool, managed: &[&str]) -> (Decision, String) {
 }
 
 #[test]
-fn the_managed_files_limits_stay_in_force() {
+fn the_managed_files_and_the_teams_limits_stay_in_force() {
     let off = (Decision::Allow, "off".to_owned());
     let in_force = (Decision::Deny, String::new());
     assert_eq!(asked(Layer::User, false, &[]), off);
@@ -197,5 +198,37 @@ fn the_managed_files_limits_stay_in_force() {
     assert_eq!(asked(Layer::Grant, false, &["max_cost_usd"]), off);
     assert_eq!(asked(Layer::Managed, false, &[]), in_force);
     assert_eq!(asked(Layer::Grant, false, &["max_turns"]), in_force);
+    assert_eq!(asked(Layer::Team, true, &[]), in_force);
     assert_eq!(asked(Layer::BuiltIn, true, &[]), in_force);
+}
+
+/// What a limit has stopped goes on where that limit is off, and only there.
+#[test]
+fn what_the_managed_file_or_the_team_has_stopped_stays_so() {
+    for (layer, name, _) in LAYERS {
+        let world = with_shop();
+        let rule = rules(&[("max_cost_usd", PICO, Action::Terminate)], layer).limits.remove(0);
+        let finding = Finding::of(&rule, Scope::Session, 2 * PICO);
+        save(&world, |store| {
+            let mut session = store.session(SHOP).unwrap().unwrap();
+            session.order = Some(Order::halted(finding.clone(), None));
+            store.save_session(&session).unwrap();
+        });
+        let said = world.run(&["off", "5f0c"]).ok();
+        let stays = matches!(layer, Layer::Managed | Layer::Team);
+        assert_eq!(said.contains("goes on"), !stays, "{name}: {said}");
+        assert_eq!(load(&world, SHOP).0.order.is_some(), stays, "{name}: {said}");
+    }
+}
+
+#[test]
+fn off_names_what_stays() {
+    let world = with_shop();
+    world.write("home/.claude/fusebox.json", r#"{"team": "acme"}"#);
+    let said = world.run(&["off", "5f0c"]).ok();
+    assert!(said.ends_with("the caps of team acme stay, and all that is spent counts\n"), "{said}");
+    assert_eq!(said.matches("`fusebox on`").count(), 1, "{said}");
+    let said = world.run(&["off", "5f0c", "--for", "1h"]).ok();
+    assert!(said.contains("; `fusebox on` switches the others on again before that"), "{said}");
+    assert_eq!(said.matches("`fusebox on`").count(), 1, "{said}");
 }
