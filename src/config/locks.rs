@@ -6,7 +6,7 @@ use crate::config::key::{Apply, Key, Takes};
 use crate::config::keys;
 use crate::config::keys::top::ALL;
 use crate::config::limit_name;
-use crate::config::place::{SettingPlace, Who};
+use crate::config::place::{BLOCKS, SettingPlace, Who};
 use crate::config::problem::{Problem, nearest};
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting};
@@ -100,7 +100,10 @@ pub fn idle(document: &Document, at: &str, patterns: &[String]) -> Vec<Problem> 
         problems.push(match limit.or_else(|| nearest(name, names())) {
             Some(nearest) => {
                 let block = pattern.strip_suffix(name).unwrap_or_default();
-                problem.hint(format!("the nearest is `{block}{nearest}`"))
+                let first = block.split('.').next().unwrap_or_default();
+                let is_block = first.is_empty() || BLOCKS.iter().any(|block| block.name() == first);
+                let agents = if is_block { "" } else { "agents." };
+                problem.hint(format!("the nearest is `{agents}{block}{nearest}`"))
             }
             None => problem,
         });
@@ -152,7 +155,10 @@ fn idle_bindings(document: &Document, built_in: &[(Who<'_>, String)]) -> Vec<Pro
 /// Returns what a pattern was meant for, of the keys that a file sets: one of them, or all of a block.
 fn nearest_set(pattern: &str, set: &[String]) -> Option<String> {
     let Some(block) = pattern.strip_suffix(".*") else {
-        return nearest(pattern, set.iter().map(String::as_str)).map(str::to_owned);
+        // The block of an agent type stands in `agents`.
+        let full = format!("agents.{pattern}");
+        let near = |pattern: &str| nearest(pattern, set.iter().map(String::as_str)).map(str::to_owned);
+        return near(pattern).or_else(|| near(&full));
     };
     let blocks = set.iter().filter_map(|key| Some(key.rsplit_once('.')?.0));
     nearest(block, blocks).map(|block| format!("{block}.*"))

@@ -140,9 +140,9 @@ fn is_part(word: &str, name: &str) -> bool {
     word.len() >= SHORTEST_BEGINNING && (name.starts_with(word) || name.strip_prefix("max_") == Some(word))
 }
 
-/// Counts the insertions, deletions and replacements that turn one word into the other; case and `-` do not count.
+/// Counts the insertions, deletions and replacements that turn one word into the other; case, `-` and `_` do not count.
 fn edits(from: &str, to: &str) -> usize {
-    let plain = |word: &str| word.to_lowercase().replace('-', "_");
+    let plain = |word: &str| word.to_lowercase().replace(['-', '_'], "");
     strsim::levenshtein(&plain(from), &plain(to))
 }
 
@@ -156,6 +156,7 @@ mod tests {
         for (word, expected) in [
             ("max_turn", Some("max_turns")),
             ("maxTurns", Some("max_turns")),
+            ("maxturns", Some("max_turns")),
             ("max-tokens", Some("max_tokens")),
             ("Mode", Some("mode")),
             ("max_cost", Some("max_cost_usd")),

@@ -49,10 +49,13 @@ impl DocumentRead {
 
     pub(super) fn unknown(&mut self, here: &At<'_>, name: &str, value: &Value) {
         let block = here.block();
-        let limits =
-            limit_name::names().filter(|named| block.is_some_and(|it| named.limit.scopes.contains(&it.scope())));
+        let is_here = |named: &LimitName| block.is_some_and(|it| named.limit.scopes.contains(&it.scope()));
+        let is_key = |named: &LimitName| named.name == named.limit.key;
+        // Of names that are equally near a limit's own is meant: `maxTurns` is another limit than `max_turns`.
+        let keys = limit_name::names().filter(move |named| is_here(named) && is_key(named));
+        let aliases = limit_name::names().filter(move |named| is_here(named) && !is_key(named));
         let windows = limit_name::windows().filter(|_| block.is_none());
-        let limits = limits.chain(windows).map(|named| named.name);
+        let limits = keys.chain(aliases).chain(windows).map(|named| named.name);
         let at = format!("{}{name}", here.path);
         self.nameless(&at, value, keys::at(block).map(|key| key.name).chain(limits));
     }

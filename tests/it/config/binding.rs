@@ -70,6 +70,17 @@ fn what_a_file_sets_at_its_top_is_bound_too() {
     assert!(said[0].ends_with("the nearest that it sets is `agents.developer.*`"), "{said:?}");
 }
 
+/// The block of an agent type stands in `agents`, which is easily left out.
+#[test]
+fn a_binding_without_agents_is_told_with_what_it_was_meant_for() {
+    for binding in ["developer.max_turns", "developer.maxturns", "developr.max_turns"] {
+        let file = format!(r#"{{"binding": ["{binding}"], "agents": {{"developer": {{"max_turns": 40}}}}}}"#);
+        let said = problems(&[(PROJECT, &file)]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].ends_with(" is `agents.developer.max_turns`"), "{said:?}");
+    }
+}
+
 /// A member's file says something of one type, and something else of all.
 #[test]
 fn the_cap_that_is_named_is_of_those_whom_the_setting_is_about() {

@@ -71,6 +71,7 @@ fn a_lock_that_holds_nothing_is_named() {
         ("max_tool_calls", "; the nearest is `max_turns`"),
         ("session.max_cost", "; the nearest is `session.max_cost_usd`"),
         ("user_budget_usd", "; the nearest is `user.max_cost_usd_per_day`"),
+        ("developer.max_turn", "; the nearest is `agents.developer.max_turns`"),
         ("agents.qa.colour", ""),
     ] {
         check(

@@ -137,6 +137,11 @@ fn slips_are_answered_with_what_may_have_been_meant() {
 fn unknown_keys_have_a_nearest() {
     let nearest = "is ignored: no such key; the nearest is";
     check_problem(r#"{"main": {"max_turn": 5}}"#, &format!("`main.max_turn: 5` @ {nearest} `max_turns`"));
+    // `maxTurns` is as near, and is another limit
+    for near in ["maxturns", "max_Turn", "MaxTurn"] {
+        let problem = format!("`main.{near}: 5` @ {nearest} `max_turns`");
+        check_problem(&format!(r#"{{"main": {{"{near}": 5}}}}"#), &problem);
+    }
     check_problem(r#"{"main": {"turns": 5}}"#, &format!("`main.turns: 5` @ {nearest} `max_turns`"));
     check_problem(r#"{"main": {"max-cost-usd": 5}}"#, &format!("`main.max-cost-usd: 5` @ {nearest} `max_cost_usd`"));
     check_problem(r#"{"agent": {}}"#, &format!("`agent: {{}}` @ {nearest} `agents`"));
