@@ -9,7 +9,7 @@ use crate::config::effective::{self, Effective};
 use crate::config::place::{Block, Who};
 use crate::config::policy::{BUILT_IN, Policy};
 use crate::config::problem::Problem;
-use crate::config::{load, schema};
+use crate::config::{load, schema, unknown_agents};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Mode};
 use crate::error::Result;
@@ -109,6 +109,10 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
         false => env.print(&as_text(&sections, env.width())),
     }
     tell_ignored(env, &folder, &problems);
+    let unknown = |name: &String| unknown_agents::unknown(&policy, &load::agent_types(env, &folder), name);
+    if let Some(unknown) = args.agent.as_ref().and_then(unknown) {
+        env.eprintln_safe(&plain(&format!("note: {unknown}")));
+    }
     ExitCode::SUCCESS
 }
 

@@ -14,6 +14,7 @@ mod own_prices;
 mod promises;
 mod rights;
 mod said;
+mod unknown_types;
 
 use fusebox::config::frontmatter;
 use fusebox::config::layers::{Folder, LAYER_FILES, LayerFile};
