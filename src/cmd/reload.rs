@@ -6,10 +6,12 @@ use std::process::ExitCode;
 
 use crate::cmd::config::{project_folder, tell_ignored};
 use crate::cmd::require_human;
+use crate::config::limit_name::written;
 use crate::config::load;
 use crate::config::place::SettingPlace;
 use crate::config::problem::Problem;
-use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::duration;
+use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::policy::{Layer, Mode, Scope};
 use crate::domain::session::{Session, Status};
 use crate::domain::unit::Unit;
@@ -261,21 +263,23 @@ fn with_granted(store: &Store, before: &Session, after: &Session) -> Result<Vec<
 
 /// Says which limits of a set have changed: `session: max_cost_usd 10.00 USD terminate -> 20.00 USD terminate`.
 fn of_limits(who: &str, old: &LimitSet, new: &LimitSet) -> Vec<String> {
-    let show = |rule: Option<&LimitRule>| {
-        rule.map_or("none".to_owned(), |rule| match rule.limit.unit {
-            Unit::Switch => rule.action.as_str().to_owned(),
-            _ => format!("{} {}", rule.limit.show(rule.cap), rule.action.as_str()),
-        })
-    };
     let names: BTreeSet<String> = old.limits.iter().chain(&new.limits).map(|rule| rule.name().into_owned()).collect();
     let changed = |name: &String| {
-        let (before, after) = (show(old.named(name)), show(new.named(name)));
+        let both = [old.named(name), new.named(name)];
+        let [before, after] = match both.map(|rule| shown(rule, Digits::Few)) {
+            // Caps that differ by less than is shown.
+            [before, after] if before == after => both.map(|rule| shown(rule, Digits::All)),
+            few => few,
+        };
         (before != after).then(|| format!("{who}: {name} {before} -> {after}"))
     };
     let mut changes: Vec<String> = names.iter().filter_map(changed).collect();
-    let rates = old.rates.iter().chain(&new.rates).filter(|_| old.rates != new.rates).map(|rate| rate.limit.key);
-    let beside = BESIDE.iter().filter(|(_, differs)| differs(old, new)).map(|(name, _)| *name);
-    let beside: Vec<&str> = rates.collect::<BTreeSet<_>>().into_iter().chain(beside).collect();
+    let rates: BTreeSet<String> = old.rates.iter().chain(&new.rates).map(rate_name).collect();
+    changes.extend(rates.iter().filter_map(|name| {
+        let [before, after] = [old, new].map(|set| rates_shown(set, name));
+        (before != after).then(|| format!("{who}: {name} {before} -> {after}"))
+    }));
+    let beside: Vec<&str> = BESIDE.iter().filter(|(_, differs)| differs(old, new)).map(|(name, _)| *name).collect();
     if !beside.is_empty() {
         changes.push(format!("{who}: {}", beside.join(", ")));
     }
@@ -284,6 +288,43 @@ fn of_limits(who: &str, old: &LimitSet, new: &LimitSet) -> Vec<String> {
         changes.push(format!("{who}: what its limits do, or which file they are from"));
     }
     changes
+}
+
+/// How exactly a cap is written.
+#[derive(Clone, Copy)]
+enum Digits {
+    /// As people read it.
+    Few,
+    /// As the configuration has it.
+    All,
+}
+
+/// Writes a cap with what it does: `10.00 USD terminate`.
+fn shown(rule: Option<&LimitRule>, digits: Digits) -> String {
+    let Some(rule) = rule else { return "none".to_owned() };
+    let action = rule.action.as_str();
+    match (rule.limit.unit, digits) {
+        (Unit::Switch, _) => action.to_owned(),
+        (_, Digits::Few) => format!("{} {action}", rule.limit.show(rule.cap)),
+        (Unit::Usd, Digits::All) => format!("{} USD {action}", written(rule.limit, rule.cap)),
+        (Unit::Millis, Digits::All) => format!("{} {action}", duration::write(rule.cap)),
+        (Unit::Count | Unit::Tokens | Unit::Percent, Digits::All) => format!("{} {action}", rule.cap),
+    }
+}
+
+/// Names a rate as the configuration does: `rate_limits.WebSearch`.
+fn rate_name(rate: &Rate) -> String {
+    let of = if rate.tool.is_empty() { String::new() } else { format!(".{}", rate.tool) };
+    format!("{}{of}", rate.limit.key)
+}
+
+/// Writes the rates of one name: `10 in 1m terminate`.
+fn rates_shown(set: &LimitSet, name: &str) -> String {
+    let rates = set.rates.iter().filter(|rate| rate_name(rate) == name);
+    let said: Vec<String> = rates
+        .map(|rate| format!("{} in {} {}", rate.max, duration::write(rate.per_ms), rate.action.as_str()))
+        .collect();
+    if said.is_empty() { "none".to_owned() } else { said.join(", ") }
 }
 
 /// Whether two sets of limits differ in something.

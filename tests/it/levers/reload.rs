@@ -7,10 +7,14 @@ use crate::levers::fixture::{Actor, Fixture};
 /// What a file says at first, and then; and what is said of the difference.
 fn edits() -> Vec<(Value, Value, &'static str)> {
     let cap = |usd: f64| json!({"session": {"max_cost_usd": usd, "timeout_action": "terminate"}});
+    let rate = |max: u32, per: &str| json!({"rate_limits": [{"tool": "Bash", "max": max, "per_ms": per}]});
     vec![
         (cap(5.0), cap(5.0), "its limits have not changed"),
         (cap(5.0), cap(9.0), "session: max_cost_usd 5.00 USD terminate -> 9.00 USD terminate"),
         (cap(5.0), json!({}), "session: max_cost_usd 5.00 USD terminate -> 25.00 USD request_increase"),
+        (cap(0.161), cap(0.164), "session: max_cost_usd 0.161 USD terminate -> 0.164 USD terminate"),
+        (rate(30, "1m"), rate(10, "90s"), "session: rate_limits.Bash 30 in 1m terminate -> 10 in 90s terminate"),
+        (json!({}), rate(10, "1h"), "session: rate_limits.Bash none -> 10 in 1h terminate"),
         (json!({}), json!({"session": {"max_turns": 7}}), "session: max_turns none -> 7 terminate"),
         (json!({}), json!({"main": {"max_turns": 7}}), "main p1-0000: max_turns none -> 7 terminate"),
         (json!({}), json!({"user": {"max_cost_usd_per_day": 3}}), "user: max_cost_usd_per_day none -> 3.00 USD"),
