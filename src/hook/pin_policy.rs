@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::calendar;
 use crate::config::load;
 use crate::config::policy::Policy;
+use crate::config::problem::Problem;
 use crate::config::setting::Document;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::fact;
@@ -181,12 +182,7 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     let (_, trouble) = pricing::load(env, policy.own_prices());
     session.user_notifications.extend(trouble.map(|trouble| format!("Fusebox: {}", notices::mistake(trouble))));
     tell_of_held_prices(session, &policy);
-    session.user_notifications.extend(
-        problems
-            .iter()
-            .filter(|problem| problem.is_error())
-            .map(|problem| format!("Fusebox: {}", notices::mistake(problem))),
-    );
+    tell_of_mistakes(session, &problems);
     Ok(())
 }
 
@@ -199,6 +195,19 @@ fn tell_of_unnamed_team(store: &Store, session: &mut Session) -> Result<()> {
         session.notify_user(&notices::team_unnamed(team, NextStep::Doctor));
     }
     Ok(())
+}
+
+/// How many mistakes in the configuration are told one by one.
+const MISTAKES_TOLD: usize = 5;
+
+/// Tells which mistakes the configuration has; of many the first, and how many more there are.
+fn tell_of_mistakes(session: &mut Session, problems: &[Problem]) {
+    let mistakes: Vec<&Problem> = problems.iter().filter(|problem| problem.is_error()).collect();
+    let shown = if mistakes.len() > MISTAKES_TOLD + 1 { MISTAKES_TOLD } else { mistakes.len() };
+    let told = mistakes.iter().take(shown).map(notices::mistake);
+    let more = mistakes.len() - shown;
+    let more = (more > 0).then(|| notices::more_mistakes(more, NextStep::CheckConfiguration));
+    session.user_notifications.extend(told.chain(more).map(|text| format!("Fusebox: {text}")));
 }
 
 /// Tells which of the person's own prices count no lower than the list's.

@@ -68,6 +68,10 @@ messages! {
     mistake(problem = "`agents.developer.max_turns: \"many\"` in `.claude/fusebox.json` (project) is ignored: it must be a whole number from 1 to 1000000 or `null`")
         => "{problem}";
 
+    /// Mistakes in the configuration beside those that were told.
+    more_mistakes(more = 6, next = NextStep::CheckConfiguration)
+        => "{more} more mistakes are in the configuration. {next}";
+
     /// A person's own prices are below the list's, and a cap on cost holds that is not the person's own.
     prices_held(models = "`claude-opus-5-5`", file = "fusebox.pricing.json")
         => "caps on cost that are not your own hold here: the prices of {models} in `{file}` count no lower than the list's.";

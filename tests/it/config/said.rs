@@ -155,3 +155,20 @@ fn a_watch_week_says_what_will_be_ignored_at_its_end() {
     assert_eq!(named(&later, "will be ignored once the repository's limits block"), ignored, "{later:?}");
     assert!(!later.iter().any(Problem::is_error), "{later:?}");
 }
+
+/// A session's person reads a few mistakes one by one, and of many how many more there are.
+#[test]
+fn many_mistakes_are_counted() {
+    for (mistakes, told, more) in [(1, 1, None), (6, 6, None), (7, 5, Some(2)), (30, 5, Some(25))] {
+        let world = TestWorld::new();
+        let wrong: Vec<String> = (0..mistakes).map(|number| format!("\"no_key_{number}\": 1")).collect();
+        world.write("home/.claude/fusebox.json", format!("{{\"main\": {{{}}}}}", wrong.join(", ")));
+        let start = world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}));
+        let said = world.hook(start).ok();
+        assert_eq!(said.matches("is ignored: no such key").count(), told, "{said}");
+        let words =
+            more.map(|more| format!("{more} more mistakes are in the configuration. `fusebox config check` shows"));
+        assert!(words.is_none_or(|words| said.contains(&words)), "{said}");
+        assert_eq!(said.contains("more mistakes"), more.is_some(), "{said}");
+    }
+}
