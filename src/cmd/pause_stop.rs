@@ -129,7 +129,7 @@ fn give(
     let held = clear_order::order(edit.state, &edit.target).is_some();
     let replaces = held && status == Status::Paused && kind.status == Status::Stopped;
     if (held && !replaces) || status == Status::Orphaned {
-        let word = status.word();
+        let word = status.deed();
         return Err(Error::failed(format!("{name} is {word} already"))
             .hint(format!("`fusebox explain {}` tells why", short(edit.target.id()))));
     }

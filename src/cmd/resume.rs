@@ -136,7 +136,7 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
     let words = edit.somebody(&format!("resumed {}", edit.it()));
     edit.record(RecordKind::AgentResumed, &finding, (&words, None));
     edit.notice(notices::resumed(&edit.by, &name));
-    let mut said = vec![format!("{name}: {} -> resumed", status.word())];
+    let mut said = vec![format!("{name}: {} -> resumed", status.deed())];
     said.extend(grant::apply(edit, granted)?);
     // Whoever lifts what a person has ordered says nothing about a limit: perhaps No to one, before.
     let raises = !keeps_limits && finding.facts().is_some();
@@ -160,9 +160,9 @@ fn nothing_holds(edit: &SessionEdit, name: &str, status: Status) -> Error {
     let error = match status {
         Status::Failed | Status::Stopped if is_main => Error::failed(format!(
             "{name} was {} and is over: nothing holds it, and the next prompt begins with whole limits",
-            status.word()
+            status.deed()
         )),
-        _ => Error::failed(format!("{name} is {}: nothing holds it", status.word())),
+        _ => Error::failed(format!("{name} is {}: nothing holds it", status.deed())),
     };
     match clear_order::budgets_used_up(edit.state, edit.now).first() {
         Some(budget) => error.hint(format!("{name} has no order to lift, but {}", edit.above(budget))),

@@ -192,7 +192,7 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
     let of_run = |run: &Run| {
         let why = run.order.as_ref().map(order).or_else(|| run.error.clone()).unwrap_or_default();
         let next = NextStep::Explain { id: messages::short(&run.id).to_owned() };
-        to_people::run_subagent(&run.agent_type, run.status.word(), why, next)
+        to_people::run_subagent(&run.agent_type, run.status.deed(), why, next)
     };
     let records = store.records_of(&session.id)?;
     let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);

@@ -29,8 +29,13 @@ impl Status {
     pub const ALL: [Status; 6] =
         [Status::Running, Status::Completed, Status::Failed, Status::Paused, Status::Stopped, Status::Orphaned];
 
-    /// Returns what people read: the limit beside it says that it was a limit.
+    /// Returns what people read.
     pub fn word(self) -> &'static str {
+        if self == Status::Failed { "ended by limit" } else { self.as_str() }
+    }
+
+    /// Returns what was done to an agent that did not come to its end by itself: in a sentence, and in the labels of metrics.
+    pub fn deed(self) -> &'static str {
         if self == Status::Failed { "stopped" } else { self.as_str() }
     }
 

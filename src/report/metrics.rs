@@ -236,7 +236,7 @@ fn last_day(source: &MetricsSource) -> Vec<Family> {
 }
 
 fn of_run(run: &RunReport) -> Labels {
-    vec![("agent_type", run.agent_type.clone()), ("status", run.status.word().to_owned())]
+    vec![("agent_type", run.agent_type.clone()), ("status", run.status.deed().to_owned())]
 }
 
 /// How things stand.
@@ -245,7 +245,7 @@ fn at_present(source: &MetricsSource) -> Vec<Family> {
     let open = || source.lately.sessions.iter().filter(is_open);
     let of_status = |status: Status| {
         let count = open().filter(|session| session.status == status).count();
-        (vec![("status", status.word().to_owned())], count.to_string())
+        (vec![("status", status.deed().to_owned())], count.to_string())
     };
     let at_work = |run: &&RunReport| matches!(run.status, Status::Running | Status::Paused);
     let budgets = || {

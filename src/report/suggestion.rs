@@ -14,7 +14,7 @@ use crate::report::reading::LimitReading;
 use crate::report::standing::IDLE;
 use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{self, short};
-use crate::wire::user_lines::{by_layer, by_layer_and_now};
+use crate::wire::user_lines::{by_layer, by_layer_and_now, of_end};
 
 /// Returns what a person does next about the order of a run or session.
 pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> NextStep {
@@ -178,7 +178,9 @@ fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
 
 /// Returns why an order was given, with the reason that was noted for it.
 pub fn because(order: &Order) -> String {
-    by_layer_and_now(&order.finding) + &messages::because(order.reason.as_ref())
+    let finding = &order.finding;
+    let why = if finding.action == Action::Pause { by_layer_and_now(finding) } else { of_end(finding) };
+    why + &messages::because(order.reason.as_ref())
 }
 
 /// Whether a limit of the session above has ended the work of a client that is gone: whoever takes its session up works below

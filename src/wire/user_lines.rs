@@ -39,6 +39,16 @@ pub fn by_layer_and_now(finding: &Finding) -> String {
     }
 }
 
+/// Returns the same of what has ended an agent, a count in words: `25 of 25 tool calls (max_turns, project)`.
+pub fn of_end(finding: &Finding) -> String {
+    let is_plain = finding.subject.is_empty() && finding.ahead == 0 && finding.frees == Frees::Never;
+    let limit = finding.facts().filter(|limit| is_plain && limit.unit == Unit::Count && finding.scope != Scope::Team);
+    let Some(limit) = limit else { return by_layer_and_now(finding) };
+    let counted = format!("{}{} {}", label(finding, limit), over(finding.scope), used_of(finding, limit));
+    let words = format!("{} of {} {}{}", finding.used, finding.cap, label(finding, limit), over(finding.scope));
+    by_layer_and_now(finding).replacen(&counted, &words, 1)
+}
+
 fn without_wait(finding: &Finding) -> String {
     beside_command(&Finding { frees: Frees::Never, ..finding.clone() })
 }

@@ -117,11 +117,11 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
       cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       main b7d1aaaa  paused  0 tool calls, 0.50 USD
         developer a1b2c3d4  pausing  17 tool calls, 0.42 USD  depth 1  task 7
-        developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
+        developer a3fa11ed  ended by limit  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
       main b7d1aaaa, paused: a person paused it (`fusebox pause`): "lunch"
         fusebox resume b7d1aaaa
-      developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
+      developer a3fa11ed, ended by limit: 25 of 25 tool calls (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     "#);

@@ -63,7 +63,10 @@ fn where_its_own_session_has_room_nothing_is_to_be_granted_to_it() {
         assert!(said.contains("claude --resume s2") && !said.contains("grant s2"), "{said}");
     }
     // The session above says where its limit was reached, and what gives more of it.
-    assert!(status.contains("session s1, stopped: tool calls of the session 4/4 (max_turns, user)"), "{status}");
+    assert!(
+        status.contains("session s1, ended by limit: 4 of 4 tool calls of the session (max_turns, user)"),
+        "{status}"
+    );
     assert!(status.contains("reached in session s2, which its agent started"), "{status}");
     assert_eq!(status.matches("fusebox grant s1").count(), 1, "{status}");
 }

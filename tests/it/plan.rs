@@ -223,9 +223,9 @@ fn whoever_pays_by_a_plan_reads_tokens_first_and_list_prices_as_such() {
         developer a1b2c3d4  running  17 tool calls, 3000 tokens, 0.42 USD list price  depth 1  task 7
           tool calls  [######----] 17/25 max_turns  project
           list price  [####------] 0.42/1.00 USD max_cost_usd  project
-        developer a3fa11ed  stopped  25 tool calls, 6000 tokens, 0.64 USD list price  depth 1
+        developer a3fa11ed  ended by limit  25 tool calls, 6000 tokens, 0.64 USD list price  depth 1
       + 1 finished; --all shows it
-      developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
+      developer a3fa11ed, ended by limit: 25 of 25 tool calls (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");

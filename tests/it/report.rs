@@ -94,7 +94,7 @@ fn the_report_sums_sessions_and_lists_trips() {
     #2    2026-11-20 10:04  5f0c1d2e  developer a3fa11ed  max_turns  25/25  terminate  project
     `fusebox explain NUMBER` tells more of a trip.
 
-    developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
+    developer a3fa11ed, ended by limit: 25 of 25 tool calls (max_turns, project)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -109,7 +109,7 @@ fn the_report_sums_sessions_and_lists_trips() {
     (a wider terminal shows SESSION, too)
     `fusebox explain NUMBER` tells more of a trip.
 
-    developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
+    developer a3fa11ed, ended by limit: 25 of 25 tool calls (max_turns, project)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");

@@ -285,7 +285,7 @@ const COLUMNS = [
 ];
 // Where no client has written a total, nothing is said of it.
 if (data.sessions.client.some((cost) => cost !== null)) { COLUMNS.push(["Client", "client", "usd"]); byId("client-note").hidden = false; }
-const STOPPED = ["stopped", "blocked"];
+const STOPPED = ["ended by limit", "stopped", "blocked"];
 const view = { order: data.sessions.id.map((_, at) => at), key: "started", down: true, shown: 50, body: null };
 const wordOf = (key, at) => (key === "status" || key === "project" ? words[data.sessions[key][at]] : data.sessions[key][at]);
 

@@ -225,7 +225,7 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
     error: more than one `developer` is at work, paused or stopped
       hint: name one of these:
         run a1b2c3d4  developer  paused  session 5f0c1d2e
-        run a3fa11ed  developer  stopped  session 5f0c1d2e
+        run a3fa11ed  developer  ended by limit  session 5f0c1d2e
     [exit 1]
     ");
     assert_snapshot!(world.run(&["resume", "main"]), @r"
@@ -241,7 +241,7 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
       hint: name one of these:
         session 5f0c1d2e  running
         run a1b2c3d4  developer  paused  session 5f0c1d2e
-        run a3fa11ed  developer  stopped  session 5f0c1d2e
+        run a3fa11ed  developer  ended by limit  session 5f0c1d2e
         run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 1]
     ");

@@ -117,7 +117,7 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
       hint: name one of these:
         session 5f0c1d2e  running
         run a1b2c3d4  developer  running  session 5f0c1d2e
-        run a3fa11ed  developer  stopped  session 5f0c1d2e
+        run a3fa11ed  developer  ended by limit  session 5f0c1d2e
         run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 1]
     ");

@@ -241,7 +241,7 @@ fn an_agent_that_a_person_has_let_go_on_is_said_to_be_that() {
         let line = status.lines().find(|line| line.trim_start().starts_with("worker a1-0000  ")).unwrap().to_owned();
         line.trim_start().split("  ").nth(1).unwrap().to_owned()
     };
-    assert_eq!(word(&fixture), "stopped");
+    assert_eq!(word(&fixture), "ended by limit");
     shell(&fixture, "fusebox grant a1-0000 max_turns=+9");
     assert_eq!(word(&fixture), "may go on");
     assert!(fixture.goes_on(Actor::Worker));
@@ -319,7 +319,7 @@ fn of_two_dialogs_about_one_cap_each_does_what_it_says() {
     assert!(!fixture.step(Actor::Worker), "the dialog said: No: stop here");
     assert!(fixture.step(Actor::Main), "the other agent has its Yes");
     let status = shell(&fixture, "fusebox status").split_whitespace().collect::<Vec<_>>().join(" ");
-    let why = "worker a1-0000, stopped: tool calls of the session 7/6, answered with No (max_turns, user)";
+    let why = "worker a1-0000, ended by limit: 7 of 6 tool calls of the session, answered with No (max_turns, user)";
     assert!(status.contains(&format!("{why} fusebox resume a1-0000")), "{status}");
 }
 

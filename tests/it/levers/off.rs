@@ -155,9 +155,9 @@ fn only_a_person_switches_limits_off() {
         developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
           tool calls  [######----] 17/25 max_turns  project
           cost        [####------] 0.42/1.00 USD max_cost_usd  project
-        developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
+        developer a3fa11ed  ended by limit  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
-      developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
+      developer a3fa11ed, ended by limit: 25 of 25 tool calls (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");

@@ -209,7 +209,7 @@ fn what_a_stopped_session_is_said_to_have_used_is_what_it_has() {
     let (status, log) = (fixture.world.run(&["status"]).ok(), fixture.world.run(&["log"]).ok());
     let figures = |text: &str| text.split_whitespace().find(|word| word.contains("/0.02")).map(str::to_owned).unwrap();
     let bar = figures(status.lines().find(|line| line.contains("[#")).unwrap());
-    let said = figures(status.split("stopped: ").nth(1).unwrap());
+    let said = figures(status.split("ended by limit: ").nth(1).unwrap());
     assert_eq!(said, figures(&log), "{status}");
     assert!(bar > said, "{bar} is used: {status}");
 }

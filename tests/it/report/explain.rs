@@ -11,7 +11,7 @@ fn explain_tells_what_happened_and_what_would_have_helped() {
     let world = with_shop();
     let of_trip = world.run(&["explain", "2"]).ok();
     assert_snapshot!(of_trip, @r"
-    developer a3fa11ed00  stopped
+    developer a3fa11ed00  ended by limit
       session 5f0c1d2e, project /srv/shop
       spawned by main b7d1aaaa, depth 1
       Execution limit exceeded: [max_turns]
@@ -26,7 +26,7 @@ fn explain_tells_what_happened_and_what_would_have_helped() {
       2026-11-20 10:03:00 #1 AGENT_WARNING: max_turns 20/25 (80 %+), warn, project
       2026-11-20 10:03:20 1 request, 3000 tokens, 0.34 USD
       2026-11-20 10:04:00 #2 AGENT_FAILED: max_turns 25/25, terminate, project
-      2026-11-20 10:06:00 last event; stopped
+      2026-11-20 10:06:00 last event; ended by limit
 
     Trip #2
       developer (a3fa11ed) used 25 tool calls; the cap of 25 was set by the
@@ -70,8 +70,8 @@ fn explain_tells_of_a_run_that_was_not_stopped_and_of_a_session() {
           tool calls  [######----] 17/25 max_turns  project
           cost        [####------] 0.42/1.00 USD max_cost_usd  project
         developer a2d0de00  completed  37 tool calls, 0.80 USD  depth 1
-        developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
-      developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
+        developer a3fa11ed  ended by limit  25 tool calls, 0.64 USD  depth 1
+      developer a3fa11ed, ended by limit: 25 of 25 tool calls (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
 
     Timeline
@@ -98,7 +98,7 @@ fn what_is_not_known_or_not_unique_is_answered_with_candidates() {
       hint: name one of these:
         run a1b2c3d4  developer  running  session 5f0c1d2e
         run a2d0de00  developer  completed  session 5f0c1d2e
-        run a3fa11ed  developer  stopped  session 5f0c1d2e
+        run a3fa11ed  developer  ended by limit  session 5f0c1d2e
     [exit 1]
     ");
     assert_snapshot!(world.run(&["explain", "99"]), @r"
@@ -107,7 +107,7 @@ fn what_is_not_known_or_not_unique_is_answered_with_candidates() {
       hint: name one of these:
         session 5f0c1d2e  running
         run a1b2c3d4  developer  running  session 5f0c1d2e
-        run a3fa11ed  developer  stopped  session 5f0c1d2e
+        run a3fa11ed  developer  ended by limit  session 5f0c1d2e
         run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 1]
     ");
@@ -185,5 +185,5 @@ fn a_trip_at_a_raised_cap_is_no_persons_stop() {
     assert!(!call("t2").contains("deny"));
     assert!(call("t3").contains("deny"));
     let last = world.run(&["explain"]).ok();
-    assert!(last.starts_with("Trip #") && last.contains("\n\nmain p1  stopped"), "{last}");
+    assert!(last.starts_with("Trip #") && last.contains("\n\nmain p1  ended by limit"), "{last}");
 }

@@ -20,9 +20,9 @@ fn status_draws_what_is_at_work_and_says_what_is_stopped() {
         developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
           tool calls  [######----] 17/25 max_turns  project
           cost        [####------] 0.42/1.00 USD max_cost_usd  project
-        developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
+        developer a3fa11ed  ended by limit  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
-      developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
+      developer a3fa11ed, ended by limit: 25 of 25 tool calls (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -41,10 +41,10 @@ fn status_unfolds_finished_runs() {
         developer a2d0de00  completed  37 tool calls, 0.80 USD  depth 1
           tool calls  [##########] 37/25 max_turns  project
           cost        [########--] 0.80/1.00 USD max_cost_usd  project
-        developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
+        developer a3fa11ed  ended by limit  25 tool calls, 0.64 USD  depth 1
           tool calls  [##########] 25/25 max_turns  project
           cost        [######----] 0.64/1.00 USD max_cost_usd  project
-      developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
+      developer a3fa11ed, ended by limit: 25 of 25 tool calls (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -83,10 +83,11 @@ fn a_narrow_terminal_shows_what_matters_most() {
         developer a1b2c3d4  running  17 too…
           tool calls  [######----] 17/25 ma…
           cost        [####------] 0.42/1.0…
-        developer a3fa11ed  stopped  25 too…
+        developer a3fa11ed  ended by limit …
       + 1 finished; --all shows it
-      developer a3fa11ed, stopped: tool
-        calls 25/25 (max_turns, project)
+      developer a3fa11ed, ended by limit: 25
+        of 25 tool calls (max_turns,
+        project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -104,8 +105,8 @@ fn a_narrow_terminal_shows_what_matters_most() {
       RUN, ACTION, LAYER, too)
     `fusebox explain NUMBER` tells more of a trip.
 
-    developer a3fa11ed, stopped: tool calls
-      25/25 (max_turns, project)
+    developer a3fa11ed, ended by limit: 25
+      of 25 tool calls (max_turns, project)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
