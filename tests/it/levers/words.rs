@@ -93,10 +93,10 @@ impl Walk {
         for run in &runs {
             let explained = self.says(&["explain", run["run_id"].as_str().unwrap()]);
             // People read what has become of it, and programs why.
-            let stands = run["status"].as_str().unwrap().replace("failed", "stopped");
+            let stands = run["status"].as_str().unwrap().replace("failed", "ended by limit");
             let says = |word: &str| explained.contains(&format!("last event; {word}"));
-            let is_lifted = ["completed", "stopped"].contains(&&*stands) && says("may go on");
-            let is_said = says(&stands) || stands == "stopped" && says("blocked") || is_lifted;
+            let is_lifted = ["completed", "stopped", "ended by limit"].contains(&&*stands) && says("may go on");
+            let is_said = says(&stands) || stands == "ended by limit" && says("blocked") || is_lifted;
             self.expect(is_said, &format!("{when}: is {stands}"), &explained);
             // Who asks about the session reads what whoever asks about its last run does.
             let next = explained.split_once("\nNext\n").filter(|_| run == runs.last().unwrap());
