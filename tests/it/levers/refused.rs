@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::{Actor, Scene};
+use crate::levers::fixture::{Actor, Fixture};
 
 /// An agent that may read once an hour, and asks for more until this cap of its refusals ends it.
-fn refused(main: &Value) -> Scene {
-    let mut scene = Scene::new();
+fn refused(main: &Value) -> Fixture {
+    let mut fixture = Fixture::new();
     let rate = json!([{"tool": "Read", "max": 1, "per_ms": 3_600_000}]);
     let policy = json!({"main": main, "rate_limits": rate});
-    scene.world.write("home/.claude/fusebox.json", policy.to_string());
-    scene.begin();
+    fixture.world.write("home/.claude/fusebox.json", policy.to_string());
+    fixture.begin();
     for _ in 0..9 {
-        if !scene.step(Actor::Main) {
-            scene.declines(Actor::Main);
+        if !fixture.step(Actor::Main) {
+            fixture.declines(Actor::Main);
         }
     }
-    scene
+    fixture
 }
 
 #[test]
@@ -24,14 +24,14 @@ fn what_ends_an_agent_is_shown_with_the_figures_of_its_end() {
     for action in ["terminate", "pause"] {
         for grace in [0, 1, 3] {
             let limits = json!({"max_denials": 3, "grace_turns": grace, "actions": {"max_denials": action}});
-            let scene = refused(&limits);
+            let fixture = refused(&limits);
             for command in [&["status", "--all"][..], &["explain", "p1-0000"], &["report", "--since", "all"]] {
-                let said = scene.world.run(command).ok();
+                let said = fixture.world.run(command).ok();
                 assert!(said.contains("3/3") && said.contains("max_denials"), "{limits} {command:?}: {said}");
                 assert!(!said.contains("/3 max_denials") || said.contains(" 3/3 max_denials"), "{limits}: {said}");
                 assert!(!["0/3", "4/3", "5/3", "6/3"].iter().any(|wrong| said.contains(wrong)), "{limits}: {said}");
             }
-            assert!(!scene.answers().contains("the last for max_denials"), "{limits}: {}", scene.answers());
+            assert!(!fixture.answers().contains("the last for max_denials"), "{limits}: {}", fixture.answers());
         }
     }
 }
