@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::{TestWorld, with};
 
-/// Runs `doctor`; the line that depends on how busy the machine is, and its advice, are left out. So is what other systems than Linux lack,
-/// which comes last.
+/// Runs `doctor`. The line that depends on how busy the machine is and its advice are left out, and at the end what a system lacks.
 pub fn doctor(world: &TestWorld) -> String {
     let outcome = world.run(&["doctor"]).to_string();
     let (outcome, exit) = outcome.rsplit_once("\n[exit").unwrap();

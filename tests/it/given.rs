@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::time::Duration;
 
 use fusebox::domain::event::Moment;
 use fusebox::platform::environment::Environment;
@@ -61,6 +60,7 @@ impl<'a> GivenTime<'a> {
     }
 
     /// Has the machine sleep for so many milliseconds.
+    #[cfg(target_os = "linux")]
     pub fn sleep_ms(&mut self, ms: i64) {
         self.pass_ms(ms);
         let now = self.now.get_mut();
@@ -160,8 +160,9 @@ impl RunningClient {
     }
 
     /// Whether it has not ended.
+    #[cfg(target_os = "linux")]
     pub fn is_at_work(&self) -> bool {
-        !fusebox::platform::processes::wait_for_end(&[self.id()], Duration::ZERO)
+        !fusebox::platform::processes::wait_for_end(&[self.id()], std::time::Duration::ZERO)
     }
 }
 
