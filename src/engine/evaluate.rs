@@ -12,6 +12,7 @@ use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, OnLimit, Scope};
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
+use crate::engine::spend_ahead::spend_ahead;
 
 /// The per cent that stands for the last warning before a trip.
 const LAST_WARNING: u8 = 95;
@@ -195,32 +196,6 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)
-}
-
-/// Returns what the next request, the report after it, the requests in flight and hooks would add.
-fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
-    requests_of(part, rules, meters, stage).map(|ahead| ahead.saturating_add(part(&meters.hooks_ahead)))
-}
-
-fn requests_of(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
-    let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
-    match stage {
-        Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
-            Some(part(&meters.reserved).saturating_add(next))
-        }
-        Stage::Call | Stage::Arrival if meters.blind_to_batches => {
-            Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged)))
-        }
-        // A call that is a request itself leaves room for the report.
-        Stage::Call | Stage::Arrival if meters.unlogged.requests > 0 => {
-            let report = part(&meters.next).saturating_mul(u64::from(rules.grace_turns));
-            Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.unlogged)))
-        }
-        Stage::Call | Stage::Arrival => Some(0),
-        // Its last message is the report.
-        Stage::End => Some(part(&meters.reserved).saturating_add(part(&meters.next))),
-        Stage::Result => None,
-    }
 }
 
 /// Returns the model responses that a tripped run may still use to report.

@@ -38,6 +38,7 @@ pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;
 pub mod spawns;
+pub mod spend_ahead;
 pub mod told_total;
 pub mod unenforced;
 pub mod woken_agents;

@@ -1,5 +1,4 @@
-//! What people read that is about no limit: settings, configuration, the state, the client, a person's commands. `Fusebox: ` stands
-//! before each, and each is written into the log.
+//! What people read that is about no limit: settings, files, the state, the client, commands. `Fusebox: ` stands before each; all are logged.
 
 use crate::messages::messages;
 use crate::messages::next_step::NextStep;

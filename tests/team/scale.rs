@@ -30,7 +30,7 @@ const WANT: Amount = Amount(2_000_000_000_000);
 /// For how long each kind of sync is repeated, where there are many machines.
 const LONG: Duration = Duration::from_secs(20);
 
-/// Whether a machine connects for each sync, as `fusebox team sync` does, or finds a connection, as behind a pool.
+/// Whether a machine connects for each sync, as `fusebox team sync` does, or finds a connection, as behind a pooler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Connects {
     Anew,
@@ -118,16 +118,16 @@ impl Scale {
                 let (syncs, trips) = (&syncs, &trips);
                 let own: Vec<usize> = (0..self.machines.len()).filter(|at| at / OF_LOGIN % AT_ONCE == client).collect();
                 scope.spawn(move || {
-                    let mut pool = BTreeMap::new();
+                    let mut ledgers = BTreeMap::new();
                     for (done, at) in own.iter().cycle().enumerate() {
                         let has_all = done >= own.len() || connects == Connects::Anew && !long.is_zero();
                         if has_all && began.elapsed() >= long {
                             return;
                         }
                         if connects == Connects::Anew {
-                            pool.clear();
+                            ledgers.clear();
                         }
-                        let ledger = pool.entry(at / OF_LOGIN).or_insert_with(|| self.connect(*at));
+                        let ledger = ledgers.entry(at / OF_LOGIN).or_insert_with(|| self.connect(*at));
                         trips.fetch_add(self.sync(*at, ledger, responses), Ordering::Relaxed);
                         syncs.fetch_add(1, Ordering::Relaxed);
                     }

@@ -168,7 +168,7 @@ fn work_that_was_stopped_is_not_called_completed_after_the_clients_end() {
         let report = world.run(&["report", "--since", "all"]).ok();
         report.lines().nth(1).unwrap().split_whitespace().find(|word| word.ends_with("ed")).unwrap().to_owned()
     };
-    assert_eq!(status_column(), "stopped");
+    assert_eq!(status_column(), "ended", "by a limit");
     let told = world.run(&["explain"]).ok();
     let next = told.split("Next\n").nth(1).unwrap();
     assert_eq!(next.trim(), "claude --resume s1. The next prompt starts afresh, with whole limits.");

@@ -1,0 +1,31 @@
+//! What is to come where a limit on spend is looked at: the requests under way, the next one, and what follows it for sure.
+
+use crate::domain::limit_meter::Stage;
+use crate::domain::limit_set::LimitSet;
+use crate::domain::meters::{Meters, Spend};
+
+/// Returns what the next request, the report after it, the requests in flight and hooks would add.
+pub fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
+    requests_of(part, rules, meters, stage).map(|ahead| ahead.saturating_add(part(&meters.hooks_ahead)))
+}
+
+fn requests_of(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
+    let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
+    match stage {
+        Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
+            Some(part(&meters.reserved).saturating_add(next))
+        }
+        Stage::Call | Stage::Arrival if meters.blind_to_batches => {
+            Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged)))
+        }
+        // A call that is a request itself leaves room for the report.
+        Stage::Call | Stage::Arrival if meters.unlogged.requests > 0 => {
+            let report = part(&meters.next).saturating_mul(u64::from(rules.grace_turns));
+            Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.unlogged)))
+        }
+        Stage::Call | Stage::Arrival => Some(0),
+        // Its last message is the report.
+        Stage::End => Some(part(&meters.reserved).saturating_add(part(&meters.next))),
+        Stage::Result => None,
+    }
+}

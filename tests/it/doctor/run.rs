@@ -1,0 +1,99 @@
+//! `fusebox run`: what it hands on of its command, and what it says of a limit.
+
+use crate::world::TestWorld;
+
+#[test]
+fn run_hands_on_what_the_command_says() {
+    let world = TestWorld::new();
+    world.script("bin/client", "cat; echo \"$@\"; exit 7");
+    let outcome = world.command(&["run", "--", "client", "-p", "--", "x"]).stdin("in ").run();
+    insta::assert_snapshot!(outcome, @r"
+    in -p -- x
+    [stderr]
+    fusebox: no hook of this command was heard: nothing was counted, and no limit could strike. `fusebox doctor` shows what is registered here.
+    [exit 7]
+    ");
+    world.script("bin/client", "kill -TERM $$");
+    let ended = world.run(&["run", "client"]);
+    assert_eq!(ended.code, 128 + 15);
+    assert!(ended.stderr.contains("signal 15 ended the client: exit code 143"), "{ended}");
+    world.script("bin/client", "kill -TERM $PPID; sleep 5");
+    assert_eq!(world.run(&["run", "client"]).code, 128 + 15, "what ends only us is handed on");
+    world.script("bin/client", "kill -INT $PPID; exec sleep 5");
+    assert_eq!(world.run(&["run", "client"]).code, 128 + 2, "no terminal has told the client");
+    world.script("bin/client", "trap 'exit 0' INT; kill -INT $PPID; while :; do :; done");
+    assert_eq!(world.run(&["run", "client"]).code, 128 + 2, "a job that was cancelled has not passed");
+    insta::assert_snapshot!(world.run(&["run", "no-such-client"]), @r"
+    [stderr]
+    error: cannot run `no-such-client`: No such file or directory (os error 2)
+      hint: is it installed and on the PATH?
+    [exit 1]
+    ");
+    assert_eq!(world.run(&["run"]).code, 2);
+}
+
+/// A client in six lines: it starts a session and makes two calls, as a client runs hooks.
+#[test]
+fn run_says_that_a_limit_stopped_the_client() {
+    let world = TestWorld::new();
+    let policy = r#"{ "main": { "max_turns": 1, "timeout_action": "terminate", "grace_turns": 0 } }"#;
+    world.write("home/.claude/fusebox.json", policy);
+    let call = |session: &str, number: u32| {
+        format!(
+            "echo '{{\"session_id\":\"{session}\",\"transcript_path\":\"\",\"cwd\":\"/\",\"prompt_id\":\"p\",\"hook_event_name\":\
+             \"PreToolUse\",\"tool_name\":\"Read\",\"tool_input\":{{}},\"tool_use_id\":\"{session}-{number}\"}}' | {} hook >/dev/null",
+            crate::world::FUSEBOX
+        )
+    };
+    world.script("bin/client", &call("one", 1));
+    insta::assert_snapshot!(world.run(&["run", "client"]), @"[exit 0]");
+    world.script("bin/client", &format!("{}\n{}", call("two", 1), call("two", 2)));
+    insta::assert_snapshot!(world.run(&["run", "client"]), @r"
+    [stderr]
+    fusebox: stopped: tool calls 1/1 (max_turns, user); the work is partial. More: `fusebox explain two`
+    [exit 3]
+    ");
+}
+
+/// A client whose prompt comes after the session has spent what it may: it ends at once, and says that all is well.
+fn with_blocked_client(program: &str) -> TestWorld {
+    let world = TestWorld::new();
+    let policy = r#"{ "session": { "max_cost_usd": 0.01, "timeout_action": "terminate" } }"#;
+    world.write("home/.claude/fusebox.json", policy);
+    let usage =
+        r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
+    let rows = (1..4).map(|number| {
+        let message = format!(r#"{{"id":"m{number}","model":"claude-opus-5-5","usage":{usage}}}"#);
+        format!("{{\"type\":\"assistant\",\"timestamp\":\"2026-11-20T10:00:00.000Z\",\"message\":{message}}}\n")
+    });
+    world.write("one.jsonl", rows.collect::<String>());
+    let event = |name: &str, prompt: &str| {
+        let path = world.path("one.jsonl");
+        let input = format!(
+            "{{\"session_id\":\"one\",\"transcript_path\":\"{}\",\"cwd\":\"/\",\"prompt_id\":\"{prompt}\",\
+             \"hook_event_name\":\"{name}\",\"prompt\":\"go\"}}",
+            path.display()
+        );
+        format!("echo '{input}' | {} hook >/dev/null", crate::world::FUSEBOX)
+    };
+    let events = [event("UserPromptSubmit", "p1"), event("Stop", "p1"), event("UserPromptSubmit", "p2")];
+    world.script(&format!("bin/{program}"), &events.join("\n"));
+    world
+}
+
+#[test]
+fn run_says_that_a_limit_kept_the_prompt_back_where_the_client_does_not() {
+    insta::assert_snapshot!(with_blocked_client("client").run(&["run", "client"]), @r"
+    [stderr]
+    fusebox: the prompt of session one was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user); nothing was done for it. In a terminal: `fusebox grant one max_cost_usd=+0.03`
+    [exit 3]
+    ");
+    // The client prints the reason as its result, but where it prints JSON.
+    let ran = |args: &[&str]| with_blocked_client("claude").run(&[&["run", "claude"], args].concat()).to_string();
+    insta::assert_snapshot!(ran(&[]), @r"
+    [stderr]
+    fusebox: nothing was done for the prompt: exit code 3. More: `fusebox explain one`
+    [exit 3]
+    ");
+    assert!(ran(&["--output-format", "json"]).contains("the prompt of session one was blocked: cost of the session"));
+}
