@@ -40,13 +40,20 @@ const WRITES: [&str; 20] = [
 const RUNS: [&str; 8] = ["bash", "command", "exec", "execute", "process", "run", "shell", "terminal"];
 
 /// Words in the name of a field that holds a file's path.
-const PATHS: [&str; 9] = ["dest", "destination", "file", "filename", "from", "path", "source", "target", "uri"];
+const PATHS: [&str; 11] =
+    ["dest", "destination", "file", "filename", "from", "path", "source", "src", "target", "uri", "url"];
+
+/// Words in the name of a field that holds a command's arguments.
+const ARGUMENTS: [&str; 3] = ["arg", "argument", "argv"];
 
 /// Words in the name of a field that holds a command.
 const COMMANDS: [&str; 4] = ["cmd", "command", "input", "script"];
 
-/// Fields that a tool has whose files lie in a repository elsewhere.
-const ELSEWHERE: [&str; 3] = ["owner", "project_id", "repo"];
+/// Words in the name of a field that a copy only reads.
+const COPIED: [&str; 3] = ["from", "source", "src"];
+
+/// Words in the names of servers whose files lie in repositories elsewhere.
+const FORGES: [&str; 6] = ["azure", "bitbucket", "forgejo", "gitea", "github", "gitlab"];
 
 /// Returns the name that a server has given its tool; nothing of the client's own tools.
 pub fn name(tool: &str) -> Option<&str> {
@@ -55,36 +62,82 @@ pub fn name(tool: &str) -> Option<&str> {
 
 /// Says what a call of a server's tool does, where only a person may do it.
 pub fn tampering(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Option<String> {
-    let words = words(name(tool)?);
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let (server, name) = tool.strip_prefix(SERVED)?.split_once("__")?;
+    let does = words(name);
+    let has = |known: &[&str]| does.iter().any(|word| known.contains(&word.as_str()));
     let (writes, runs) = (has(&WRITES), has(&RUNS));
-    let text = input.filter(|input| (writes || runs) && guard.mentions(input.get()))?.get();
-    let fields: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
-    let is_elsewhere = ELSEWHERE.iter().any(|key| fields.contains_key(*key));
-    let written = || texts(&fields, &PATHS).into_iter().find_map(|path| guard.file(local(path)));
-    let run = || texts(&fields, &COMMANDS).into_iter().find_map(|it| guard.command(&with_arguments(it, &fields)));
-    (writes && !is_elsewhere).then(written).flatten().or_else(|| runs.then(run).flatten())
+    let may_name = |text: &str| text.contains('%') || guard.mentions(text);
+    let text = input.filter(|input| (writes || runs) && may_name(input.get()))?.get();
+    let fields: Value = serde_json::from_str(text).ok()?;
+    let mut found = Found::default();
+    found.look(&fields);
+    let is_forge = words(server).iter().any(|word| FORGES.contains(&word.as_str()));
+    let only_copies = has(&["copy"]) && !has(&["move", "rename"]);
+    let mut written = found.paths.into_iter().filter(|(key, _)| !(only_copies && is_named(key, &COPIED)));
+    let tampers = |(_, path): (&str, Cow<str>)| {
+        // A path from the root on is one of this machine's.
+        let is_elsewhere = is_forge && !path.starts_with(['/', '~']);
+        if is_elsewhere { None } else { guard.file(&path) }
+    };
+    let written = if writes { written.find_map(tampers) } else { None };
+    written.or_else(|| found.commands.iter().filter(|_| runs).find_map(|command| guard.command(command)))
 }
 
-/// Returns the texts in fields whose names have one of these words, at any depth.
-fn texts<'a>(fields: &'a serde_json::Map<String, Value>, named: &[&str]) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    let mut rest: Vec<(bool, &Value)> = fields.iter().map(|(key, value)| (is_named(key, named), value)).collect();
-    while let Some((counts, value)) = rest.pop() {
+/// What stands in a call's input that a tool may write or run.
+#[derive(Default)]
+struct Found<'a> {
+    /// Paths, each with its field's name.
+    paths: Vec<(&'a str, Cow<'a, str>)>,
+    /// Commands with their arguments.
+    commands: Vec<String>,
+}
+
+impl<'a> Found<'a> {
+    /// Goes through a value at any depth.
+    fn look(&mut self, value: &'a Value) {
         match value {
-            Value::String(text) if counts => found.push(text.as_str()),
-            Value::Array(items) => rest.extend(items.iter().map(|item| (counts, item))),
-            Value::Object(inner) => rest.extend(inner.iter().map(|(key, value)| (is_named(key, named), value))),
+            Value::Object(fields) => {
+                let arguments = fields.iter().filter(|(key, _)| is_named(key, &ARGUMENTS));
+                let arguments: Vec<String> = arguments.flat_map(|(_, value)| command(value)).collect();
+                for (key, value) in fields {
+                    self.field(key, value);
+                    let run = if is_named(key, &COMMANDS) { command(value) } else { None };
+                    let with_arguments = |run: String| [run].into_iter().chain(arguments.iter().cloned()).collect();
+                    self.commands
+                        .extend(run.map(|run| -> Vec<String> { with_arguments(run) }).map(|all| all.join(" ")));
+                }
+                fields.values().for_each(|value| self.look(value));
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.look(item)),
             _ => {}
         }
     }
-    found
+
+    /// Takes the paths of a field.
+    fn field(&mut self, key: &'a str, value: &'a Value) {
+        match value {
+            Value::String(text) if is_named(key, &PATHS) => self.paths.push((key, local(text))),
+            Value::Array(items) => items.iter().for_each(|item| self.field(key, item)),
+            _ => {}
+        }
+    }
+}
+
+/// Returns a command as a shell reads it: one text, or a list of words.
+fn command(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => {
+            let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(shell_word::quoted)).collect();
+            words.map(|words| words.join(" "))
+        }
+        _ => None,
+    }
 }
 
 fn is_named(key: &str, named: &[&str]) -> bool {
-    words(key)
-        .iter()
-        .any(|word| word.strip_suffix('s').is_some_and(|one| named.contains(&one)) || named.contains(&word.as_str()))
+    let is_known = |word: &str| named.contains(&word);
+    words(key).iter().any(|word| word.strip_suffix('s').is_some_and(is_known) || is_known(word))
 }
 
 /// Returns the words of a name: `write_file`, `write-file` and `writeFile` have the same two.
@@ -103,16 +156,19 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns the path of a `file:` address.
-fn local(path: &str) -> &str {
-    path.strip_prefix("file://").unwrap_or(path)
-}
-
-/// Returns a command with its arguments, where these stand in a field of their own.
-fn with_arguments<'a>(command: &'a str, fields: &serde_json::Map<String, Value>) -> Cow<'a, str> {
-    let given = fields.get("args").or_else(|| fields.get("arguments")).and_then(Value::as_array);
-    let rest: Vec<String> = given.into_iter().flatten().filter_map(Value::as_str).map(shell_word::quoted).collect();
-    if rest.is_empty() { Cow::Borrowed(command) } else { Cow::Owned(format!("{command} {}", rest.join(" "))) }
+/// Returns the path of a `file:` address, in which `%62` stands for `b`.
+fn local(path: &str) -> Cow<'_, str> {
+    let is_address = path.get(..7).is_some_and(|begins| begins.eq_ignore_ascii_case("file://"));
+    let Some(rest) = path.get(7..).filter(|_| is_address) else { return Cow::Borrowed(path) };
+    let rest = rest.strip_prefix("localhost").unwrap_or(rest);
+    let (mut bytes, mut left) = (Vec::with_capacity(rest.len()), rest.as_bytes());
+    while let [first, after @ ..] = left {
+        let code = after.get(..2).and_then(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());
+        let code = code.filter(|_| *first == b'%');
+        bytes.push(code.unwrap_or(*first));
+        left = if code.is_some() { &after[2..] } else { after };
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

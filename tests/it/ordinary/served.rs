@@ -59,9 +59,35 @@ fn what_writes_others_and_what_reads_passes() {
 
 #[test]
 fn a_file_of_a_repository_elsewhere_is_written() {
-    let input =
-        json!({"owner": "you", "repo": "fusebox", "path": ".claude/fusebox.json", "content": "{}", "branch": "main"});
-    assert_eq!(refused("mcp__github__create_or_update_file", &input), None);
+    let input = json!({"owner": "you", "repo": "x", "path": ".claude/fusebox.json", "content": "{}", "branch": "main"});
+    for server in ["github", "plugin_x_gitlab", "bitbucket-cloud"] {
+        assert_eq!(refused(&format!("mcp__{server}__create_or_update_file"), &input), None, "{server}");
+    }
+    for (tool, input) in OURS.into_iter().flat_map(writes) {
+        let mut named = input.clone();
+        named["owner"] = json!("you");
+        named["repo"] = json!("fusebox");
+        assert!(refused(tool, &named).is_some(), "a field more changes nothing: {tool} {named}");
+    }
+}
+
+#[test]
+fn an_address_is_read_as_its_server_reads_it() {
+    for uri in [
+        "file:///home/you/src/fusebox/.claude/fuse%62ox.json",
+        "FILE:///home/you/src/fusebox/.claude/fusebox.json",
+        "file://localhost/home/you/src/fusebox/%2Eclaude/%66%75sebox.json",
+    ] {
+        assert!(refused("mcp__ide__write_document", &json!({"uri": uri, "text": "{}"})).is_some(), "{uri}");
+    }
+    assert_eq!(refused("mcp__ide__write_document", &json!({"uri": "file:///tmp/100%25.txt", "text": "%zz%"})), None);
+}
+
+#[test]
+fn a_copy_reads_what_it_copies() {
+    let ours = ".claude/fusebox.json";
+    assert_eq!(refused("mcp__fs__copy_file", &json!({"source": ours, "destination": "/tmp/x"})), None);
+    assert!(refused("mcp__fs__copy_file", &json!({"source": "/tmp/x", "destination": ours})).is_some());
 }
 
 #[test]
@@ -71,8 +97,17 @@ fn a_command_is_read_as_in_a_shell() {
         json!({"command": "fusebox", "args": ["resume", "5f0c1d2e"]}),
         json!({"command": "sh", "args": ["-c", "rm -f .claude/fusebox.json"]}),
         json!({"script": "cd .claude && echo '{}' >fusebox.json"}),
+        json!({"command": ["fusebox", "off"]}),
+        json!({"command": "fusebox", "args": "off"}),
+        json!({"process": {"command": "fusebox", "args": ["off"]}}),
+        json!({"command": ["cp", "/tmp/x", ".claude/fusebox.json"]}),
     ];
-    let run = ["mcp__shell__run_command", "mcp__desktop-commander__start_process", "mcp__term__executeShell"];
+    let run = [
+        "mcp__shell__run_command",
+        "mcp__desktop-commander__start_process",
+        "mcp__shell__run__it",
+        "mcp__term__executeShell",
+    ];
     for tool in run {
         for input in &refused_commands {
             assert!(refused(tool, input).is_some(), "{tool} {input}");
