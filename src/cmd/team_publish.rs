@@ -75,9 +75,11 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     let open = store.open_sessions()?;
     let (labels, projects) = labels(&store, &responses, &open)?;
     let charges = team_charges::charges(&responses, &labels);
+    let before = machine.spent();
     for charge in &charges {
         machine.charge(charge, now);
     }
+    let more = machine.spent().minus(before);
     machine.settle();
     machine.forget(&charges.iter().map(|charge| charge.message.clone()).collect(), KEEP);
     let known = store.shared_budget(Scope::Team, &joined.team)?;
@@ -93,6 +95,10 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         resets = Some(hear(&mut share, heard));
         share.projects = spent_projects(&projects, &heard.projects);
         store.save_team_caps(&[&heard.caps[..], &heard.projects].concat())?;
+    }
+    if let Some(team) = &mut share.team {
+        // The store has not heard of these.
+        team.spent += more;
     }
     count(&store, &mut budget, &share, (now, resets.unwrap_or_default()))?;
     let needs = Needs { projects, ..needs(&budget, &open, now) };

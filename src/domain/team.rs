@@ -68,7 +68,7 @@ pub struct TeamShare {
     pub contact: String,
     /// The projects of this machine of which a cap was used up then.
     pub projects: Vec<ProjectSpent>,
-    /// What the whole team had spent then; `None` where the store has no cap of the team.
+    /// What the whole team had spent when the store was heard, and this machine since, as far as its leases are charged with it; `None` where the store has no cap of the team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<TeamSpent>,
 }

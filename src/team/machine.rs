@@ -45,6 +45,17 @@ impl Machine {
         (held().map(Lease::left).sum(), ends.min_by_key(|end| end.mono_ms))
     }
 
+    /// Returns what all responses have cost that it knows, as far as it was charged.
+    pub fn spent(&self) -> Amount {
+        self.charged.values().copied().sum()
+    }
+
+    /// Whether a lease is over of which it is not written down yet that nothing more is spent.
+    pub fn has_ended(&self) -> bool {
+        let is_told = |lease: &Lease| lease.batches.last().is_some_and(|batch| batch.closes);
+        self.leases.iter().any(|lease| lease.stage == Stage::Closing && !is_told(lease))
+    }
+
     /// Whether a lease is reserved and may not be spent yet.
     pub fn is_waiting(&self) -> bool {
         self.leases.iter().any(|lease| lease.stage == Stage::Reserved)

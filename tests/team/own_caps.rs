@@ -65,6 +65,31 @@ fn a_tighter_cap_of_ones_own_holds_beside_the_teams() {
     }
 }
 
+/// What is spent unheard counts for it as well, however often the store is asked in vain.
+#[test]
+fn a_tighter_cap_of_ones_own_holds_while_the_store_is_silent() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    let policy = r#"{"team":"core","team_budget_usd":0.03,"session":{"grace_turns":0},"main":{"grace_turns":0}}"#;
+    let machine = with_policy(&server, policy);
+    let client = Client::start(&machine, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    machine.good(&["sync"]);
+    server.crash();
+    let answer = (0..60).find_map(|_| {
+        let answer = client.turn();
+        machine.bad(&["sync"]);
+        answer
+    });
+    let says = "team core: `team_budget_usd` of this machine is used up for the month";
+    assert!(answer.as_deref().is_some_and(|answer| answer.contains(says)), "{answer:?}");
+    let made = client.turns.get();
+    assert!(made > 2 && made as f64 * RESPONSE <= 0.03, "{made}");
+    server.go_on();
+    machine.good(&["sync"]);
+    assert!(used(&server).0 <= 0.03, "{:?}", used(&server));
+}
+
 #[test]
 fn a_session_that_no_file_binds_to_the_joined_team_says_so_each_time() {
     let Some(server) = Postgres::start() else { return };
