@@ -152,6 +152,10 @@ fn tell(
         told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, labels)?;
         let before = machine.clone();
         told.last.replies.iter().for_each(|reply| machine.apply(reply));
+        if machine.has_ended() {
+            // Written down as gone before it is given back, and given back before another is asked for.
+            team_publish::publish(env, joined, machine, None)?;
+        }
         if *machine != before {
             team_place::save_machine(env, machine)?;
         }

@@ -15,6 +15,7 @@ mod forged;
 mod hook_times;
 mod locks;
 mod machine;
+mod midnight;
 mod model;
 mod network;
 mod own_caps;
