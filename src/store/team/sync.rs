@@ -25,7 +25,11 @@ pub struct Synced {
     pub projects: Vec<CapUse>,
 }
 
-/// Returns the requests that go in one round trip: one settlement at most, then renewals, and a lease last, which others wait for.
+/// The most requests that the store takes in one round trip.
+const MOST: usize = 1000;
+
+/// Returns the requests that go in one round trip: one settlement at most, then renewals. A lease is last, for which others wait,
+/// and stays for the next where something is settled: a settlement waits for no lease.
 pub fn together(requests: Vec<Request>) -> Vec<Request> {
     let rank = |request: &Request| match request {
         Request::Settle { .. } => 0,
@@ -36,6 +40,8 @@ pub fn together(requests: Vec<Request>) -> Vec<Request> {
     requests.sort_by_key(rank);
     let settlements = requests.iter().take_while(|request| rank(request) == 0).count();
     requests.drain(1.min(settlements)..settlements);
+    requests.retain(|request| settlements == 0 || rank(request) < 2);
+    requests.truncate(MOST);
     requests
 }
 
@@ -154,11 +160,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_round_trip_settles_once_and_leases_last() {
+    fn one_round_trip_settles_once_or_leases_last() {
         let settle = |number| Request::Settle { number, sequence: 1, charges: Vec::new(), closes: true };
         let (lease, renew) = (Request::Lease { number: 4, want: Amount(1) }, Request::Renew { number: 3 });
         let all = vec![lease.clone(), settle(1), renew.clone(), settle(2)];
-        assert_eq!(together(all), [settle(1), renew.clone(), lease.clone()]);
+        assert_eq!(together(all), [settle(1), renew.clone()]);
         assert_eq!(together(vec![lease.clone(), renew.clone()]), [renew, lease]);
         assert_eq!(together(vec![settle(2)]), [settle(2)]);
     }
