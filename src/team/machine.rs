@@ -185,8 +185,9 @@ impl Machine {
             (Answer::Refused, Stage::Asked) => {
                 self.leases.remove(at);
             }
-            (Answer::Usable { lives_ms }, Stage::Reserved | Stage::Usable) => {
+            (Answer::Usable { lives_ms, amount }, Stage::Reserved | Stage::Usable) => {
                 lease.stage = Stage::Usable;
+                lease.amount = lease.amount.min(amount.unwrap_or(lease.amount));
                 if lease.since.boot != reply.sent.boot || reply.sent.mono_ms >= lease.since.mono_ms {
                     (lease.since, lease.lives_ms) = (reply.sent, *lives_ms);
                 }

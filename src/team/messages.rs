@@ -83,6 +83,8 @@ pub enum Answer {
     Usable {
         /// For how many milliseconds.
         lives_ms: u64,
+        /// How much is reserved, which a failover may have changed; `None` where the store is of an earlier version.
+        amount: Option<Amount>,
     },
     /// To `Renew`: a failover could still forget that the amount is reserved. Ask again later.
     Pending,

@@ -88,7 +88,7 @@ impl Server {
                     return Answer::Pending;
                 }
                 row.expires = row.expires.max(now + LIVES);
-                Answer::Usable { lives_ms: LIVES }
+                Answer::Usable { lives_ms: LIVES, amount: Some(Amount(row.amount)) }
             }
             Request::Settle { number, sequence, charges, closes } => {
                 self.settle((machine, *number), *sequence, charges, *closes, without)

@@ -81,7 +81,10 @@ impl Ledger {
         Ok(match answered.answer.as_str() {
             "reserved" => Answer::Reserved { amount: Amount(answered.amount_pico_usd.unwrap_or(0)) },
             "refused" => Answer::Refused,
-            "usable" => Answer::Usable { lives_ms: answered.lives_ms.unwrap_or(0) },
+            "usable" => Answer::Usable {
+                lives_ms: answered.lives_ms.unwrap_or(0),
+                amount: answered.amount_pico_usd.map(Amount),
+            },
             "pending" => Answer::Pending,
             "over" => Answer::Over,
             "settled" => {

@@ -16,7 +16,7 @@ fn leased() -> Machine {
     machine.ask(Amount(10));
     hear(&mut machine, 1, Answer::Reserved { amount: Amount(10) }, at(0));
     assert_eq!(machine.balance(at(0)), Amount::ZERO);
-    hear(&mut machine, 1, Answer::Usable { lives_ms: 100 }, at(0));
+    hear(&mut machine, 1, Answer::Usable { lives_ms: 100, amount: None }, at(0));
     machine
 }
 
@@ -42,9 +42,23 @@ fn a_lease_is_spent_until_its_time_is_over_or_the_machine_has_restarted() {
 #[test]
 fn a_late_reply_shortens_no_lease() {
     let mut machine = leased();
-    hear(&mut machine, 1, Answer::Usable { lives_ms: 100 }, at(60));
-    hear(&mut machine, 1, Answer::Usable { lives_ms: 100 }, at(50));
+    hear(&mut machine, 1, Answer::Usable { lives_ms: 100, amount: None }, at(60));
+    hear(&mut machine, 1, Answer::Usable { lives_ms: 100, amount: None }, at(50));
     assert_eq!(machine.balance(at(159)), Amount(10));
+}
+
+/// A request for it that came late has reserved less of what the server that took over had left.
+#[test]
+fn no_more_of_a_lease_is_spent_than_the_store_has_reserved() {
+    for (reserved, expected) in [(Some(4), 4), (Some(20), 10), (None, 10)] {
+        let mut machine = leased();
+        hear(&mut machine, 1, Answer::Usable { lives_ms: 100, amount: reserved.map(Amount) }, at(60));
+        assert_eq!(machine.balance(at(60)), Amount(expected), "{reserved:?}");
+    }
+    let mut machine = leased();
+    charge(&mut machine, "m", 6);
+    hear(&mut machine, 1, Answer::Usable { lives_ms: 100, amount: Some(Amount(4)) }, at(60));
+    assert_eq!(machine.balance(at(60)), Amount::ZERO);
 }
 
 #[test]
@@ -73,7 +87,7 @@ fn what_one_lease_has_no_room_for_is_charged_to_the_next() {
     let mut machine = leased();
     machine.ask(Amount(10));
     hear(&mut machine, 2, Answer::Reserved { amount: Amount(10) }, at(0));
-    hear(&mut machine, 2, Answer::Usable { lives_ms: 100 }, at(0));
+    hear(&mut machine, 2, Answer::Usable { lives_ms: 100, amount: None }, at(0));
     charge(&mut machine, "m", 8);
     charge(&mut machine, "n", 5);
     let spent: Vec<u64> = machine.leases.iter().map(|lease| lease.spent.0).collect();

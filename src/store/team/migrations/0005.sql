@@ -280,7 +280,10 @@ BEGIN
             END IF;
             SELECT to_jsonb(x) INTO reply FROM settle(team_name, machine_id, r.number, r.batch, r.charges, r.closes) x;
         ELSIF r.asks = 'renew' THEN
-            SELECT to_jsonb(x) INTO reply FROM renew(team_name, machine_id, r.number) x;
+            -- The amount as well: a failover may have reserved another than what the machine was told of.
+            SELECT to_jsonb(x) || jsonb_build_object('amount_pico_usd', (SELECT l.amount_pico_usd FROM lease l
+                    WHERE l.team = t.id AND l.machine = machine_id AND l.number = r.number))
+                INTO reply FROM renew(team_name, machine_id, r.number) x;
         ELSIF r.asks = 'lease' THEN
             SELECT to_jsonb(x) INTO reply FROM lease(team_name, machine_id, r.number, r.want) x;
         ELSE
