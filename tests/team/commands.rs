@@ -224,6 +224,27 @@ fn doctor_says_of_a_joined_team_whether_its_store_is_heard() {
     assert!(told().contains("and this machine has joined none"), "{}", told());
 }
 
+/// A server says why in its own language.
+#[test]
+fn what_the_store_refuses_is_explained_by_its_code() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("boss", "CREATE ROLE carl LOGIN").unwrap();
+    let carl = Machine::new(&server, "carl").bad(&["join", "core"]);
+    assert!(carl.contains("may not see the team's tables") && carl.contains("GRANT fusebox_member"), "{carl}");
+    let bob = Machine::new(&server, "bob");
+    bob.good(&["join", "core"]);
+    let missing = [
+        ("ALTER VIEW fusebox.spend RENAME COLUMN model TO other", &["report", "--by", "model"][..]),
+        ("DROP VIEW fusebox.spend", &["report", "--by", "model"]),
+        ("DROP FUNCTION fusebox.sync", &["sync"]),
+    ];
+    for (missing, command) in missing {
+        server.as_login("boss", missing).unwrap();
+        let refused = bob.bad(command);
+        assert!(refused.contains("runs `fusebox team init NAME` once more"), "{missing}: {refused}");
+    }
+}
+
 #[test]
 fn a_store_of_an_earlier_version_is_brought_up_to_date() {
     let Some(server) = Postgres::start_empty() else { return };

@@ -27,8 +27,19 @@ pub type Row = Vec<Option<String>>;
 pub enum Failure {
     /// The connection broke, or was never made. The statement may have been carried out all the same.
     Lost(io::Error),
-    /// The server says no, in its own words.
-    Refused(String),
+    /// The server says no.
+    Refused(Refusal),
+}
+
+/// What the server says where it refuses a statement.
+#[derive(Debug)]
+pub struct Refusal {
+    /// Its SQLSTATE, which is the same in every language.
+    pub code: String,
+    /// Its own words.
+    pub words: String,
+    /// Whether a function of the team's store has refused it, and not the server itself.
+    pub is_stores: bool,
 }
 
 impl From<io::Error> for Failure {
@@ -103,8 +114,8 @@ impl Connection {
                     }
                     rows.push(row_of(&row)?);
                 }
-                Message::ErrorResponse(error) => refused = Some(words(&error)),
-                Message::ReadyForQuery(_) => return refused.map_or(Ok(rows), |words| Err(Failure::Refused(words))),
+                Message::ErrorResponse(error) => refused = Some(refusal(&error)),
+                Message::ReadyForQuery(_) => return refused.map_or(Ok(rows), |refusal| Err(Failure::Refused(refusal))),
                 _ => {}
             }
         }
@@ -140,7 +151,7 @@ impl Connection {
                     let scram = scram.as_mut().ok_or_else(|| invalid("the server ends what was not begun"))?;
                     scram.finish(body.data())?;
                 }
-                Message::ErrorResponse(error) => return Err(Failure::Refused(words(&error))),
+                Message::ErrorResponse(error) => return Err(Failure::Refused(refusal(&error))),
                 _ => return Err(invalid("the server asks for a login of another kind").into()),
             }
             self.send(&out)?;
@@ -151,7 +162,7 @@ impl Connection {
         loop {
             match self.receive()? {
                 Message::ReadyForQuery(_) => return Ok(()),
-                Message::ErrorResponse(error) => return Err(Failure::Refused(words(&error))),
+                Message::ErrorResponse(error) => return Err(Failure::Refused(refusal(&error))),
                 _ => {}
             }
         }
@@ -207,11 +218,17 @@ fn row_of(row: &DataRowBody) -> io::Result<Row> {
     row.ranges().map(text).collect()
 }
 
-/// Returns the server's message.
-fn words(error: &ErrorResponseBody) -> String {
-    let message = error.fields().find(|field| Ok(field.type_() == b'M'));
-    let bytes = message.ok().flatten().map(|field| String::from_utf8_lossy(field.value_bytes()).into_owned());
-    bytes.unwrap_or_else(|| "it gives no reason".to_owned())
+fn refusal(error: &ErrorResponseBody) -> Refusal {
+    let field = |kind| {
+        let field = error.fields().find(|field| Ok(field.type_() == kind)).ok().flatten();
+        field.map(|field| String::from_utf8_lossy(field.value_bytes()).into_owned())
+    };
+    Refusal {
+        code: field(b'C').unwrap_or_default(),
+        words: field(b'M').unwrap_or_else(|| "it gives no reason".to_owned()),
+        // The server's own function that raises what PL/pgSQL says.
+        is_stores: field(b'R').is_some_and(|routine| routine == "exec_stmt_raise"),
+    }
 }
 
 fn invalid(what: &str) -> io::Error {

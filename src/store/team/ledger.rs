@@ -7,8 +7,13 @@ use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::store::team::MIGRATIONS;
 use crate::store::team::address::Address;
-use crate::store::team::connection::{Connection, Failure, Row};
+use crate::store::team::connection::{Connection, Failure, Refusal, Row};
 use crate::team::made_anew::KnownLease;
+
+/// The SQLSTATEs of a function, a table or a column that is not there: a later Fusebox has made it.
+const MISSING: [&str; 3] = ["42883", "42P01", "42703"];
+/// The SQLSTATE of a right that is lacking.
+const NO_RIGHT: &str = "42501";
 
 /// A team's store, as one login sees it.
 pub struct Ledger {
@@ -148,29 +153,38 @@ impl Ledger {
     }
 
     pub(super) fn ask(&mut self, statement: &str, values: &[Option<&str>]) -> Result<Vec<Row>> {
-        self.connection.query(statement, values).map_err(|failure| error(&self.shown, failure))
+        self.connection.query(statement, values).map_err(|failure| match failure {
+            Failure::Refused(refusal) if refusal.code == NO_RIGHT && !refusal.is_stores => self.lacks_a_right(),
+            failure => error(&self.shown, failure),
+        })
+    }
+
+    /// Says which right a login lacks: that of members, or that of admins.
+    fn lacks_a_right(&mut self) -> Error {
+        let sees = "SELECT has_schema_privilege('fusebox', 'USAGE')";
+        let sees =
+            self.connection.query(sees, &[]).is_ok_and(|rows| rows.first().is_some_and(|row| word(row, 0) == "t"));
+        let shown = &self.shown;
+        match sees {
+            true => Error::failed(format!("{shown}: only an admin of the team may do that"))
+                .hint("`fusebox team members` says who is; the database's owner runs `GRANT fusebox_admin TO LOGIN`"),
+            false => Error::failed(format!("{shown} may not see the team's tables"))
+                .hint("whoever made the login runs `GRANT fusebox_member TO LOGIN` in the database"),
+        }
     }
 }
 
 fn error(shown: &str, failure: Failure) -> Error {
-    match failure {
-        Failure::Lost(why) => Error::failed(format!("{shown} cannot be reached: {why}")),
-        // What a later Fusebox has made is not there before the tables are brought up to date.
-        Failure::Refused(why) if why.contains("fusebox.") && why.contains("does not exist") => Error::failed(format!(
-            "{shown} refuses: {why}"
-        ))
-        .hint(
+    let Refusal { code, words, .. } = match failure {
+        Failure::Lost(why) => return Error::failed(format!("{shown} cannot be reached: {why}")),
+        Failure::Refused(refusal) => refusal,
+    };
+    let refused = Error::failed(format!("{shown} refuses: {words}"));
+    match MISSING.contains(&code.as_str()) {
+        true => refused.hint(
             "the owner of the database runs `fusebox team init NAME` once more: its tables are of an earlier version",
         ),
-        Failure::Refused(why) if why.contains("permission denied for schema") => {
-            Error::failed(format!("{shown} may not see the team's tables"))
-                .hint("whoever made the login runs `GRANT fusebox_member TO LOGIN` in the database")
-        }
-        Failure::Refused(why) if why.contains("permission denied for function") => {
-            Error::failed(format!("{shown}: only an admin of the team may do that"))
-                .hint("`fusebox team members` says who is; the database's owner runs `GRANT fusebox_admin TO LOGIN`")
-        }
-        Failure::Refused(why) => Error::failed(format!("{shown} refuses: {why}")),
+        false => refused,
     }
 }
 
