@@ -81,18 +81,37 @@ fn a_response_that_two_machines_tell_at_once_is_charged_once_with_its_highest_co
 }
 
 #[test]
-fn a_sync_settles_one_batch_and_answers_in_the_order_of_the_requests() {
+fn a_sync_settles_one_batch_leases_last_and_answers_in_the_order_of_the_requests() {
     let Some(server) = Postgres::start() else { return };
     let mut bob = connect(&server, "bob");
     let batch = |number: u64| format!(r#"{{"asks": "settle", "number": {number}, "batch": 1, "closes": true}}"#);
-    let sync = |requests: &str| format!("SELECT replies FROM fusebox.sync('core', 'machine-1', '[{requests}]', '[]')");
-    let lease = r#"{"asks": "lease", "number": 1, "want": 10}"#;
-    let rows =
-        bob.query(&sync(&format!("{}, {lease}, {}", batch(0), r#"{"asks": "renew", "number": 1}"#)), &[]).unwrap();
-    let replies: serde_json::Value = serde_json::from_str(rows[0][0].as_deref().unwrap()).unwrap();
-    let answers: Vec<&str> = (0..3).map(|at| replies[at]["answer"].as_str().unwrap()).collect();
-    assert_eq!(answers, ["settled", "reserved", "usable"]);
-    for wrong in [format!("{}, {}", batch(0), batch(1)), r#"{"asks": "more", "number": 1}"#.to_owned()] {
-        assert!(bob.query(&sync(&wrong), &[]).is_err(), "{wrong}");
+    let lease = |number: u64| format!(r#"{{"asks": "lease", "number": {number}, "want": 10}}"#);
+    let renew = |number: u64| format!(r#"{{"asks": "renew", "number": {number}}}"#);
+    let sync = |requests: &[String]| {
+        format!("SELECT replies FROM fusebox.sync('core', 'machine-1', '[{}]', '[]')", requests.join(","))
+    };
+    let mut replies = |requests: &[String]| -> serde_json::Value {
+        serde_json::from_str(bob.query(&sync(requests), &[]).unwrap()[0][0].as_deref().unwrap()).unwrap()
+    };
+    assert_eq!(replies(&[lease(1)])[0]["answer"], "reserved");
+    let told = replies(&[batch(0), renew(1), lease(2)]);
+    let answers: Vec<&str> = (0..3).map(|at| told[at]["answer"].as_str().unwrap()).collect();
+    assert_eq!(answers, ["settled", "usable", "reserved"]);
+    assert_eq!(told[1]["amount_pico_usd"], 10);
+    let wrongs = [
+        vec![batch(0), batch(1)],
+        vec![lease(3), renew(1)],
+        vec![lease(3), batch(1)],
+        vec![lease(3), lease(4)],
+        vec![renew(1); 1001],
+        vec![r#"{"asks": "more", "number": 1}"#.to_owned()],
+    ];
+    for wrong in wrongs {
+        let refused = server.as_login("bob", &sync(&wrong)).unwrap_err();
+        let words = ["settles one batch", "a lease is asked for last", "1000 requests at most", "asks for no more"];
+        assert!(words.iter().any(|words| refused.contains(words)), "{refused}");
     }
+    assert_eq!(replies(&vec![renew(1); 1000])[999]["answer"], "usable");
 }
+
+/// All that a machine asks for locks the machine first, and so does who gives up a lease of it.

@@ -259,7 +259,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
 $$;
 
 -- Answers the requests of one sync, in their order, and says what the machine needs to know besides. One settlement at most: a
--- transaction that locks the responses of two might wait for one that waits for it.
+-- transaction that locks the responses of two might wait for one that waits for it. A lease is last, and so one at most: whoever
+-- holds what leases of the team wait for asks for nothing else.
 CREATE FUNCTION sync(team_name text, machine_id text, requests jsonb, labels jsonb,
     OUT replies jsonb, OUT held_pico_usd bigint, OUT held_ms bigint, OUT caps jsonb, OUT projects jsonb)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
@@ -287,11 +288,18 @@ BEGIN
         ELSIF r.asks = 'lease' THEN
             SELECT to_jsonb(x) INTO reply FROM lease(team_name, machine_id, r.number, r.want) x;
         ELSE
+    has_leased boolean := false;
             RAISE EXCEPTION 'a machine asks for no %', r.asks USING ERRCODE = 'invalid_parameter_value';
         END IF;
+    IF jsonb_array_length(requests) > 1000 THEN
+        RAISE EXCEPTION 'a sync has 1000 requests at most' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
         replies := replies || reply;
     END LOOP;
     -- What one lease was overdrawn by is not left of the others.
+        IF has_leased THEN
+            RAISE EXCEPTION 'a lease is asked for last' USING ERRCODE = 'invalid_parameter_value';
+        END IF;
     SELECT greatest(coalesce(sum(l.amount_pico_usd - l.spent_pico_usd), 0), 0)::bigint, greatest(floor(extract(epoch FROM
             min(l.expires_at) FILTER (WHERE l.amount_pico_usd > l.spent_pico_usd) - clock_timestamp()) * 1000), 0)::bigint
         INTO held_pico_usd, held_ms FROM lease l
@@ -304,6 +312,7 @@ BEGIN
 END $$;
 
 -- Returns when a cap resets, as people write it: to the minute, in the team's time zone, which it names.
+            has_leased := true;
 CREATE FUNCTION resets(t team, at timestamptz) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT to_char(at AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI ') || t.time_zone
 $$;
