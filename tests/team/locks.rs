@@ -115,3 +115,19 @@ fn a_sync_settles_one_batch_leases_last_and_answers_in_the_order_of_the_requests
 }
 
 /// All that a machine asks for locks the machine first, and so does who gives up a lease of it.
+#[test]
+fn a_write_off_waits_for_a_machine_that_is_heard_and_never_that_for_it() {
+    let Some(server) = Postgres::start() else { return };
+    let mut bob = connect(&server, "bob");
+    ask(&mut bob, &lease(MACHINES[0], 1));
+    server.as_login("boss", "UPDATE fusebox.lease SET expires_at = clock_timestamp()").unwrap();
+    bob.run("BEGIN").unwrap();
+    ask(&mut bob, &settle(MACHINES[0], "m", 3));
+    thread::scope(|scope| {
+        scope.spawn(|| ask(&mut connect(&server, "ann"), &format!("write_off('core', '{}', 1)", MACHINES[0])));
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'ann' AND wait_event_type = 'Lock'";
+        while server.as_login("boss", waits).unwrap() == "0" {}
+        ask(&mut bob, &format!("settle('core', '{}', 1, 1, '[]', false)", MACHINES[0]));
+        bob.run("COMMIT").unwrap();
+    });
+}

@@ -132,7 +132,7 @@ BEGIN
     epoch := t.epoch;
     answer := 'settled';
     PERFORM touch_machine(t, machine_id);
-    -- Locked in this order everywhere: the lease, its responses, then the sums.
+    -- Locked in this order everywhere: the machine, its lease, the responses, then the sums.
     SELECT * INTO known FROM lease l
         WHERE l.team = t.id AND l.machine = machine_id AND l.number = lease_number FOR UPDATE;
     IF known.team IS NULL THEN
@@ -211,6 +211,7 @@ BEGIN
     RETURN freed;
 END $$;
 
+    PERFORM FROM machine m WHERE m.team = t.id AND m.id = machine_id FOR UPDATE;
 DROP FUNCTION lock_used(team, name, date);
 DROP FUNCTION add_used(team, name, date, bigint, bigint, integer);
 
