@@ -131,3 +131,13 @@ fn a_write_off_waits_for_a_machine_that_is_heard_and_never_that_for_it() {
         bob.run("COMMIT").unwrap();
     });
 }
+
+#[test]
+fn a_machine_asks_in_no_transaction_that_sees_an_earlier_moment() {
+    let Some(server) = Postgres::start() else { return };
+    for level in ["REPEATABLE READ", "SERIALIZABLE"] {
+        let call = format!("BEGIN ISOLATION LEVEL {level}; SELECT * FROM fusebox.{}", lease(MACHINES[0], 1));
+        let refused = server.as_login("bob", &call).unwrap_err();
+        assert!(refused.contains("read committed"), "{level}: {refused}");
+    }
+}

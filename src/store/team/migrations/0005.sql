@@ -37,6 +37,22 @@ CREATE FUNCTION project_sum(of_team integer, label text, of_period text, of_day 
 $$;
 
 -- Has the leases of a team come one after the other, until the transaction ends.
+-- Notes that a machine was heard. Its requests come one after the other from here on, until the transaction ends. One that goes by
+-- the sums of an earlier moment would lease what is leased already.
+CREATE OR REPLACE FUNCTION touch_machine(t team, machine_id text) RETURNS void
+LANGUAGE plpgsql SET search_path = fusebox, pg_temp AS $$
+DECLARE owner name;
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'a machine asks in a transaction that is read committed' USING ERRCODE = 'invalid_transaction_state';
+    END IF;
+    INSERT INTO machine AS m (team, id, login) VALUES (t.id, machine_id, session_user)
+        ON CONFLICT (team, id) DO UPDATE SET seen_at = clock_timestamp() RETURNING m.login INTO owner;
+    IF owner <> session_user THEN
+        RAISE EXCEPTION 'machine % is not of %', machine_id, session_user USING ERRCODE = 'insufficient_privilege';
+    END IF;
+END $$;
+
 CREATE FUNCTION lock_leases(t team, of_day date) RETURNS void LANGUAGE plpgsql SET search_path = fusebox, pg_temp AS $$
 BEGIN
     INSERT INTO used (team, login, period, since) SELECT t.id, '', p, begins(p, of_day) FROM unnest(ARRAY['day', 'month', 'week']) p
@@ -77,7 +93,6 @@ BEGIN
     END IF;
     t := enter_epoch(t);
     epoch := t.epoch;
-    -- The requests of one machine come one after the other from here on.
     PERFORM touch_machine(t, machine_id);
     SELECT * INTO known FROM lease l WHERE l.team = t.id AND l.machine = machine_id AND l.number = lease_number;
     IF known.team IS NOT NULL THEN
