@@ -141,3 +141,27 @@ fn a_machine_asks_in_no_transaction_that_sees_an_earlier_moment() {
         assert!(refused.contains("read committed"), "{level}: {refused}");
     }
 }
+
+#[test]
+fn sums_beyond_all_numbers_use_the_caps_up_and_fail_nobodys_requests() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'week', 10)").unwrap();
+    server.as_login("ann", "SELECT fusebox.set_label_cap('core', 'project', 'app', 'week', 10)").unwrap();
+    let (mut bob, mut eve) = (connect(&server, "bob"), connect(&server, "eve"));
+    // The dearest responses that the store takes: more than one sum has room for, and more than one part of it.
+    for (machine, batches) in [(MACHINES[0], 2), (MACHINES[1], 1)] {
+        for batch in 1..=batches {
+            let charge = |number| {
+                format!(
+                    r#"{{"message": "{machine} {batch} {number}", "cost_pico_usd": 1000000000000000000, "project": "app"}}"#
+                )
+            };
+            let charges = (0..5).map(charge).collect::<Vec<_>>().join(",");
+            ask(&mut bob, &format!("settle('core', '{machine}', {}, 1, '[{charges}]', false)", batch - 1));
+        }
+    }
+    assert_eq!(ask(&mut eve, &lease("machine-3", 1))[0][1].as_deref(), Some("refused"));
+    let most = Some("9000000000000000000");
+    assert_eq!(ask(&mut eve, "status('core')")[0][5].as_deref(), most);
+    assert_eq!(ask(&mut eve, "projects('core', NULL)")[0][4].as_deref(), most);
+}

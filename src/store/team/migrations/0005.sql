@@ -21,22 +21,22 @@ CREATE OR REPLACE FUNCTION begins(period text, day date) RETURNS date LANGUAGE s
     SELECT pg_catalog.date_trunc(period, day::timestamp)::date
 $$;
 
--- Returns what is spent and leased in one period; an empty login is the team.
+-- Returns what is spent and leased in one period; an empty login is the team. What one member settles without having spent it
+-- stops the team at its caps, and not with an error: no part grows beyond a number that has room for more, and no sum.
 CREATE FUNCTION sums(of_team integer, who name, of_period text, of_day date)
 RETURNS TABLE (spent bigint, committed bigint, leases bigint) LANGUAGE sql STABLE AS $$
-    SELECT coalesce(sum(u.spent_pico_usd), 0)::bigint, coalesce(sum(u.committed_pico_usd), 0)::bigint,
-        coalesce(sum(u.open_leases), 0)::bigint
+    SELECT least(coalesce(sum(u.spent_pico_usd), 0), 9000000000000000000)::bigint,
+        least(coalesce(sum(u.committed_pico_usd), 0), 9000000000000000000)::bigint, coalesce(sum(u.open_leases), 0)::bigint
     FROM fusebox.used u WHERE u.team = of_team AND u.login = who AND u.period = of_period
         AND u.since = fusebox.begins(of_period, of_day)
 $$;
 
 -- Returns what is spent of a project in one period.
 CREATE FUNCTION project_sum(of_team integer, label text, of_period text, of_day date) RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT coalesce(sum(u.spent_pico_usd), 0)::bigint FROM fusebox.project_used u WHERE u.team = of_team AND u.project = label
-        AND u.period = of_period AND u.since = fusebox.begins(of_period, of_day)
+    SELECT least(coalesce(sum(u.spent_pico_usd), 0), 9000000000000000000)::bigint FROM fusebox.project_used u
+        WHERE u.team = of_team AND u.project = label AND u.period = of_period AND u.since = fusebox.begins(of_period, of_day)
 $$;
 
--- Has the leases of a team come one after the other, until the transaction ends.
 -- Notes that a machine was heard. Its requests come one after the other from here on, until the transaction ends. One that goes by
 -- the sums of an earlier moment would lease what is leased already.
 CREATE OR REPLACE FUNCTION touch_machine(t team, machine_id text) RETURNS void
@@ -53,6 +53,7 @@ BEGIN
     END IF;
 END $$;
 
+-- Has the leases of a team come one after the other, until the transaction ends.
 CREATE FUNCTION lock_leases(t team, of_day date) RETURNS void LANGUAGE plpgsql SET search_path = fusebox, pg_temp AS $$
 BEGIN
     INSERT INTO used (team, login, period, since) SELECT t.id, '', p, begins(p, of_day) FROM unnest(ARRAY['day', 'month', 'week']) p
@@ -67,8 +68,9 @@ LANGUAGE sql SET search_path = fusebox, pg_temp AS $$
     INSERT INTO used AS u (team, login, period, since, part, spent_pico_usd, committed_pico_usd, open_leases)
         SELECT t.id, l, p, begins(p, of_day), to_part, spent, committed, leases
         FROM unnest(ARRAY['day', 'month', 'week']) p, unnest(ARRAY['', who]) l ORDER BY l, p
-        ON CONFLICT (team, login, period, since, part) DO UPDATE SET spent_pico_usd = u.spent_pico_usd + excluded.spent_pico_usd,
-            committed_pico_usd = u.committed_pico_usd + excluded.committed_pico_usd,
+        ON CONFLICT (team, login, period, since, part) DO UPDATE
+            SET spent_pico_usd = least(u.spent_pico_usd::numeric + excluded.spent_pico_usd, 9000000000000000000),
+            committed_pico_usd = least(u.committed_pico_usd::numeric + excluded.committed_pico_usd, 9000000000000000000),
             open_leases = u.open_leases + excluded.open_leases
 $$;
 
@@ -195,7 +197,8 @@ LANGUAGE sql SET search_path = fusebox, pg_temp AS $$
             SELECT t.id, w.project, p, begins(p, of_day), part_of(machine_id), sum(w.more)
             FROM written w, unnest(ARRAY['day', 'month', 'week']) p
             WHERE w.project <> '' AND w.more > 0 GROUP BY w.project, p ORDER BY w.project, p
-            ON CONFLICT (team, project, period, since, part) DO UPDATE SET spent_pico_usd = u.spent_pico_usd + excluded.spent_pico_usd
+            ON CONFLICT (team, project, period, since, part) DO UPDATE
+                SET spent_pico_usd = least(u.spent_pico_usd::numeric + excluded.spent_pico_usd, 9000000000000000000)
     )
     SELECT coalesce(sum(more), 0)::bigint FROM written
 $$;
@@ -208,6 +211,7 @@ DECLARE
     freed bigint;
 BEGIN
     t := enter_epoch(t);
+    PERFORM FROM machine m WHERE m.team = t.id AND m.id = machine_id FOR UPDATE;
     SELECT * INTO known FROM lease l
         WHERE l.team = t.id AND l.machine = machine_id AND l.number = lease_number FOR UPDATE;
     IF known.team IS NULL OR lease_number = 0 THEN
@@ -226,7 +230,6 @@ BEGIN
     RETURN freed;
 END $$;
 
-    PERFORM FROM machine m WHERE m.team = t.id AND m.id = machine_id FOR UPDATE;
 DROP FUNCTION lock_used(team, name, date);
 DROP FUNCTION add_used(team, name, date, bigint, bigint, integer);
 
@@ -285,11 +288,18 @@ DECLARE
     r record;
     reply jsonb;
     settlements integer := 0;
+    has_leased boolean := false;
 BEGIN
     replies := '[]';
+    IF jsonb_array_length(requests) > 1000 THEN
+        RAISE EXCEPTION 'a sync has 1000 requests at most' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     FOR r IN SELECT * FROM jsonb_to_recordset(requests)
         AS q(asks text, number bigint, want bigint, batch bigint, charges jsonb, closes boolean)
     LOOP
+        IF has_leased THEN
+            RAISE EXCEPTION 'a lease is asked for last' USING ERRCODE = 'invalid_parameter_value';
+        END IF;
         IF r.asks = 'settle' THEN
             settlements := settlements + 1;
             IF settlements > 1 THEN
@@ -302,20 +312,14 @@ BEGIN
                     WHERE l.team = t.id AND l.machine = machine_id AND l.number = r.number))
                 INTO reply FROM renew(team_name, machine_id, r.number) x;
         ELSIF r.asks = 'lease' THEN
+            has_leased := true;
             SELECT to_jsonb(x) INTO reply FROM lease(team_name, machine_id, r.number, r.want) x;
         ELSE
-    has_leased boolean := false;
             RAISE EXCEPTION 'a machine asks for no %', r.asks USING ERRCODE = 'invalid_parameter_value';
         END IF;
-    IF jsonb_array_length(requests) > 1000 THEN
-        RAISE EXCEPTION 'a sync has 1000 requests at most' USING ERRCODE = 'invalid_parameter_value';
-    END IF;
         replies := replies || reply;
     END LOOP;
     -- What one lease was overdrawn by is not left of the others.
-        IF has_leased THEN
-            RAISE EXCEPTION 'a lease is asked for last' USING ERRCODE = 'invalid_parameter_value';
-        END IF;
     SELECT greatest(coalesce(sum(l.amount_pico_usd - l.spent_pico_usd), 0), 0)::bigint, greatest(floor(extract(epoch FROM
             min(l.expires_at) FILTER (WHERE l.amount_pico_usd > l.spent_pico_usd) - clock_timestamp()) * 1000), 0)::bigint
         INTO held_pico_usd, held_ms FROM lease l
@@ -328,7 +332,6 @@ BEGIN
 END $$;
 
 -- Returns when a cap resets, as people write it: to the minute, in the team's time zone, which it names.
-            has_leased := true;
 CREATE FUNCTION resets(t team, at timestamptz) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT to_char(at AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI ') || t.time_zone
 $$;
