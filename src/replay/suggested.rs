@@ -105,7 +105,8 @@ fn suggested(
     let [p50, p90, p99] = [50, 90, 99].map(|percent| quantile(observations, percent));
     let largest = observations.iter().map(|it| it.used).max().unwrap_or(0);
     let stopped = observations.len() - finished;
-    let cap = rounded(limit.unit, p99.unwrap_or(largest).saturating_mul(2));
+    let basis = p99.unwrap_or(largest);
+    let cap = rounded(limit.unit, basis.saturating_mul(2));
     let ceiling = policy.resolved(policy.who(name)).resolved().ceiling(limit).filter(|_| name != MAIN);
     let bound = ceiling.map_or(cap, |it| cap.clamp(it.range.0, it.range.1));
     let counts = match stopped {
@@ -116,10 +117,12 @@ fn suggested(
     let reason = match p99 {
         _ if finished < ENOUGH => format!("{}: {ENOUGH} are needed", counted(finished as u64, "finished run")),
         _ if name.is_empty() || name.contains('*') => "its name cannot stand in a fusebox.json".to_owned(),
+        // What was not used or not counted says nothing of what is needed.
+        _ if basis == 0 => format!("its runs used none of it ({counts})"),
         Some(p99) => format!("99 of 100 runs need at most {} ({counts}); twice that", limit.show(p99)),
         None => format!("too many of the largest runs did not finish ({counts}); twice the largest"),
     };
-    let is_enough = finished >= ENOUGH && !name.is_empty() && !name.contains('*') && bound > 0;
+    let is_enough = finished >= ENOUGH && !name.is_empty() && !name.contains('*') && basis > 0 && bound > 0;
     let reason = if is_enough && bound < cap { format!("{reason}, but no more than the ceiling") } else { reason };
     Suggested {
         limit: limit.key,

@@ -47,11 +47,15 @@ fn begin(world: &TestWorld, time: &GivenTime, session: &str) -> String {
 
 /// Returns the records of changes of the builder's cap on calls.
 fn changes(time: &GivenTime) -> Vec<String> {
+    changes_of(time, "max_turns")
+}
+
+fn changes_of(time: &GivenTime, limit: &str) -> Vec<String> {
     let log = time.run(&["log", "--since", "all", "--json"]).stdout;
     let records = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let of_turns = records
-        .filter(|it| it["event"] == "LIMIT_ADAPTED" && it["limit"] == "max_turns" && it["agentType"] == "builder");
-    of_turns.map(|it| it["error"].as_str().unwrap().to_owned()).collect()
+    let of_limit =
+        records.filter(|it| it["event"] == "LIMIT_ADAPTED" && it["limit"] == limit && it["agentType"] == "builder");
+    of_limit.map(|it| it["error"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -144,4 +148,25 @@ fn without_the_key_nothing_is_learned_and_with_it_a_day_begins_it() {
     world.write("home/.claude/fusebox.json", r#"{"retention_days": null}"#);
     learn(&time);
     assert_eq!(changes(&time), [""; 0]);
+}
+
+/// Where nothing was used or counted, twice that is no cap.
+#[test]
+fn what_runs_used_none_of_is_not_limited() {
+    for (calls, limited) in [(0, vec![]), (3, vec!["max_turns"])] {
+        let world = world(25, &json!({}));
+        world.write("home/.claude/projects/-p/empty.jsonl", "");
+        let mut time = GivenTime::at(&world, BEGAN_MS);
+        play(&world, &mut time, "s", (20, calls));
+        learn(&time);
+        let limits = ["max_turns", "max_duration_ms", "max_cost_usd", "max_tokens"];
+        let learned: Vec<&str> = limits.into_iter().filter(|limit| !changes_of(&time, limit).is_empty()).collect();
+        assert_eq!(learned, limited, "{calls}");
+        let said: Value = serde_json::from_str(&time.run(&["suggest", "--json", "builder"]).ok()).unwrap();
+        for limit in said["agents"][0]["limits"].as_array().unwrap() {
+            let is_limited = limited.iter().any(|name| limit["limit"] == *name);
+            assert_eq!(limit["suggested"].is_null(), !is_limited, "{calls}: {limit}");
+            assert_eq!(limit["reason"].as_str().unwrap().contains("used none of it"), !is_limited, "{calls}: {limit}");
+        }
+    }
 }
