@@ -46,6 +46,7 @@ impl LearnedCaps {
         for rule in rules.limits.iter_mut().filter(|rule| rule.of.is_none() && !rule.locked) {
             let lower = learned.get(rule.limit.key).filter(|cap| **cap < rule.cap && rule.layer != Layer::Managed);
             if let Some(cap) = lower {
+                rule.increase = scaled(rule.increase, *cap, rule.cap);
                 (rule.cap, rule.layer) = (*cap, Layer::Adaptive);
             }
         }
@@ -69,6 +70,12 @@ impl LearnedCaps {
     }
 }
 
+/// Returns the increase that is to a lower cap what it was to the one before; at least 1, and none where there was none.
+fn scaled(increase: u64, cap: u64, before: u64) -> u64 {
+    let part = u128::from(increase) * u128::from(cap) / u128::from(before.max(1));
+    u64::try_from(part).unwrap_or(increase).max(1).min(increase)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,19 +88,21 @@ mod tests {
         let mut learned = LearnedCaps::default();
         learned.set("builder", limit, 6);
         for (name, cap, layer, locked, after) in [
-            ("builder", 25, Layer::User, false, (6, Layer::Adaptive)),
-            ("builder", 25, Layer::Spawn, false, (6, Layer::Adaptive)),
-            ("builder", 6, Layer::User, false, (6, Layer::User)),
-            ("builder", 4, Layer::User, false, (4, Layer::User)),
-            ("builder", 25, Layer::Managed, false, (25, Layer::Managed)),
-            ("builder", 25, Layer::BuiltIn, true, (25, Layer::BuiltIn)),
-            ("another", 25, Layer::User, false, (25, Layer::User)),
+            ("builder", 25, Layer::User, false, (6, Layer::Adaptive, 2)),
+            ("builder", 25, Layer::Spawn, false, (6, Layer::Adaptive, 2)),
+            ("builder", 100, Layer::User, false, (6, Layer::Adaptive, 1)),
+            ("builder", 6, Layer::User, false, (6, Layer::User, 12)),
+            ("builder", 4, Layer::User, false, (4, Layer::User, 12)),
+            ("builder", 25, Layer::Managed, false, (25, Layer::Managed, 12)),
+            ("builder", 25, Layer::BuiltIn, true, (25, Layer::BuiltIn, 12)),
+            ("another", 25, Layer::User, false, (25, Layer::User, 12)),
         ] {
             let (action, billing) = (Action::Terminate, Billing::default());
-            let rule = LimitRule { limit, cap, action, layer, increase: 5, of: None, locked, billing };
+            let rule = LimitRule { limit, cap, action, layer, increase: 12, of: None, locked, billing };
             let mut rules = LimitSet { limits: vec![rule], ..LimitSet::default() };
             learned.lower(name, &mut rules);
-            assert_eq!((rules.limits[0].cap, rules.limits[0].layer), after, "{name} {cap} {layer}");
+            let found = &rules.limits[0];
+            assert_eq!((found.cap, found.layer, found.increase), after, "{name} {cap} {layer}");
         }
         let mut none = LimitSet::default();
         learned.lower("builder", &mut none);
