@@ -168,8 +168,9 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     let trusted = store.is_trusted(&session.project)?;
     let (mut policy, problems) = load::load(env, &folder, trusted);
     policy.prices = pricing::text(env).0;
-    learned_caps::follow(store, &mut policy)?;
+    // What is learned changes from day to day, which would hide an edit.
     tell_of_change(store, session, &policy)?;
+    learned_caps::follow(store, &mut policy)?;
     policy.zone = calendar::name_of_system(env.now().wall_ms);
     tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let id = store.keep_policy(&text_of(&policy)?)?;

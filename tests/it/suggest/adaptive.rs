@@ -72,7 +72,7 @@ fn a_cap_follows_finished_runs_from_the_next_session_on() {
     learn(&time);
     assert_eq!(changes(&time).len(), 1, "what stays is no change");
     let told = begin(&world, &time, "next");
-    assert!(told.contains("the limits here have changed since the last session"), "{told}");
+    assert!(!told.contains("the limits here have changed"), "what is learned is no edit: {told}");
     assert!(!last_answer(&world, &time, "next", 6).contains("deny"));
     let refused = last_answer(&world, &time, "next", 7);
     assert!(
@@ -169,4 +169,18 @@ fn what_runs_used_none_of_is_not_limited() {
             assert_eq!(limit["reason"].as_str().unwrap().contains("used none of it"), !is_limited, "{calls}: {limit}");
         }
     }
+}
+
+#[test]
+fn an_edit_is_told_on_a_day_on_which_caps_change() {
+    let world = world(25, &json!({}));
+    let mut time = GivenTime::at(&world, BEGAN_MS);
+    play(&world, &mut time, "s", (20, 3));
+    learn(&time);
+    let told = begin(&world, &time, "learned");
+    assert!(!told.contains("the limits here have changed"), "{told}");
+    let edited = world.read("home/.claude/fusebox.json").unwrap().replace("25", "24");
+    world.write("home/.claude/fusebox.json", edited);
+    let told = begin(&world, &time, "edited");
+    assert!(told.contains("the limits here have changed since the last session"), "{told}");
 }
