@@ -268,6 +268,8 @@ impl Policy {
     fn rules(&self, who: Who<'_>, spawn: Option<&Document>) -> LimitSet {
         let mut rules = self.configured(who, spawn);
         match who {
+            // A subagent may be called as the main agent is: what is learned is not its.
+            Who::Agent(MAIN) | Who::Declaring(MAIN) => {}
             Who::Agent(name) | Who::Declaring(name) => self.learned.lower(name, &mut rules),
             Who::Main => self.learned.lower(MAIN, &mut rules),
             Who::Top | Who::Session | Who::User | Who::Project => {}

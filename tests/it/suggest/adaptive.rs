@@ -1,5 +1,9 @@
 //! `adaptive`: caps follow what finished runs needed, and are never more than what is configured.
 
+use fusebox::config::learned_caps::LearnedCaps;
+use fusebox::config::policy::Policy;
+use fusebox::config::resolve::Trust;
+use fusebox::domain::policy::Layer;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -183,4 +187,18 @@ fn an_edit_is_told_on_a_day_on_which_caps_change() {
     world.write("home/.claude/fusebox.json", edited);
     let told = begin(&world, &time, "edited");
     assert!(told.contains("the limits here have changed since the last session"), "{told}");
+}
+
+#[test]
+fn a_subagent_that_is_called_main_has_its_own_caps() {
+    let (mut policy, _) = Policy::of(Vec::new(), Vec::new(), Trust::default());
+    let configured = policy.agent("main", None).0;
+    for rule in &configured.limits {
+        policy.learned.set("main", rule.limit, 1);
+        policy.learned.set("another", rule.limit, 1);
+    }
+    assert_ne!(policy.learned, LearnedCaps::default());
+    assert_eq!(policy.agent("main", None).0, configured);
+    assert!(policy.agent("another", None).0.limits.iter().any(|rule| rule.layer == Layer::Adaptive));
+    assert!(policy.main().limits.iter().any(|rule| rule.layer == Layer::Adaptive));
 }
