@@ -39,6 +39,8 @@ pub const FUTURE: &[&str] = &[
     "alerts",
     #[cfg(not(feature = "watch"))]
     "watchdog",
+    #[cfg(not(feature = "suggest"))]
+    "adaptive",
 ];
 
 /// Returns every key, in the order of the documentation.

@@ -129,6 +129,7 @@ pub const KEYS: &[Key] = &[
         example: r#""client""#,
         ..Key::PLAIN
     },
+    #[cfg(feature = "suggest")]
     Key {
         name: "adaptive",
         setter: Setter::Owner,
