@@ -66,13 +66,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let folder = store::folder(env)?;
     if args.automatic {
         processes::retreat();
-        let before_ms = prune::pinned_ms(&Store::open(env)?)?;
-        if let Some(before_ms) = before_ms {
-            prune::prune(env, &folder, PruneJob { before_ms, zone }, rest)?;
-        }
+        let pruned = prune_as_pinned(env, &folder, zone);
+        // Where detail could not be pruned, caps are learned all the same.
         #[cfg(feature = "suggest")]
-        learn::learn(env, rest)?;
-        return Ok(ExitCode::SUCCESS);
+        let pruned = pruned.and(learn::learn(env, rest));
+        return pruned.map(|()| ExitCode::SUCCESS);
     }
     require_human::require(env, "prune")?;
     if !args.dry_run {
@@ -94,6 +92,15 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         false => env.print(&told(&report, days, zone)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prunes with what was pinned.
+fn prune_as_pinned(env: &Environment, folder: &Path, zone: &Zone) -> Result<()> {
+    let before_ms = prune::pinned_ms(&Store::open(env)?)?;
+    if let Some(before_ms) = before_ms {
+        prune::prune(env, folder, PruneJob { before_ms, zone }, rest)?;
+    }
+    Ok(())
 }
 
 fn days(text: &str) -> std::result::Result<u64, String> {

@@ -4,10 +4,12 @@ use fusebox::config::learned_caps::LearnedCaps;
 use fusebox::config::policy::Policy;
 use fusebox::config::resolve::Trust;
 use fusebox::domain::policy::Layer;
+use fusebox::platform::locks;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::given::{BEGAN_MS, GivenTime};
+use crate::state::save;
 use crate::suggest::kept::{named, play_builders, sessions};
 use crate::world::{TestWorld, with};
 
@@ -201,4 +203,18 @@ fn a_subagent_that_is_called_main_has_its_own_caps() {
     assert_eq!(policy.agent("main", None).0, configured);
     assert!(policy.agent("another", None).0.limits.iter().any(|rule| rule.layer == Layer::Adaptive));
     assert!(policy.main().limits.iter().any(|rule| rule.layer == Layer::Adaptive));
+}
+
+#[test]
+fn where_detail_cannot_be_pruned_caps_are_learned_all_the_same() {
+    let world = world(25, &json!({}));
+    let mut time = GivenTime::at(&world, BEGAN_MS);
+    play(&world, &mut time, "s", (20, 3));
+    let later = BEGAN_MS + 1000 * 86_400_000;
+    save(&world, |store| store.set_metadata("pruning", &json!([later, later]).to_string()).unwrap());
+    let report = locks::hold_detail(&world.path("state")).unwrap();
+    let said = time.run(&["prune", "--automatic"]);
+    assert!(said.code == 1 && said.stderr.contains("a report is being made"), "the first error is said: {said}");
+    assert_eq!(changes(&time), ["builder max_turns: finished runs suggest 6, before none"]);
+    drop(report);
 }
