@@ -21,7 +21,11 @@ pub fn learn(env: &Environment, rest: impl FnMut()) -> Result<()> {
     let folder = store::folder(env)?;
     // No repository's file lies here: the key is its owner's.
     let (policy, _) = load::load(env, &folder, Trust::Untrusted);
-    if !policy.adaptive() || learned_caps::known(&Store::open(env)?)?.is_none() {
+    if !policy.adaptive() {
+        // Sessions that are to follow it again one day begin without what is old by then.
+        return learned_caps::forget(&Store::open(env)?);
+    }
+    if learned_caps::known(&Store::open(env)?)?.is_none() {
         return Ok(());
     }
     let learned = caps_of(&policy, &runs(env, rest)?);

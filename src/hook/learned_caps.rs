@@ -26,6 +26,19 @@ pub fn known(store: &Store) -> Result<Option<LearnedCaps>> {
     Ok(store.metadata(LEARNED)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
+/// Whether a day begins with learning.
+pub fn is_learned(store: &Store) -> Result<bool> {
+    Ok(cfg!(feature = "suggest") && known(store)?.is_some())
+}
+
+/// Forgets what is learned: no day begins with learning any more.
+pub fn forget(store: &Store) -> Result<()> {
+    match store.metadata(LEARNED)? {
+        Some(_) => store.delete_metadata(LEARNED),
+        None => Ok(()),
+    }
+}
+
 /// Keeps what is learned.
 pub fn keep(store: &Store, learned: &LearnedCaps) -> Result<()> {
     let text =

@@ -26,7 +26,7 @@ pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
     }
     let as_of = before.map_or(now, |(_, as_of)| now.min(as_of + STRIDE_MS));
     store.set_metadata(BEGUN, &serde_json::json!((now, as_of)).to_string())?;
-    Ok(before.is_some() && (retention(store)?.is_some() || learned_caps::known(store)?.is_some()))
+    Ok(before.is_some() && (retention(store)?.is_some() || learned_caps::is_learned(store)?))
 }
 
 /// Begins a pruning in the background. Nothing waits for it, and where it cannot be begun another day will do.

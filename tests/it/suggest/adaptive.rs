@@ -218,3 +218,27 @@ fn where_detail_cannot_be_pruned_caps_are_learned_all_the_same() {
     assert_eq!(changes(&time), ["builder max_turns: finished runs suggest 6, before none"]);
     drop(report);
 }
+
+#[test]
+fn what_was_learned_before_the_key_was_taken_away_is_forgotten() {
+    let world = world(25, &json!({"retention_days": null}));
+    let mut time = GivenTime::at(&world, BEGAN_MS);
+    play(&world, &mut time, "s", (20, 3));
+    learn(&time);
+    assert_eq!(changes(&time).len(), 1);
+    let adaptive = world.read("home/.claude/fusebox.json").unwrap();
+    world.write("home/.claude/fusebox.json", adaptive.replace("\"adaptive\":true", "\"adaptive\":false"));
+    for (day, begun) in [("first", vec!["prune --automatic"]), ("second", vec![])] {
+        time.begun.borrow_mut().clear();
+        time.pass_days(2);
+        begin(&world, &time, day);
+        let found: Vec<String> = time.begun.borrow().iter().map(|words| words[1..].join(" ")).collect();
+        assert_eq!(found, begun, "{day}");
+        learn(&time);
+    }
+    world.write("home/.claude/fusebox.json", adaptive);
+    begin(&world, &time, "again");
+    assert!(!last_answer(&world, &time, "again", 24).contains("deny"), "it is learned anew");
+    learn(&time);
+    assert_eq!(changes(&time).len(), 2);
+}
