@@ -10,7 +10,7 @@ use crate::screen::item::{Gauge, Item};
 use crate::screen::update::{ScreenState, Stage};
 use crate::screen::view::{View, counts};
 use crate::ui::formats::{by_number, counted};
-use crate::ui::style::{Colour, cut, cut_before_figure, tokens};
+use crate::ui::style::{Colour, cut, cut_before_figure, length, tokens};
 use crate::ui::terminal::plain;
 use crate::ui::wrap;
 
@@ -228,30 +228,34 @@ struct Columns {
     tokens: u16,
     cost: u16,
     gauge: u16,
+    /// How long a cost is.
+    paid: u16,
     /// How long a bar is.
     cells: u16,
 }
 
 impl Columns {
     /// Lays out the columns. Where a plan pays, tokens come first, and list prices only where there is room for them.
-    fn of(width: u16, billing: Billing) -> Columns {
+    fn of(width: u16, view: &View) -> Columns {
         let name = match width {
             WIDE.. => 38,
             ALL_COLUMNS.. => 25,
             _ => width.saturating_sub(16).max(8),
         };
         if width < ALL_COLUMNS {
-            return Columns { name, turns: 0, tokens: 0, cost: 0, gauge: 0, cells: 0 };
+            return Columns { name, turns: 0, tokens: 0, cost: 0, gauge: 0, paid: 0, cells: 0 };
         }
         let turns = name + 15;
-        let (tokens, cost) = match billing {
-            Billing::Tokens => (0, turns + 9),
-            Billing::Plan if width >= WIDE => (turns + 9, turns + 21),
+        let longest = view.items.iter().map(|item| length(in_column(&item.cost)) + 1).max();
+        let paid = u16::try_from(longest.unwrap_or(0)).unwrap_or(width).clamp(9, width / 4);
+        let (tokens, cost) = match view.billing {
+            Billing::Tokens => (0, turns + paid),
+            Billing::Plan if width >= WIDE => (turns + 9, turns + 9 + paid.max(12)),
             Billing::Plan => (turns + 9, 0),
         };
         // On a narrow screen the room is for what an agent waits for.
         let cells = if width >= WIDE { CELLS } else { CELLS / 2 };
-        Columns { name, turns, tokens, cost, gauge: tokens.max(cost) + 1 + cells + 6, cells }
+        Columns { name, turns, tokens, cost, gauge: tokens.max(cost) + 1 + cells + 6, paid, cells }
     }
 }
 
@@ -261,7 +265,7 @@ fn tree(canvas: &mut Canvas, view: &View, at: usize, (top, bottom): (u16, u16)) 
         canvas.put(1, top + 1, width, "No session is at work.", dim());
         return;
     }
-    let columns = Columns::of(width, view.billing);
+    let columns = Columns::of(width, view);
     let has_head = canvas.area.height >= 8;
     if has_head {
         canvas.put(2, top, columns.name, "SESSION, RUN", dim());
@@ -313,7 +317,7 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
     }
     canvas.put_right(columns.turns, y, 6, &item.turns.to_string(), Style::new());
     canvas.put_right(columns.tokens, y, 9, &tokens(item.tokens), Style::new());
-    canvas.put_right(columns.cost, y, 9, item.cost.trim_end_matches(" USD"), Style::new());
+    canvas.put_right(columns.cost, y, columns.paid, in_column(&item.cost), Style::new());
     if let Some(gauge) = item.nearest() {
         canvas.bar(columns.gauge - columns.cells - 5, y, columns.cells, gauge.percent);
         canvas.put_right(columns.gauge, y, 5, &format!("{}%", gauge.percent), Style::new());
@@ -321,6 +325,11 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
     let style = if item.waits { canvas.ink(Color::Yellow) } else { Style::new() };
     let at = columns.gauge + 2;
     canvas.put(at, y, width, &cut_before_figure(&item.doing, usize::from(width.saturating_sub(at))), style);
+}
+
+/// Returns a cost as its column has it.
+fn in_column(cost: &str) -> &str {
+    cost.trim_end_matches(" USD")
 }
 
 /// Returns the name of an item in so much room: of a run its type is cut, since its id is what orders take.

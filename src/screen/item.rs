@@ -103,7 +103,8 @@ impl Item {
             status,
             turns: session.turns,
             tokens: session.tokens,
-            cost: page.client_first(client).unwrap_or(session.cost_usd.0).to_string(),
+            // Runs below it have a counted cost in the same column.
+            cost: page.client_first(client).map_or(session.cost_usd.0.to_string(), |cost| format!("client {cost}")),
             doing,
             waits: false,
             gauges,

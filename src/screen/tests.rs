@@ -279,6 +279,22 @@ fn what_an_order_came_to_is_shown_until_its_line_changes_and_for_half_a_minute_a
 }
 
 #[test]
+fn a_cost_that_says_whose_it_is_has_room() {
+    for (billing, width) in [(Billing::Tokens, 80), (Billing::Plan, 120)] {
+        let mut view = View { billing, ..view() };
+        view.items[0].cost = "client 1234.56 USD".to_owned();
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, 24));
+        draw(&mut buffer, &view, &ScreenState::default(), Colour::Off);
+        let shown = lines(&buffer).concat();
+        let end = |cost: &str| {
+            shown.lines().find_map(|line| Some(line[..line.find(cost)?].chars().count() + cost.trim_end().len()))
+        };
+        let (first, second) = (end("client 1234.56  "), end("0.42  "));
+        assert!(first.is_some() && first == second && shown.contains(" client 1234.56"), "{shown}");
+    }
+}
+
+#[test]
 fn a_long_line_at_the_bottom_goes_on_in_the_next() {
     let mut state = ScreenState::default();
     state.say("error: no run of this session is held; `fusebox status` shows what is".to_owned(), None);

@@ -2,11 +2,13 @@
 
 use fusebox::cmd::live_state::{Depth, LiveState};
 use fusebox::cmd::status_screen;
+use fusebox::domain::amount::Amount;
 use fusebox::domain::rfc3339;
 use fusebox::screen::view::View;
 use serde_json::{Value, json};
 
 use crate::given::{BEGAN_MS, GivenTime};
+use crate::state::{load, save};
 use crate::world::{TestWorld, with};
 
 /// A session at work: its main agent makes calls, each after a response that is in its transcript.
@@ -173,4 +175,18 @@ fn a_state_that_nobody_has_written_is_not_read_again() {
     assert_eq!(read(&at_work), 0);
     at_work.call(None);
     assert_eq!(read(&at_work), 1, "an event has come");
+}
+
+#[test]
+fn the_clients_own_total_says_that_it_is_the_clients() {
+    for (policy, cost) in [(json!({}), "0.0058 USD"), (json!({"cost_source": "client"}), "client 0.50 USD")] {
+        let world = TestWorld::new();
+        let mut at_work = AtWork::begin(&world, &policy);
+        at_work.call(None);
+        let (mut session, _) = load(&world, "s1");
+        session.client_cost = Some(Amount::from_usd(0.5).0);
+        save(&world, |store| store.save_session(&session).unwrap());
+        let items = at_work.view().items;
+        assert_eq!([items[0].cost.as_str(), items[1].cost.as_str()], [cost, "0.0058 USD"], "{policy}");
+    }
 }
