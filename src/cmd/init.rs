@@ -17,11 +17,10 @@ use crate::install::client_versions::{self, Feature, Version};
 use crate::install::default_files::{self, StarterMode};
 use crate::install::files::Change;
 use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
-use crate::install::installed_at;
 use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::{self, Plan, Starter};
-use crate::install::{binary, diff, own_copy, owned_by_root, status_line, summary};
+use crate::install::{binary, diff, installed_at, missing_mark, own_copy, owned_by_root, status_line, summary};
 use crate::platform::environment::Environment;
 use crate::store::{self, Store, trust};
 use crate::ui::formats::counted;
@@ -119,6 +118,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         bring_up(env, &state, own, path)?;
     }
     registration::apply(&backups, &plan)?;
+    let _told_again = missing_mark::remove(env);
     if registers {
         installed_at::note(env, &backups, &plan.place)?;
     }

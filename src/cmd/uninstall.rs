@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::hook::settings_watch;
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{default_files, own_copy, registration, status_line, tracked, uninstall};
+use crate::install::{default_files, missing_mark, own_copy, registration, status_line, tracked, uninstall};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -60,7 +60,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             }
         }
     }
-    let mut said: String = changed.iter().map(|(verb, path)| format!("{verb} {}\n", path.display())).collect();
+    let mark = missing_mark::remove(env).map(|path| ("removed", path));
+    let removed = changed.iter().chain(&mark);
+    let mut said: String = removed.map(|(verb, path)| format!("{verb} {}\n", path.display())).collect();
     said += match (changed.is_empty(), shared.is_empty()) {
         (true, true) => "nothing to take out: no hook of fusebox is registered here\n",
         (true, false) => "nothing of yours alone to take out\n",

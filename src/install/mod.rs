@@ -17,6 +17,7 @@ pub mod hooks;
 pub mod installed_at;
 pub mod json;
 pub mod limit_words;
+pub mod missing_mark;
 pub mod model_hooks;
 pub mod nested_skills;
 pub mod own_copy;

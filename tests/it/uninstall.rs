@@ -132,3 +132,18 @@ fn a_change_that_waits_is_told_once_and_as_a_persons_own_where_it_is() {
     world.run(&["uninstall"]).ok();
     assert_eq!(told_of_the_change(&world, "s2"), (0, 1));
 }
+
+/// A machine that was without Fusebox once is told again where it is without it again.
+#[test]
+fn the_mark_of_a_machine_without_fusebox_goes() {
+    let world = TestWorld::new();
+    let mark = "home/.claude/fusebox-is-missing";
+    world.write(mark, "");
+    world.run(&["init", "--dry-run"]).ok();
+    assert!(world.read(mark).is_some(), "a dry run changes nothing");
+    world.run(&["init"]).ok();
+    assert_eq!(world.read(mark), None);
+    world.write(mark, "");
+    let said = world.run(&["uninstall"]).ok();
+    assert!(world.read(mark).is_none() && said.contains("removed [ROOT]/home/.claude/fusebox-is-missing"), "{said}");
+}
