@@ -27,7 +27,7 @@ const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
 const MOST_STRETCHES: u64 = 40;
 /// The most bytes of the static binary with all that it ships with; `./check` holds 5,000,000 of it without its optional parts.
-const MOST_BYTES: u64 = 7_270_000;
+const MOST_BYTES: u64 = 7_360_000;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
