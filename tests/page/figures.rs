@@ -81,7 +81,9 @@ pub fn runs_begun(json: &Value) -> usize {
 /// Whether a word on the page is what texts say of a status: a limit has stopped what failed; a prompt was not sent, or it may go on.
 fn says_status(word: &str, status: &Value) -> bool {
     let stops = ["failed", "stopped", "paused", "completed"].iter().any(|it| status == it);
-    word == if status == "failed" { "stopped" } else { status.as_str().unwrap() }
+    let of_failed = status == "failed" && ["stopped", "ended by limit"].contains(&word);
+    of_failed
+        || status != "failed" && word == status.as_str().unwrap()
         || (stops && ["blocked", "may go on"].contains(&word))
 }
 
