@@ -14,6 +14,7 @@ mod tree;
 mod walk;
 mod without_fusebox;
 
+use std::path::PathBuf;
 use std::process::Output;
 use std::{env, fs};
 
@@ -28,6 +29,10 @@ const MOST_SYNCS: u64 = 20;
 const MOST_STRETCHES: u64 = 40;
 /// The most bytes of the static binary with all that it ships with; `./check` holds 5,000,000 of it without its optional parts.
 const MOST_BYTES: u64 = 7_360_000;
+/// By how many per cent instructions differ for where the compiler puts functions.
+const LAYOUT_PERCENT: u64 = 3;
+/// How many system calls come or go by which thread is first.
+const WAITS: u64 = 3;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
@@ -96,6 +101,29 @@ fn stays_within(config: &str, column: usize) {
         }
     }
     assert!(over.is_empty(), "over budget: {}; find out where with callgrind (CONTRIBUTING.md)", over.join("; "));
+}
+
+/// Where no team is joined and nothing is watched, what brings that costs a call nothing.
+#[test]
+fn optional_parts_cost_a_call_nothing_where_they_are_not_configured() {
+    let Some(small) = env::var_os("FUSEBOX_SMALL_BIN").map(PathBuf::from) else {
+        println!("\nSKIPPED, NOT PASSED: the cost of optional parts: FUSEBOX_SMALL_BIN names no build without them");
+        return;
+    };
+    let fixtures = [static_binary(), small].map(|binary| Fixture::new(&binary));
+    println!("| a call with 2 KB of input | instructions | without optional parts | system calls | without |");
+    println!("|---|--:|--:|--:|--:|");
+    let mut over = Vec::new();
+    for (before, event, name, _) in CALLS {
+        let [whole, small] =
+            fixtures.each_ref().map(|fixture| median(|| measure(fixture, before, event, instructions)));
+        let calls = fixtures.each_ref().map(|fixture| median(|| measure(fixture, before, event, system_calls)));
+        println!("| {name} | {whole} | {small} | {} | {} |", calls[0], calls[1]);
+        if calls[0].abs_diff(calls[1]) > WAITS || whole.abs_diff(small) * 100 > small * LAYOUT_PERCENT {
+            over.push(name);
+        }
+    }
+    assert!(over.is_empty(), "an optional part is on the path of a call: {}", over.join("; "));
 }
 
 #[test]
