@@ -139,7 +139,9 @@ pub fn agent_types(policy: &Policy) -> Vec<&str> {
             types.push(name);
         }
     }
-    types.sort_by_key(|name| *name == "*");
+    if let Some(at) = types.iter().position(|name| *name == "*") {
+        types[at..].rotate_left(1);
+    }
     types
 }
 

@@ -161,7 +161,7 @@ fn second_members(text: &str) -> Vec<SecondMember> {
         at += 1;
     }
     // What is inside another that goes anyway says nothing of its own.
-    found.sort_by_key(|it| it.start);
+    found.sort_unstable_by_key(|it| it.start);
     let mut covered = 0;
     found.retain(|it| {
         let is_inside = it.end <= covered;

@@ -280,6 +280,6 @@ fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
             }
         }
     }
-    found.sort();
+    found.sort_unstable();
     found
 }

@@ -15,7 +15,7 @@ use crate::config::problem::Problem;
 use crate::config::read::DocumentRead;
 use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Discipline;
-use crate::config::setting::{Document, Setting};
+use crate::config::setting::{Document, Setting, order_by_layer};
 use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
@@ -79,7 +79,7 @@ impl Policy {
     ) -> (Policy, Vec<Problem>) {
         documents.extend(built_in(billing(&documents, trust)));
         binding::hold_below(&mut documents);
-        documents.sort_by_key(|document| document.layer);
+        order_by_layer(&mut documents);
         let idle = locks::binds_nothing(&documents);
         let (mut observed, documents) = observation::observing(documents, trust);
         let mut remarks: Vec<Problem> = observed.iter().filter_map(observation::only_observed).collect();
@@ -103,7 +103,7 @@ impl Policy {
     /// Returns the policy that it would be if what is only observed were in force.
     pub fn with_observed(&self) -> Policy {
         let mut documents: Vec<Document> = self.documents.iter().chain(&self.observed).cloned().collect();
-        documents.sort_by_key(|document| document.layer);
+        order_by_layer(&mut documents);
         Policy { documents, observed: Vec::new(), ..self.clone() }
     }
 
@@ -292,7 +292,7 @@ impl Policy {
         }
         let mut all = documents;
         all.extend(&self.observed);
-        all.sort_by_key(|document| document.layer);
+        order_by_layer(&mut all);
         let is_of = |layer: Layer| self.observed.iter().any(|document| document.layer == layer);
         let mut beside = ResolvedLayers::of(&all, who, self.trust).rules();
         beside.limits.retain(|rule| is_of(rule.layer));
@@ -309,7 +309,7 @@ impl Policy {
     fn documents<'a>(&'a self, agent_type: &str, spawn: Option<&'a Document>) -> Vec<&'a Document> {
         let mut docs: Vec<&Document> =
             self.documents.iter().chain(self.frontmatter.get(agent_type)).chain(spawn).collect();
-        docs.sort_by_key(|document| document.layer);
+        order_by_layer(&mut docs);
         docs
     }
 }
@@ -332,7 +332,7 @@ impl LimitSource for Policy {
 /// Returns how the person pays, as the person's own files say it.
 fn billing(documents: &[Document], trust: Trust) -> Billing {
     let mut own: Vec<&Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).collect();
-    own.sort_by_key(|document| document.layer);
+    order_by_layer(&mut own);
     ResolvedLayers::of(&own, Who::Top, trust).values().billing.unwrap_or_default()
 }
 

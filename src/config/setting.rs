@@ -1,6 +1,6 @@
 //! A setting: one typed value, where it stands and what it sets; and a document, which is a list of them.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,11 @@ pub struct Document {
     /// What was written, to quote it.
     #[serde(skip)]
     pub written: Written,
+}
+
+/// Puts documents in the order of their layers; those of one layer stay as they stand.
+pub fn order_by_layer<D: Borrow<Document>>(documents: &mut [D]) {
+    documents.sort_by_key(|document| document.borrow().layer);
 }
 
 /// What a document was read from; `None` where it is not at hand. It is no part of what the document says.

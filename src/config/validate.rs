@@ -10,7 +10,7 @@ use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
 use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Resolved;
-use crate::config::setting::{Document, Setting};
+use crate::config::setting::{Document, Setting, order_by_layer};
 use crate::config::setting_value::SettingValue;
 use crate::config::slips;
 use crate::domain::limit::Form;
@@ -47,7 +47,7 @@ pub fn later(observed: &[Document], documents: &[Document], said: &[Problem], tr
         return Vec::new();
     }
     let mut all: Vec<Document> = documents.iter().chain(observed).cloned().collect();
-    all.sort_by_key(|document| document.layer);
+    order_by_layer(&mut all);
     let mut dropped = self::documents(&mut all, trust);
     dropped.retain(|it| it.is_ignored() && !said.contains(it) && !it.key.ends_with("mode"));
     let later = |it: Problem| {

@@ -136,6 +136,6 @@ fn median(trial: &Trial, launch: &Handler) -> Result<f64> {
         trial.call(launch, number)?;
         times.push(begun.elapsed().as_secs_f64() * 1000.0);
     }
-    times.sort_by(f64::total_cmp);
+    times.sort_unstable_by(f64::total_cmp);
     Ok(times.get(CALLS / 2).copied().unwrap_or_default())
 }

@@ -78,7 +78,7 @@ pub fn shells(client: Process, commands: &[String], since: Moment) -> Vec<Shell>
         shell.started_ms + TICK_MS >= since.mono_ms && commands.iter().any(|command| runs(shell.pid, command))
     };
     let mut found: Vec<Shell> = shell.filter(is_one).collect();
-    found.sort_by_key(|shell| shell.start);
+    found.sort_unstable_by_key(|shell| (shell.start, shell.pid));
     found
 }
 

@@ -160,7 +160,7 @@ pub fn files(env: &Environment, session: &Session) -> Vec<PathBuf> {
     let named = client.named_settings().into_iter().map(|file| file.place);
     let mut paths: Vec<PathBuf> = client.folders.places().into_iter().chain(named).map(|it| it.settings).collect();
     paths.extend(paths.clone().iter().filter_map(|path| path.parent()).map(Path::to_path_buf));
-    paths.sort();
+    paths.sort_unstable();
     paths.dedup();
     paths.retain(|path| path.is_absolute());
     paths

@@ -74,7 +74,7 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     registered.has_prices = managed().any(|file| member(file, "modelPricing").is_some());
     registered.call_timeout_s = call_timeout_s.unwrap_or(0);
     registered.is_off_for_others = switch.is_some();
-    registered.events.sort();
+    registered.events.sort_unstable();
     registered.events.dedup();
     let lost = switched_off.iter().any(|event| !registered.events.contains(event));
     registered.disabled = switch.filter(|_| lost).map(|(path, _)| path);
@@ -93,7 +93,7 @@ fn covered(text: &str, binary: Option<&Path>) -> Vec<EventName> {
     let found = hooks::find(text);
     let ours = found.iter().filter(|found| found.covers() && runs(found, binary));
     let mut events: Vec<_> = ours.filter_map(|found| EventName::parse(&found.event)).collect();
-    events.sort();
+    events.sort_unstable();
     events.dedup();
     events
 }

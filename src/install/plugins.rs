@@ -38,7 +38,7 @@ pub fn find(folders: &Folders, settings: &[Settings], arguments: &[String]) -> V
     let named = values_of(arguments, "--plugin-dir").map(|folder| folders.project.join(folder));
     let mut found: Vec<Enabled> = among_skills.chain(named).map(Enabled::at).collect();
     found.extend(enabled_plugins::find(folders, settings).0);
-    found.sort();
+    found.sort_unstable();
     found.dedup();
     found.truncate(MOST);
     found

@@ -74,7 +74,7 @@ pub fn below(folder: &Path, depth: usize) -> Vec<Source> {
     }
     let Ok(entries) = files::entries(folder, usize::MAX) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.found.into_iter().map(|entry| entry.path).collect();
-    paths.sort();
+    paths.sort_unstable();
     let mut sources = Vec::new();
     for path in paths {
         if file_info::is_folder(&path) {

@@ -18,7 +18,9 @@ const NEAR: u128 = 80;
 pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> String {
     let mut told: Vec<&LimitReading> = limits.iter().filter(|reading| reading.tells()).collect();
     if terminal.billing == Billing::Plan {
-        told.sort_by_key(|reading| reading.cap.limit.unit == Unit::Usd);
+        let (of_cost, others): (Vec<_>, Vec<_>) =
+            told.into_iter().partition(|reading| reading.cap.limit.unit == Unit::Usd);
+        told = [others, of_cost].concat();
     }
     let longest = |text: &dyn Fn(&LimitReading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
     let label = longest(&|reading| length(&reading.cap.limit.label_of(terminal.billing)));

@@ -204,7 +204,7 @@ impl Report {
             });
             session.stands = session.standing().1;
         }
-        sessions.sort_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
+        sessions.sort_unstable_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
         Report { version: VERSION, sessions, budgets: shared, pruned_before: None }
     }
 }

@@ -50,7 +50,7 @@ impl ToolReport {
                 None => tools.push(one),
             }
         }
-        tools.sort_by(|a, b| (b.calls, b.refused, &a.tool).cmp(&(a.calls, a.refused, &b.tool)));
+        tools.sort_unstable_by(|a, b| (b.calls, b.refused, &a.tool).cmp(&(a.calls, a.refused, &b.tool)));
         ToolReport { version: VERSION, tools }
     }
 

@@ -110,7 +110,7 @@ pub fn direct_file(transcript: &Path, agent_id: &str) -> PathBuf {
 /// Returns the ids and transcripts of all subagents of a session, in the order of their paths.
 pub fn agent_files(transcript: &Path) -> Vec<(String, PathBuf)> {
     let mut paths = files::below(&folder(transcript), DEPTH, MOST_ENTRIES);
-    paths.sort();
+    paths.sort_unstable();
     paths.into_iter().filter_map(|path| Some((agent_id(&path)?, path))).collect()
 }
 

@@ -55,7 +55,7 @@ pub fn read(paths: &[PathBuf], table: &Table) -> Result<Tree> {
         transcripts.extend(find(path)?);
     }
     // A session's main transcript sorts before its subagents', and a path that is named twice is read once.
-    transcripts.sort_by(|one, other| one.path.cmp(&other.path));
+    transcripts.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     transcripts.dedup_by(|one, other| one.path == other.path);
     let readings = at_once(&transcripts);
     Ok(Scan { table, transcripts: &transcripts, readings: &readings }.tree())
