@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use fusebox::domain::event::Moment;
@@ -145,12 +144,14 @@ impl RunningClient {
     }
 
     /// Starts one that takes no notice of these signals: `INT TERM`.
+    #[cfg(target_os = "linux")]
     pub fn deaf_to(signals: &str) -> RunningClient {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &format!("trap '' {signals}; echo deaf; read line; true"), "claude"]);
         let mut client = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = String::new();
-        BufReader::new(client.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        let mut out = std::io::BufReader::new(client.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut out, &mut said).unwrap();
         RunningClient(client)
     }
 
