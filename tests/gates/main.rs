@@ -28,7 +28,7 @@ const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
 const MOST_STRETCHES: u64 = 40;
 /// The most bytes of the static binary with all that it ships with; `./check` holds 5,000,000 of it without its optional parts.
-const MOST_BYTES: u64 = 7_320_000;
+const MOST_BYTES: u64 = 7_330_000;
 /// By how many per cent instructions differ for where the compiler puts functions.
 const LAYOUT_PERCENT: u64 = 5;
 /// A configuration that switches every limit on.
