@@ -8,7 +8,7 @@ use std::process::ExitCode;
 #[cfg(not(feature = "zones"))]
 use fusebox::calendar::{ZONE_SOURCE, ZoneSource};
 use fusebox::cmd;
-use fusebox::hook::{self, background_job};
+use fusebox::hook::{self, background};
 use fusebox::platform::environment::Environment;
 use fusebox::platform::resources;
 #[cfg(not(feature = "zones"))]
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
             allocator::serve_sqlite();
             resources::run(|| hook::run(&Environment::real()))
         }
-        Some(word) if word == background_job::WORD => cmd::hook_watch::run(&env),
+        Some(word) if word == background::job::WORD => cmd::hook_watch::run(&env),
         _ => cmd::run(&env),
     }
 }

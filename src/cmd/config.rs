@@ -13,7 +13,7 @@ use crate::config::{load, schema, unknown_agents};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Mode};
 use crate::error::Result;
-use crate::hook::learned_caps;
+use crate::hook::policy::learned_caps;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::{self, Store, trust};

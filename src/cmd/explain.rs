@@ -8,7 +8,7 @@ use crate::domain::charge::{Record, RecordKind};
 use crate::domain::policy::Scope;
 use crate::domain::session::{Session, Status};
 use crate::error::{Error, Result};
-use crate::hook::catch_up::catch_up;
+use crate::hook::reconcile::catch_up::catch_up;
 use crate::platform::environment::Environment;
 use crate::report::log_lines;
 use crate::report::rows::TimelineSource;

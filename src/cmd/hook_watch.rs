@@ -1,8 +1,9 @@
-//! `fusebox hook-watch`: a hook has begun it, and nobody waits for it. See `hook/background_job.rs`.
+//! `fusebox hook-watch`: a hook has begun it, and nobody waits for it. See `hook/background/job.rs`.
 
 use std::process::ExitCode;
 
-use crate::hook::background_job::{self, BackgroundJob};
+use crate::hook::background;
+use crate::hook::background::job::BackgroundJob;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store;
@@ -12,10 +13,10 @@ pub fn run(env: &Environment) -> ExitCode {
     processes::seal(env);
     processes::leave_session();
     // What is longer is no job.
-    let bytes = env.stdin(background_job::LONGEST, Vec::clear);
+    let bytes = env.stdin(background::job::LONGEST, Vec::clear);
     if let (Ok(job), Ok(folder)) = (serde_json::from_slice::<BackgroundJob>(&bytes), store::folder(env)) {
         drop(bytes);
-        background_job::carry_out(env, &folder, &job);
+        background::job::carry_out(env, &folder, &job);
     }
     ExitCode::SUCCESS
 }

@@ -9,7 +9,7 @@ use crate::domain::policy::Layer;
 use crate::domain::rfc3339;
 use crate::domain::session::Run;
 use crate::error::Result;
-use crate::hook::learned_caps;
+use crate::hook::policy::learned_caps;
 use crate::platform::environment::Environment;
 use crate::replay::evidence;
 use crate::replay::suggested;

@@ -6,7 +6,7 @@ use crate::domain::charge::DaySum;
 use crate::domain::session::Session;
 use crate::domain::team::CapUse;
 use crate::error::Result;
-use crate::hook::catch_up;
+use crate::hook::reconcile::catch_up;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::report::doing::LatestCalls;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cmd::query;
 use crate::error::Result;
-use crate::hook::retention;
+use crate::hook::policy::retention;
 use crate::platform::environment::Environment;
 use crate::report::log_lines;
 use crate::report::period::{self, Since};

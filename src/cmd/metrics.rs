@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cmd::query;
 use crate::domain::session::Status;
 use crate::error::{Error, Result};
-use crate::hook::prune_due::DAY_MS;
+use crate::hook::background::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::platform::post::post;

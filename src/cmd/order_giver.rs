@@ -3,7 +3,7 @@
 use crate::cmd::require_human;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, Result};
-use crate::hook::client_lineage;
+use crate::hook::origin::client_lineage;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store::Store;

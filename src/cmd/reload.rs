@@ -20,8 +20,10 @@ use crate::engine::renew_limits;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
-use crate::hook::limit_source::PinnedLimits;
-use crate::hook::{client_lineage, pin_policy, policy, settings_baseline, settings_watch, shared_budgets};
+use crate::hook::origin::client_lineage;
+use crate::hook::policy::limit_source::PinnedLimits;
+use crate::hook::policy::shared_budgets;
+use crate::hook::{policy, settings};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -95,12 +97,12 @@ const LET_GO: &str = "it is let go: no hook of Fusebox is registered for it any 
 
 fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<String> {
     let before = session.clone();
-    pin_policy::take_files(env, store, &mut session)?;
+    policy::pin::take_files(env, store, &mut session)?;
     client_lineage::remember(store, &session, session.last.boot)?;
     let goes_on = before.order.is_some() && session.order.is_none();
-    let waited = settings_baseline::take_for_a_person(env, store, &mut session)?.is_some();
-    settings_watch::forget_told(&mut session);
-    let has_hooks = !waited || !settings_baseline::registered(env, &session).events.is_empty();
+    let waited = settings::baseline::take_for_a_person(env, store, &mut session)?.is_some();
+    settings::watch::forget_told(&mut session);
+    let has_hooks = !waited || !settings::baseline::registered(env, &session).events.is_empty();
     let mut state = SessionState::new(session);
     for run in store.runs_of(&state.session.id)? {
         state.insert_loaded_run(run);
@@ -119,7 +121,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     }
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
     let lifted = lift_orders::lift_outgrown_runs(&mut state, &ids);
-    let is_woken = waited && settings_baseline::wake(env, &state.session);
+    let is_woken = waited && settings::baseline::wake(env, &state.session);
     let name = short(&before.id);
     if is_woken && !has_hooks {
         state.session.diverted.let_go = true;
@@ -159,7 +161,7 @@ fn of_types(store: &Store, before: &Session, after: &Session) -> Vec<String> {
         return Vec::new();
     };
     // What cannot be read says nothing here.
-    let [Ok(old), Ok(new)] = [old, new].map(|id| policy::stored(store, id)) else { return Vec::new() };
+    let [Ok(old), Ok(new)] = [old, new].map(|id| policy::stored::stored(store, id)) else { return Vec::new() };
     // Where everything is only watched, a repository's file makes no difference.
     let enforces = [before.mode, after.mode] == [Mode::Enforce; 2];
     let watched = match (old.observed.is_empty(), new.observed.is_empty()) {

@@ -11,7 +11,7 @@ use crate::cmd::{past_sessions, query};
 use crate::domain::budget::SharedBudget;
 use crate::domain::charge::DaySum;
 use crate::error::{Error, Result};
-use crate::hook::retention;
+use crate::hook::policy::retention;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::report::group::{self, GroupBy, Grouped};

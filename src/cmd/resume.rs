@@ -13,7 +13,7 @@ use crate::domain::charge::RecordKind;
 use crate::domain::session::{Run, Status};
 use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
-use crate::hook::prune_due::DAY_MS;
+use crate::hook::background::prune_due::DAY_MS;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::report::rows::project as project_of;

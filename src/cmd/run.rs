@@ -10,7 +10,7 @@ use crate::domain::charge::Record;
 use crate::domain::policy::Mode;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::error::{Error, Result};
-use crate::hook::prune_due::DAY_MS;
+use crate::hook::background::prune_due::DAY_MS;
 use crate::messages::next_step::NextStep;
 use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::calendar::Zone;
 use crate::domain::session::{Run, Session};
 use crate::error::{Error, Result};
+use crate::hook::origin::sender;
 use crate::hook::policy;
-use crate::hook::sender;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::run_command::Program;
@@ -80,7 +80,7 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
         return Ok(unknown());
     };
     let now = env.now();
-    let policy = session.policy.map(|id| policy::stored(&store, id)).transpose()?.unwrap_or_default();
+    let policy = session.policy.map(|id| policy::stored::stored(&store, id)).transpose()?.unwrap_or_default();
     let zone = Zone::named(policy.time_zone());
     let plan = input.plan_windows(now.wall_ms, |at_ms| zone.stamp(at_ms));
     if sender::is_from_client(env, &session) {

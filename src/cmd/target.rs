@@ -4,7 +4,7 @@ use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
 use crate::domain::session::{Run, Session, Status};
 use crate::error::{Error, Result};
-use crate::hook::retention;
+use crate::hook::policy::retention;
 use crate::platform::environment::Environment;
 use crate::report::rows::project;
 use crate::store::Store;

@@ -15,7 +15,7 @@ use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::domain::team::{CapUse, ProjectSpent, TeamShare, TeamSpent};
 use crate::error::Result;
-use crate::hook::prune_due::DAY_MS;
+use crate::hook::background::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::store::response::Whose;

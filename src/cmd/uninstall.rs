@@ -7,7 +7,7 @@ use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
 use crate::domain::session::Session;
 use crate::error::{Error, Result};
-use crate::hook::settings_watch;
+use crate::hook::settings;
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::{default_files, missing_mark, own_copy, registration, status_line, tracked, uninstall};
@@ -184,7 +184,7 @@ fn tell(env: &Environment, store: &Store, is_meant: impl Fn(&Session) -> bool) -
     // What a limit has stopped stays open after its client's end.
     let mut open: Vec<Session> = store.open_sessions()?.into_iter().filter(|it| !it.is_over && is_meant(it)).collect();
     for session in &mut open {
-        if settings_watch::takes_as_told(env, session) {
+        if settings::watch::takes_as_told(env, session) {
             require_human::announce(env, store, session, &notices::uninstalled(require_human::who(env)))?;
             store.save_session(session)?;
         }

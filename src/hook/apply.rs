@@ -7,11 +7,12 @@ use crate::engine::enforce;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::limit_source::PinnedLimits;
+use crate::hook::estimates::first_requests;
 use crate::hook::load::Loaded;
 use crate::hook::load_on_demand::{need_ancestors, need_open_runs};
 use crate::hook::parse::HookCall;
-use crate::hook::{answered_dialogs, first_requests};
+use crate::hook::policy::limit_source::PinnedLimits;
+use crate::hook::reconcile::answered_dialogs;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 

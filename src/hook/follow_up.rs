@@ -1,9 +1,10 @@
 //! What is left to do once the answer is given.
 
 use crate::engine::session_state::SessionState;
-use crate::hook::background_job::{self, BackgroundJob};
+use crate::hook::background;
+use crate::hook::background::job::BackgroundJob;
+use crate::hook::background::{prune_due, team_sync};
 use crate::hook::save::Saved;
-use crate::hook::{background_tasks, prune_due, team_sync};
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
@@ -30,12 +31,12 @@ pub fn finish(env: &Environment, follow_up: FollowUp) {
     let is_unlocked = store.is_unlocked();
     store.leave();
     if let Some(order) = order {
-        background_job::begin(env, &folder, &order);
+        background::job::begin(env, &folder, &order);
     }
     let mut records = state.log_records.clone();
     records.extend(is_unlocked.then(|| notice(&state, LOCKED)));
     for task in &state.kills {
-        let ended = state.session.client.is_some_and(|client| background_tasks::end(client, task));
+        let ended = state.session.client.is_some_and(|client| background::tasks::end(client, task));
         if !ended {
             let what = "a background command of a stopped run was not found, and may still run";
             records.push(notice(&state, &format!("{what}: {}", task.command)));

@@ -11,14 +11,17 @@ use crate::domain::reservation::Reservation;
 use crate::domain::session::Status;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::hook::estimates::{all_usage_missing, first_requests, next_model};
+use crate::hook::extensions::called_skills;
 use crate::hook::load::{Loaded, is_wide};
 use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
+use crate::hook::origin::prompt_sender;
 use crate::hook::parse::HookCall;
-use crate::hook::{
-    all_usage_missing, altered_rows, answered_dialogs, backlog, called_skills, changed_calls, check_completion,
-    estimate_unlogged, first_requests, nested_clients, next_model, overload, policy, prompt_sender, recall_missed,
-    retention, shared_budgets, spend_before_install, unheard_messages,
-};
+use crate::hook::policy::{retention, shared_budgets};
+use crate::hook::reconcile::{answered_dialogs, backlog, recall_missed, spend_before_install, unheard_messages};
+use crate::hook::settings::nested_clients;
+use crate::hook::tampering::{altered_rows, changed_calls};
+use crate::hook::{check_completion, estimates, overload, policy};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::pricing::table::Table;
@@ -74,7 +77,7 @@ pub fn ingest_transcripts(
     let (loaded, damage) = (OnceCell::new(), Cell::new(None));
     let policy = state.session.policy.filter(|_| state.session.has_own_prices);
     let read = || {
-        policy::prices(store, policy).unwrap_or_else(|cause| {
+        policy::stored::prices(store, policy).unwrap_or_else(|cause| {
             damage.set(Some(cause));
             Table::embedded()
         })
@@ -110,7 +113,7 @@ pub fn ingest_transcripts(
     }
     estimate_first_requests(state, event, ingested.charges.is_empty(), &table);
     estimate_prompt(state, event, prompt, &table);
-    estimate_unlogged::estimate_requests(state, event, &ingested.charges, table);
+    estimates::unlogged_requests::estimate_requests(state, event, &ingested.charges, table);
     need_budgets(store, state, state.unlogged_requests.hooks.requests > 0, event)?;
     need_holders(store, state, &ingested)?;
     if let Some(cause) = damage.take() {

@@ -9,14 +9,18 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::check_completion::{self, Judged};
 use crate::hook::deadline::Deadline;
+use crate::hook::estimates::next_model;
+use crate::hook::extensions::called_skills;
 use crate::hook::load_on_demand::{
     need_ancestors, need_call, need_known_run, need_open_runs, need_requested_call, need_run,
 };
+use crate::hook::origin::{scheduled_prompts, sender, state_folder};
 use crate::hook::parse::HookCall;
-use crate::hook::{
-    altered_facts, altered_rows, called_skills, catch_up, changed_calls, client_folder, next_model, orphans,
-    pin_policy, scheduled_prompts, sender, shared_budgets, spend_before_install, state_folder,
-};
+use crate::hook::policy;
+use crate::hook::policy::shared_budgets;
+use crate::hook::reconcile::{catch_up, orphans, spend_before_install};
+use crate::hook::settings::client_folder;
+use crate::hook::tampering::{altered_facts, altered_rows, changed_calls};
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::transcript::layout;
@@ -180,16 +184,16 @@ fn session(
     let mut session = match known {
         Some(session) => orphans::mark_before(store, session, event)?,
         None => {
-            let mut new = Box::new(pin_policy::open(env, input, event));
+            let mut new = Box::new(policy::pin::open(env, input, event));
             altered_rows::take_over(store, &mut new)?;
             spend_before_install::meet(env, store, &mut new, event);
             new
         }
     };
-    let is_new_client = pin_policy::is_due(env, &session, event);
+    let is_new_client = policy::pin::is_due(env, &session, event);
     if is_new_client {
         session.moved_to.clear();
-        pin_policy::pin(env, store, &mut session, event)?;
+        policy::pin::pin(env, store, &mut session, event)?;
     }
     client_folder::follow(&mut session, input, is_new_client);
     if let EventKind::SessionStart { source } = &event.kind {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::call::CallRecord;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::altered_rows;
+use crate::hook::tampering::altered_rows;
 use crate::store::Store;
 
 /// Loads a run.

@@ -1,64 +1,32 @@
-//! One hook call: `respond` is the recipe, and each of its steps is a file of its name.
+//! One hook call: `respond` is the recipe, and each of its steps is a file of its name. What the steps use is in folders by topic.
 
-pub mod all_usage_missing;
-pub mod altered_facts;
-pub mod altered_rows;
-pub mod answered_dialogs;
 pub mod apply;
-pub mod background_job;
-pub mod background_tasks;
-pub mod backlog;
-pub mod brought_commands;
-pub mod called_skills;
-pub mod catch_up;
-pub mod changed_calls;
 pub mod check_completion;
-pub mod client_folder;
-pub mod client_lineage;
-pub mod client_starts;
-pub mod command_watch;
 pub mod deadline;
-pub mod estimate_unlogged;
 pub mod failure;
-pub mod first_requests;
 pub mod follow_up;
 pub mod given_answers;
 pub mod held_calls;
 pub mod ingest;
-pub mod learned_caps;
-pub mod limit_source;
-pub mod live_mods;
 pub mod load;
 pub mod load_on_demand;
-pub mod lost_charges;
-pub mod nested_clients;
-pub mod next_model;
-pub mod orphans;
 pub mod overload;
 pub mod parse;
-pub mod pin_policy;
-pub mod policy;
-pub mod prompt_sender;
-pub mod prune_due;
-pub mod recall_missed;
 pub mod reply;
-pub mod retention;
 pub mod save;
-pub mod scheduled_prompts;
-pub mod sender;
-pub mod settings_baseline;
-pub mod settings_recheck;
-pub mod settings_watch;
-pub mod shared_budgets;
-pub mod spend_before_install;
-pub mod state_folder;
-pub mod team_budget;
-pub mod team_sync;
 pub mod told_later;
-pub mod unheard_messages;
-pub mod unwatched_clients;
 pub mod watch_client;
 pub mod word_verdict;
+
+// What the steps use.
+pub mod background;
+pub mod estimates;
+pub mod extensions;
+pub mod origin;
+pub mod policy;
+pub mod reconcile;
+pub mod settings;
+pub mod tampering;
 
 use std::panic;
 use std::path::PathBuf;
@@ -67,10 +35,11 @@ use std::thread;
 
 use crate::domain::ingested::Ingested;
 use crate::error::{ErrorKind, Result};
-use crate::hook::altered_rows::AlteredSession;
 use crate::hook::deadline::{Deadline, Waits};
 use crate::hook::follow_up::FollowUp;
 use crate::hook::held_calls::Held;
+use crate::hook::origin::sender;
+use crate::hook::tampering::altered_rows::{self, AlteredSession};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::processes;

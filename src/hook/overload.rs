@@ -4,7 +4,7 @@ use crate::domain::bounds::{COMMANDS, OPEN_RUNS, SPAWNS};
 use crate::domain::event::{Agent, Event, EventKind, Intent};
 use crate::engine::agents_at_work::SPAWN_LIVES_MS;
 use crate::engine::session_state::SessionState;
-use crate::hook::background_tasks;
+use crate::hook::background;
 use crate::wire::tools;
 
 /// Says why a call is refused for that; nothing where there is room.
@@ -43,7 +43,7 @@ fn of_commands(state: &mut SessionState, event: &Event) -> Option<String> {
     }
     let run = state.run_mut(&id)?;
     if let Some(client) = client {
-        background_tasks::forget_gone(client, &mut run.background);
+        background::tasks::forget_gone(client, &mut run.background);
     }
     (run.background.len() >= COMMANDS).then(|| {
         format!(

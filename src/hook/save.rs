@@ -6,9 +6,9 @@ use crate::domain::event::Event;
 use crate::domain::rfc3339;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::hook::background::{prune_due, team_sync};
 use crate::hook::deadline::Deadline;
 use crate::hook::load::Loaded;
-use crate::hook::{prune_due, team_sync};
 use crate::store::Store;
 
 /// A state whose event is committed.

@@ -2,10 +2,14 @@
 //! that change calls, and a client that asks the model without any hook.
 
 use crate::hook::apply::Applied;
-use crate::hook::background_job::BackgroundJob;
+use crate::hook::background::command_watch;
+use crate::hook::background::job::BackgroundJob;
+use crate::hook::extensions::{called_skills, live_mods};
 use crate::hook::load::Loaded;
 use crate::hook::parse::HookCall;
-use crate::hook::{called_skills, changed_calls, command_watch, live_mods, settings_watch, unwatched_clients};
+use crate::hook::reconcile::unwatched_clients;
+use crate::hook::settings;
+use crate::hook::tampering::changed_calls;
 use crate::platform::environment::Environment;
 use crate::wire::output::Answer;
 
@@ -22,7 +26,7 @@ pub fn watch(
     let (input, event, run) = (call.input, &call.event, applied.run.as_str());
     let command = command_watch::job(state, run, (event, input), (&applied.verdict, answer));
     changed_calls::note(state, run, (event, input), answer, &call.guard);
-    let settings = settings_watch::watch_settings(env, state, event, answer);
+    let settings = settings::watch::watch_settings(env, state, event, answer);
     unwatched_clients::tell(store, state, event, answer);
     called_skills::typed(env, state, event, input);
     live_mods::end_client(env, state, event, answer);

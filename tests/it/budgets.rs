@@ -10,7 +10,7 @@ use fusebox::domain::policy::{Action, Layer, Scope};
 use fusebox::domain::rfc3339;
 use fusebox::domain::session::Session;
 use fusebox::engine::session_state::SessionState;
-use fusebox::hook::shared_budgets;
+use fusebox::hook::policy::shared_budgets;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use insta::assert_snapshot;

@@ -10,7 +10,7 @@ use fusebox::domain::call::CallRecord;
 use fusebox::domain::charge::{Charge, Record};
 use fusebox::domain::meters::Spend;
 use fusebox::domain::session::{Run, Session, TranscriptPosition};
-use fusebox::hook::prune_due::DAY_MS;
+use fusebox::hook::background::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::{Store, log_file};
 use proptest::collection::vec;

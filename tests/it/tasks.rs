@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use fusebox::domain::event::{Background, Moment};
 use fusebox::domain::session::Process;
-use fusebox::hook::background_tasks;
+use fusebox::hook::background;
 use fusebox::platform::processes;
 
 use crate::world::TestWorld;
@@ -136,17 +136,17 @@ fn a_task_is_ended_by_the_file_that_it_writes_to_and_no_other_is() {
     for (pid, at, task) in bench.shells.iter().filter(|shell| shell.1 != usize::MAX) {
         let before = bench.alive();
         // The same text, another task; the same task, another client.
-        assert!(!background_tasks::end(client, &background("b999", COMMANDS[*at], (bench.began, now()))));
-        assert!(!background_tasks::end(
+        assert!(!background::tasks::end(client, &background("b999", COMMANDS[*at], (bench.began, now()))));
+        assert!(!background::tasks::end(
             bench.clients[1].process(),
             &background(task, COMMANDS[*at], (bench.began, now()))
         ));
         // An id that was used again.
         let other = Process { start: client.start + 1, ..client };
-        assert!(!background_tasks::end(other, &background(task, COMMANDS[*at], (bench.began, now()))));
+        assert!(!background::tasks::end(other, &background(task, COMMANDS[*at], (bench.began, now()))));
         assert_eq!(ended(&bench, &before, 0), Vec::<u32>::new());
         assert!(
-            background_tasks::end(client, &background(task, COMMANDS[*at], (bench.began, now()))),
+            background::tasks::end(client, &background(task, COMMANDS[*at], (bench.began, now()))),
             "{}",
             COMMANDS[*at]
         );
@@ -163,24 +163,24 @@ fn a_task_without_a_file_is_ended_by_its_very_command_and_its_time() {
     let before_that = Moment { mono_ms: bench.began.mono_ms.saturating_sub(30_000), ..bench.began };
     for (at, command) in COMMANDS.iter().enumerate() {
         let before = bench.alive();
-        assert!(!background_tasks::end(client, &background("b1", &format!("{command} x"), (bench.began, told))));
+        assert!(!background::tasks::end(client, &background("b1", &format!("{command} x"), (bench.began, told))));
         assert!(
-            !background_tasks::end(client, &background("b1", command, (long_ago, before_that))),
+            !background::tasks::end(client, &background("b1", command, (long_ago, before_that))),
             "{command}: it is older"
         );
-        assert!(!background_tasks::end(client, &background("b1", "", (bench.began, told))));
+        assert!(!background::tasks::end(client, &background("b1", "", (bench.began, told))));
         assert_eq!(ended(&bench, &before, 0), Vec::<u32>::new());
         // Two were started with this command, and two tasks had it: each ends one.
         for _ in 0..2 {
             let before = bench.alive();
-            assert!(background_tasks::end(client, &background("b1", command, (bench.began, told))), "{command}");
+            assert!(background::tasks::end(client, &background("b1", command, (bench.began, told))), "{command}");
             let gone = ended(&bench, &before, 1);
             let whose: Vec<usize> =
                 bench.shells.iter().filter(|shell| gone.contains(&shell.0)).map(|it| it.1).collect();
             assert_eq!(whose, [at], "{command}");
         }
         assert!(
-            !background_tasks::end(client, &background("b1", command, (bench.began, told))),
+            !background::tasks::end(client, &background("b1", command, (bench.began, told))),
             "{command}: none is left"
         );
     }

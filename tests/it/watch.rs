@@ -2,7 +2,7 @@
 //! processes, beside look-alikes. A call that has ended leaves nothing to end.
 
 use fusebox::domain::event::Moment;
-use fusebox::hook::command_watch::{self, WatchJob};
+use fusebox::hook::background::command_watch::{self, WatchJob};
 use fusebox::platform::environment::Environment;
 use fusebox::platform::file_info;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use crate::config::policy::Policy;
 use crate::domain::event::Moment;
 use crate::domain::team::SYNC_INTERVAL_MS;
 use crate::error::Result;
-use crate::hook::team_sync;
+use crate::hook::background::team_sync;
 use crate::platform::environment::Environment;
 use crate::store::{self, Store};
 

@@ -43,11 +43,13 @@ impl<'a> PinnedLimits<'a> {
     fn policy(&self) -> &Policy {
         // Where none is pinned the files bind, and those of a repository tighten only.
         let of_files = || Ok(load::load(self.env, &self.folder, false).0);
-        self.policy.get_or_init(|| match self.policy_id.map_or_else(of_files, |id| policy::stored(self.store, id)) {
-            Ok(policy) => policy,
-            Err(cause) => {
-                let _first = self.damage.set(cause);
-                Policy::default()
+        self.policy.get_or_init(|| {
+            match self.policy_id.map_or_else(of_files, |id| policy::stored::stored(self.store, id)) {
+                Ok(policy) => policy,
+                Err(cause) => {
+                    let _first = self.damage.set(cause);
+                    Policy::default()
+                }
             }
         })
     }

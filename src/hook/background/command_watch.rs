@@ -17,7 +17,8 @@ use crate::domain::session::{Process, Run};
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::background_tasks::{self, Shell};
+use crate::hook::background;
+use crate::hook::background::tasks::Shell;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::processes;
@@ -122,7 +123,7 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn check_shells(&mut self) -> WatchResult {
-        let shells = background_tasks::shells(self.job.client, &self.job.commands, self.job.began);
+        let shells = background::tasks::shells(self.job.client, &self.job.commands, self.job.began);
         let now = self.env.now();
         if shells.is_empty() {
             self.slept_ms = now.slept_ms;
@@ -134,10 +135,10 @@ impl Watch<'_> {
         }
         let Ok(known) = self.known(!shells.is_empty()) else { return WatchResult::Unseen };
         let Some(Known { run, others }) = known else { return WatchResult::Over };
-        let is_other = |shell: &Shell| others.iter().any(|task| background_tasks::writes_to(shell.pid, task));
+        let is_other = |shell: &Shell| others.iter().any(|task| background::tasks::writes_to(shell.pid, task));
         let mut due = shells.into_iter().filter(|shell| left_ms(shell) == 0 && !is_other(shell));
         let Some(shell) = due.next() else { return WatchResult::Unseen };
-        if !background_tasks::end_shell(self.job.client, shell, &self.job.commands) {
+        if !background::tasks::end_shell(self.job.client, shell, &self.job.commands) {
             return WatchResult::Unseen;
         }
         let record = self.record(&run, self.worked_ms(&shell, now));

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::domain::event::{Call, Intent};
 use crate::domain::session::Session;
-use crate::hook::{client_starts, settings_baseline};
+use crate::hook::settings;
+use crate::hook::settings::client_starts;
 use crate::install::model_hooks;
 use crate::install::skills::SkillFile;
 use crate::platform::environment::Environment;
@@ -43,7 +44,7 @@ pub fn refusal_reason(
 fn of_skill(env: &Environment, session: &Session, input: &Input, call: &Call, guard: &Guard) -> Option<String> {
     let name = tools::skill(&call.tool, input.tool_input)?;
     let arguments = tools::skill_arguments(input.tool_input);
-    let client = settings_baseline::client(env, session);
+    let client = settings::baseline::client(env, session);
     let found = client.skills(&name, Some(Path::new(&*input.transcript_path)));
     let harm = found.files.iter().find_map(|file| of_file(env, session, file, &arguments, guard));
     harm.or_else(|| found.is_more.then(|| MORE.to_owned()))
@@ -73,7 +74,7 @@ fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &s
 }
 
 fn served(env: &Environment, session: &Session, agent_type: &str, guard: &Guard) -> Option<String> {
-    let types = model_hooks::described_types(env, &settings_baseline::bare_client(env, session), &KEYS);
+    let types = model_hooks::described_types(env, &settings::baseline::bare_client(env, session), &KEYS);
     let harm = types.into_iter().filter(|(name, _)| name == agent_type).find_map(|(_, said)| {
         let text = match said {
             Ok(entries) => json!({ "mcpServers": entries.get("mcpServers")? }).to_string(),

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, Result};
-use crate::hook::altered_rows;
-use crate::hook::client_lineage;
-use crate::hook::pin_policy;
+use crate::hook::origin::client_lineage;
+use crate::hook::policy;
+use crate::hook::tampering::altered_rows;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::folders::state_dir_in;
@@ -23,10 +23,10 @@ const MOST: usize = 8;
 /// Opens the state for an event and begins to write; `folder` becomes that of the first client above the event's own.
 pub fn open(env: &Environment, folder: &mut PathBuf, event: &Event) -> Result<(Store, Option<Box<Session>>)> {
     let (store, session) = begin(folder, event)?;
-    if !session.as_deref().is_none_or(|session| pin_policy::is_due(env, session, event)) {
+    if !session.as_deref().is_none_or(|session| policy::pin::is_due(env, session, event)) {
         return Ok((store, session));
     }
-    let Some(client) = pin_policy::client(env) else { return Ok((store, session)) };
+    let Some(client) = policy::pin::client(env) else { return Ok((store, session)) };
     let above = above(client)?;
     let folders = folders(&above, folder);
     if folders.is_empty() {
@@ -83,7 +83,7 @@ fn folders(above: &[Process], folder: &Path) -> Vec<PathBuf> {
 /// Whether a state knows one of these processes as a client whose hooks this program answers.
 fn knows(env: &Environment, folder: &Path, above: &[Process], event: &Event) -> Result<bool> {
     let Some(store) = Store::open_as_it_is(folder)? else { return Ok(false) };
-    let ours = pin_policy::program(env);
+    let ours = policy::pin::program(env);
     for process in above {
         let Some(known) = client_lineage::known_client(&store, *process, event.at)? else { continue };
         // Earlier versions did not write the program down.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::domain::event::{Event, EventKind};
 use crate::error::Result;
-use crate::hook::learned_caps;
-use crate::hook::retention::{BEGUN, begun, retention};
+use crate::hook::policy::learned_caps;
+use crate::hook::policy::retention::{BEGUN, begun, retention};
 use crate::platform::environment::Environment;
 use crate::platform::run_command::Program;
 use crate::store::Store;

@@ -12,7 +12,7 @@ use std::path::Path;
 use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::client_lineage;
+use crate::hook::origin::client_lineage;
 use crate::hook::parse::HookCall;
 use crate::hook::told_later;
 use crate::messages::notices;

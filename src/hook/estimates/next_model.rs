@@ -5,7 +5,7 @@ use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
 use crate::domain::session::Session;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
-use crate::hook::settings_baseline;
+use crate::hook::settings;
 use crate::install::agent_models;
 use crate::install::plugins::value_of;
 use crate::platform::environment::Environment;
@@ -91,7 +91,7 @@ fn note_command(state: &mut SessionState, is_one: bool) -> Option<String> {
 /// Returns the model of the command or skill that a prompt is.
 fn of_command(env: &Environment, state: &SessionState, input: &Input) -> Option<String> {
     let name = input.slash_command()?;
-    let client = settings_baseline::client(env, &state.session);
+    let client = settings::baseline::client(env, &state.session);
     let named = agent_models::of_skill(&client, name)?;
     id_of(&named, |name| env.var(name))
 }

@@ -5,8 +5,9 @@ use std::path::Path;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
-use crate::hook::settings_recheck::{self, RecheckJob};
-use crate::hook::{pin_policy, settings_baseline};
+use crate::hook::policy;
+use crate::hook::settings;
+use crate::hook::settings::recheck::RecheckJob;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -28,20 +29,20 @@ pub fn watch_settings(
     // A limit that ends the loop may be the last that a person hears of the session.
     let ends = answer.goes_on == Some(false);
     if state.session.diverted.let_go {
-        settings_baseline::take_back_hooks(env, &mut state.session);
+        settings::baseline::take_back_hooks(env, &mut state.session);
     }
     match event.kind {
         EventKind::ConfigChanged => {
             // Before they are judged: what changes while they are is seen, too.
-            let versions = settings_recheck::versions(env, &state.session);
-            let now = settings_baseline::registered(env, &state.session);
+            let versions = settings::recheck::versions(env, &state.session);
+            let now = settings::baseline::registered(env, &state.session);
             state.session.diverted.asked = state.session.diverted.asked.wrapping_add(1);
-            let Some(harm) = settings_baseline::harm(&state.session, &now) else {
-                settings_baseline::take_hooks(env, &mut state.session, &now);
-                settings_baseline::take_timeout(&mut state.session, &now);
+            let Some(harm) = settings::baseline::harm(&state.session, &now) else {
+                settings::baseline::take_hooks(env, &mut state.session, &now);
+                settings::baseline::take_timeout(&mut state.session, &now);
                 // Whom a person has let go has no hooks that it could lose.
                 let is_held = !state.session.diverted.let_go;
-                return is_held.then(|| settings_recheck::job(state, versions)).flatten();
+                return is_held.then(|| settings::recheck::job(state, versions)).flatten();
             };
             answer.decision = Some("block");
             answer.reason = Some(hold(state, &harm));
@@ -92,7 +93,7 @@ fn hold(state: &mut SessionState, harm: &str) -> String {
 
 /// Tells of settings that the client did not ask about: it does not watch the file that a link in the place of its own leads to.
 fn unasked(env: &Environment, state: &mut SessionState) {
-    if let Some(harm) = settings_baseline::waiting(env, &state.session) {
+    if let Some(harm) = settings::baseline::waiting(env, &state.session) {
         tells_first(&mut state.session, &harm);
     }
 }
@@ -104,11 +105,11 @@ pub fn forget_told(session: &mut Session) {
 
 /// Takes what waits for a session as told to its person, whose own command made the change. Returns whether something waits.
 pub fn takes_as_told(env: &Environment, session: &mut Session) -> bool {
-    let Some(harm) = settings_baseline::waiting(env, session) else { return false };
+    let Some(harm) = settings::baseline::waiting(env, session) else { return false };
     for kind in [WAITS, WAITS_BEHIND] {
         session.says_first(&format!("{kind}:{harm}"));
     }
-    session.config_hash = pin_policy::fingerprint(env, Path::new(&session.folder));
+    session.config_hash = policy::pin::fingerprint(env, Path::new(&session.folder));
     true
 }
 
@@ -116,7 +117,7 @@ pub fn takes_as_told(env: &Environment, session: &mut Session) -> bool {
 fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
     edits(env, state, folder);
     unasked(env, state);
-    let now = pin_policy::mods(env, Path::new(folder));
+    let now = policy::pin::mods(env, Path::new(folder));
     for folder in now.overfull {
         let what = notices::mods_unsearched(&folder);
         state.session.notify_user_once(&format!("overfull:{folder}"), &what);
@@ -130,7 +131,7 @@ fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
 
 /// Tells of an edit of the configuration, once.
 fn edits(env: &Environment, state: &mut SessionState, folder: &str) {
-    let print = pin_policy::fingerprint(env, Path::new(folder));
+    let print = policy::pin::fingerprint(env, Path::new(folder));
     if is_edited(&state.session, print) {
         state.session.config_hash = print;
         state.session.notify_user(&notices::configuration_edited(NextStep::Reload));
@@ -139,7 +140,7 @@ fn edits(env: &Environment, state: &mut SessionState, folder: &str) {
 
 /// Tells of an edit in the reason of a blocked prompt: whoever is blocked may have raised the cap already.
 fn edits_behind_block(env: &Environment, session: &Session, folder: &str, answer: &mut Answer) {
-    if is_edited(session, pin_policy::fingerprint(env, Path::new(folder))) {
+    if is_edited(session, policy::pin::fingerprint(env, Path::new(folder))) {
         let (said, edited) =
             (answer.reason.take().unwrap_or_default(), notices::configuration_edited(NextStep::Reload));
         answer.reason = Some(format!("{said}\nFusebox: {edited}"));

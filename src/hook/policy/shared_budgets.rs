@@ -11,7 +11,9 @@ use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::{estimate_unlogged, lost_charges, policy, team_budget};
+use crate::hook::policy::team_budget;
+use crate::hook::tampering::lost_charges;
+use crate::hook::{estimates, policy};
 use crate::store::Store;
 use crate::store::response::Whose;
 use crate::wire::events::Touches;
@@ -40,7 +42,7 @@ pub fn load_outer(store: &Store, state: &mut SessionState) -> Result<()> {
 /// charged. A plain call is not: each request was.
 pub fn matters(state: &SessionState, event: &Event) -> bool {
     let session = &state.session;
-    if estimate_unlogged::is_any(session, event) {
+    if estimates::unlogged_requests::is_any(session, event) {
         return true;
     }
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project | Scope::Team);
@@ -73,7 +75,7 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now: Moment) -> Res
         }
         let mut budget = found.unwrap_or_else(|| SharedBudget::new(scope, id));
         if budget.is_due(rules, now_ms) {
-            let policy = session.policy.map(|id| policy::stored(store, id)).transpose()?.unwrap_or_default();
+            let policy = session.policy.map(|id| policy::stored::stored(store, id)).transpose()?.unwrap_or_default();
             restored.extend(count(store, &mut budget, (session, rules), (&Zone::named(policy.time_zone()), now_ms))?);
             budget.counted = true;
         }

@@ -16,7 +16,7 @@ use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::settings_baseline;
+use crate::hook::settings;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -58,7 +58,7 @@ pub struct RecheckJob {
 
 /// Looks at the files and folders that settings are read from.
 pub fn versions(env: &Environment, session: &Session) -> Vec<(PathBuf, Option<FileVersion>)> {
-    let paths = settings_baseline::files(env, session);
+    let paths = settings::baseline::files(env, session);
     paths.into_iter().map(|path| (path.clone(), file_info::version(&path))).collect()
 }
 
@@ -84,7 +84,7 @@ pub fn keep(env: &Environment, folder: &Path, job: &RecheckJob) {
     loop {
         if touches < TOUCHES {
             let Ok(Some(session)) = recheck.session() else { return };
-            settings_baseline::wake(env, &session);
+            settings::baseline::wake(env, &session);
             touches += 1;
         }
         match recheck.watch_for(ASKS_WITHIN_MS) {

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hook::command_watch::{self, WatchJob};
-use crate::hook::settings_recheck::{self, RecheckJob};
+use crate::hook::background::command_watch::{self, WatchJob};
+use crate::hook::settings;
+use crate::hook::settings::recheck::RecheckJob;
 use crate::platform::environment::Environment;
 use crate::platform::run_command::Program;
 
@@ -35,6 +36,6 @@ pub fn begin(env: &Environment, folder: &Path, job: &BackgroundJob) {
 pub fn carry_out(env: &Environment, folder: &Path, job: &BackgroundJob) {
     match job {
         BackgroundJob::Command(job) => command_watch::keep(env, folder, job),
-        BackgroundJob::Settings(job) => settings_recheck::keep(env, folder, job),
+        BackgroundJob::Settings(job) => settings::recheck::keep(env, folder, job),
     }
 }

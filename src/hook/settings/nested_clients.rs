@@ -4,7 +4,9 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::session::{Session, Status};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::{brought_commands, client_starts, live_mods, settings_baseline};
+use crate::hook::extensions::{brought_commands, live_mods};
+use crate::hook::settings;
+use crate::hook::settings::client_starts;
 use crate::install::handlers::Registered;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -20,7 +22,7 @@ pub fn compare(store: &Store, session: &mut Session, now: &Registered) -> Result
     session.held_for = None;
     let above = session.outer.as_ref().map(|outer| store.session(outer)).transpose()?.flatten();
     let Some(mut above) = above else { return Ok(()) };
-    let Some(harm) = settings_baseline::harm(&allowed(store, session, &above)?, now) else { return Ok(()) };
+    let Some(harm) = settings::baseline::harm(&allowed(store, session, &above)?, now) else { return Ok(()) };
     session.notify_user(&notices::settings_held(&harm));
     if above.says_first(&format!("below:{harm}")) {
         let takes = takes(session, &above);
@@ -50,7 +52,7 @@ pub fn refusal_reason(
     let held = held.or_else(brought);
     let starts = call.filter(|_| held.is_none()).map(|call| tools::client_starts(&call.tool, input.tool_input, guard));
     let Some(starts) = starts.filter(|starts| !starts.is_empty()) else { return Ok(held) };
-    let waits = settings_baseline::waiting(env, &state.session).map(|harm| {
+    let waits = settings::baseline::waiting(env, &state.session).map(|harm| {
         format!(
             "this call was not run. It starts a client, which would work with a change of settings that waits: the change {harm}. \
              Undo the change, or ask a person to take it with `fusebox reload` in a terminal of their own."
@@ -105,7 +107,7 @@ fn allowed(store: &Store, session: &Session, above: &Session) -> Result<Session>
     let mut allowed =
         Session { handlers: above.handlers.clone(), diverted: above.diverted.clone(), ..Session::default() };
     if !is_reloaded_with(session, above) {
-        let known = settings_baseline::known(store, session)?;
+        let known = settings::baseline::known(store, session)?;
         let is_there = |print: &u64| session.diverted.values.contains(print);
         allowed.handlers.clone_from(&session.handlers);
         allowed.diverted.values.extend(&known);

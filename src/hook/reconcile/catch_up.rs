@@ -9,10 +9,13 @@ use crate::engine::count;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
 use crate::error::{ErrorKind, Result};
-use crate::hook::answered_dialogs;
-use crate::hook::limit_source::PinnedLimits;
-use crate::hook::orphans;
-use crate::hook::{lost_charges, policy, shared_budgets, spend_before_install};
+use crate::hook::policy;
+use crate::hook::policy::limit_source::PinnedLimits;
+use crate::hook::policy::shared_budgets;
+use crate::hook::reconcile::answered_dialogs;
+use crate::hook::reconcile::orphans;
+use crate::hook::reconcile::spend_before_install;
+use crate::hook::tampering::lost_charges;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::Store;
@@ -97,7 +100,7 @@ fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()
 
 fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<()> {
     let policy = state.session.policy.filter(|_| state.session.has_own_prices);
-    let table = policy::prices(store, policy)?;
+    let table = policy::stored::prices(store, policy)?;
     let mut ingest = TranscriptIngest::new(store, &table).within(Allowance::HOOK);
     ingest.now_ms = Some(env.now().wall_ms);
     ingest.main(state, None)?;

@@ -8,7 +8,7 @@ use crate::domain::model_hook::{Holder, ModelHook};
 use crate::domain::session::Session;
 use crate::domain::stable_hash;
 use crate::engine::session_state::SessionState;
-use crate::hook::settings_baseline;
+use crate::hook::settings;
 use crate::install::hooks;
 use crate::install::model_hooks::{self, Client};
 use crate::platform::environment::Environment;
@@ -24,7 +24,7 @@ pub fn mark(env: &Environment, state: &SessionState, event: &mut Event, input: &
         call.brings_hooks = total(of_type);
     }
     if let Some(name) = tools::skill(&call.tool, input.tool_input) {
-        let client = settings_baseline::client(env, &state.session);
+        let client = settings::baseline::client(env, &state.session);
         let transcript = Some(Path::new(&*input.transcript_path));
         call.starts_agent |= model_hooks::is_forked_skill(&client, &name, transcript);
         call.brings_hooks = new_hooks(&client, &state.session, (&name, transcript)).map_or(0, |(new, _)| total(&new));
@@ -55,7 +55,7 @@ pub fn typed(env: &Environment, state: &mut SessionState, event: &Event, input: 
 }
 
 fn note_hooks(env: &Environment, state: &mut SessionState, name: &str, input: &Input) {
-    let client = settings_baseline::client(env, &state.session);
+    let client = settings::baseline::client(env, &state.session);
     let transcript = Some(Path::new(&*input.transcript_path));
     let Some((found, print)) = new_hooks(&client, &state.session, (name, transcript)) else { return };
     let session = &mut state.session;

@@ -17,8 +17,10 @@ use crate::domain::stable_hash::{self, StableHash};
 use crate::domain::verdict::Finding;
 use crate::engine::lift_orders;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::client_lineage::{self, Known};
-use crate::hook::{learned_caps, nested_clients, policy, retention, settings_baseline, shared_budgets};
+use crate::hook::origin::client_lineage::{self, Known};
+use crate::hook::policy::{learned_caps, retention, shared_budgets};
+use crate::hook::settings::nested_clients;
+use crate::hook::{policy, settings};
 use crate::install::client_extensions;
 use crate::install::place::Folders;
 use crate::install::settings_files;
@@ -111,12 +113,12 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
         None => take_files(env, store, session)?,
     }
     client_lineage::remember(store, session, event.at.boot)?;
-    let settings = settings_baseline::register(env, session);
+    let settings = settings::baseline::register(env, session);
     session.mods = mods(env, &PathBuf::from(&session.folder)).mods;
     match known.before {
-        Some(before) => settings_baseline::keep(session, &before),
+        Some(before) => settings::baseline::keep(session, &before),
         None => {
-            settings_baseline::tell_of_change(store, session, &settings)?;
+            settings::baseline::tell_of_change(store, session, &settings)?;
             nested_clients::compare(store, session, &settings)?;
         }
     }
@@ -126,7 +128,7 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
 
 /// Returns the policy that a client is pinned to; nothing where it has none, or another program has changed that.
 fn pinned(store: &Store, id: Option<i64>) -> Result<Option<Policy>> {
-    match id.map(|id| policy::stored(store, id)).transpose() {
+    match id.map(|id| policy::stored::stored(store, id)).transpose() {
         Err(cause) if cause.kind == ErrorKind::Altered => Ok(None),
         other => other,
     }

@@ -1,0 +1,7 @@
+//! Work that outlives the hook: processes that it leaves behind, and shell commands that run on.
+
+pub mod command_watch;
+pub mod job;
+pub mod prune_due;
+pub mod tasks;
+pub mod team_sync;

@@ -1,0 +1,8 @@
+//! The client's settings: what they put in force, who changes them, and which clients read them.
+
+pub mod baseline;
+pub mod client_folder;
+pub mod client_starts;
+pub mod nested_clients;
+pub mod recheck;
+pub mod watch;
