@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::event::{Event, EventKind};
 use fusebox::hook;
 use fusebox::hook::deadline::Deadline;

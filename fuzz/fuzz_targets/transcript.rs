@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use fusebox::domain::meters::Spend;
+use fusebox::domain::spend::meters::Spend;
 use fusebox::domain::session::Session;
 use fusebox::engine::session_state::SessionState;
 use fusebox::pricing::table::Table;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::rfc3339;
+use crate::domain::text::rfc3339;
 use crate::domain::verdict::Finding;
 
 /// The version of the JSON form.

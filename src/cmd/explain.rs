@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::policy::Scope;
 use crate::domain::session::{Session, Status};
+use crate::domain::spend::charge::{Record, RecordKind};
 use crate::error::{Error, Result};
 use crate::hook::reconcile::catch_up::catch_up;
 use crate::platform::environment::Environment;

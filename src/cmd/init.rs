@@ -10,7 +10,7 @@ use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::doctor::installation;
 use crate::domain::policy::Mode;
-use crate::domain::shell_word;
+use crate::domain::text::shell_word;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::client_versions::{self, Feature, Version};

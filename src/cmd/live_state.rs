@@ -2,8 +2,8 @@
 
 use crate::cmd::query;
 use crate::domain::budget::SharedBudget;
-use crate::domain::charge::DaySum;
 use crate::domain::session::Session;
+use crate::domain::spend::charge::DaySum;
 use crate::domain::team::CapUse;
 use crate::error::Result;
 use crate::hook::reconcile::catch_up;

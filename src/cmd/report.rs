@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use crate::cmd::report_page;
 use crate::cmd::{past_sessions, query};
 use crate::domain::budget::SharedBudget;
-use crate::domain::charge::DaySum;
+use crate::domain::spend::charge::DaySum;
 use crate::error::{Error, Result};
 use crate::hook::policy::retention;
 use crate::platform::environment::Environment;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::domain::charge::{Record, RecordKind};
-use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session, Status};
+use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::text::rfc3339;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;

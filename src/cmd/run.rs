@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use crate::cmd::run_summary::{self, Ended};
 use crate::config::load;
-use crate::domain::charge::Record;
 use crate::domain::policy::Mode;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
+use crate::domain::spend::charge::Record;
 use crate::error::{Error, Result};
 use crate::hook::background::prune_due::DAY_MS;
 use crate::messages::next_step::NextStep;

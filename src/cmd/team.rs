@@ -6,7 +6,7 @@ use clap::{Subcommand, ValueEnum};
 
 use crate::cmd::team_sync::{self, Caller};
 use crate::cmd::{query, require_human, team_caps, team_groups, team_join, team_place};
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::address::Address;

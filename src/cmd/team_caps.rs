@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::cmd::{query, team_place};
 use crate::config::problem::nearest;
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;

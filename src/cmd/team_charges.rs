@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::domain::amount::Amount;
-use crate::domain::charge::Charge as Response;
-use crate::domain::stable_hash;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::Charge as Response;
+use crate::domain::stored::stable_hash;
 use crate::platform::files;
 use crate::team::messages::Charge;
 

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::cmd::team_charges;
 use crate::cmd::team_place::{self, Joined};
-use crate::domain::amount::Amount;
 use crate::domain::budget::{Period, SPANS, SharedBudget};
-use crate::domain::charge::Charge as Response;
 use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::Charge as Response;
 use crate::domain::team::{CapUse, ProjectSpent, TeamShare, TeamSpent};
 use crate::error::Result;
 use crate::hook::background::prune_due::DAY_MS;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::domain::json_fault;
+use crate::domain::text::json_fault;
 
 /// What a text says.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::limit::{Form, Limit};
-use crate::domain::pattern;
 use crate::domain::policy::Scope;
+use crate::domain::text::pattern;
 
 /// A kind of block of limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

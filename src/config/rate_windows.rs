@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::config::value_type::{Field, ValueType, millis};
 use crate::domain::limit::Limit;
 use crate::domain::policy::{OnLimit, Scope};
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// One window as configuration says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,7 +9,8 @@ use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Action, Billing, CostSource, Layer, Mode, OnError};
 #[cfg(feature = "team")]
-use crate::domain::{amount::Amount, team::TeamTerms};
+use crate::domain::spend::amount::Amount;
+use crate::domain::team::TeamTerms;
 
 /// How many days detail is kept.
 pub const RETENTION_DAYS: u64 = 90;

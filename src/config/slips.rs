@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::config::limit_name::LimitName;
-use crate::domain::duration;
 use crate::domain::limit::Limit;
+use crate::domain::text::duration;
 use crate::domain::unit::Unit;
 
 /// Numbers of milliseconds below this were meant as seconds, but for whole thousands.

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::calendar;
-use crate::domain::duration;
 use crate::domain::policy::ACTIONS;
+use crate::domain::text::duration;
 #[cfg(feature = "watch")]
 use crate::limits::REGISTRY;
 

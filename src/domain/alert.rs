@@ -1,6 +1,6 @@
 //! What a person wants to be told of while agents work, how, and whether the watchdog may end a client.
 
-use crate::domain::pattern;
+use crate::domain::text::pattern;
 
 /// What an alert is about.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::meters::Spend;
+use crate::domain::spend::meters::Spend;
 
 /// Calls of finalize tools that run in a stopped agent's report.
 pub const REPORT_CALLS: u32 = 20;

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
 use crate::domain::bounds::{Unpriced, of_model};
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitSet, Models};
-use crate::domain::meters::{Periods, Spend};
 use crate::domain::plan_window::{NewWord, PlanWindows};
 use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
-use crate::domain::reservation::{self, Reservation};
-use crate::domain::serde_default::is_default;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::meters::{Periods, Spend};
+use crate::domain::spend::reservation::{self, Reservation};
+use crate::domain::stored::serde_default::is_default;
 use crate::domain::team::{ProjectSpent, Standing, TeamShare, TeamSpent};
 use crate::domain::verdict::Finding;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::clock;
 use crate::domain::event::Moment;
-use crate::domain::meters::Spend;
-use crate::domain::serde_default::is_default;
+use crate::domain::spend::meters::Spend;
+use crate::domain::stored::clock;
+use crate::domain::stored::serde_default::is_default;
 
 /// How a tool call was decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
-use crate::domain::serde_default::is_default;
+use crate::domain::spend::amount::Amount;
+use crate::domain::stored::serde_default::is_default;
 
 /// What is known of the client that has a session open, since it started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

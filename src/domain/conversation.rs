@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// The smallest part that a conversation may shrink to by itself. A client that drops the results of old calls keeps the last ones,
 /// the instructions and the messages.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::meters::Spend;
-use crate::domain::serde_default::is_default;
+use crate::domain::spend::meters::Spend;
+use crate::domain::stored::serde_default::is_default;
 
 /// The counters of a run or a session. What is not written into its JSON is a column of the row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds;
-use crate::domain::serde_default::is_default;
 use crate::domain::shown_call::ShownCall;
+use crate::domain::stored::serde_default::is_default;
 
 /// A point in time on all clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

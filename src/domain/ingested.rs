@@ -1,7 +1,7 @@
 //! What is ingested for an event before it is applied: responses, agents, past calls.
 
-use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::pending_prompt::Answered;
+use crate::domain::spend::charge::{Charge, NewCharge};
 use crate::domain::verdict::Finding;
 
 /// How a subagent was spawned, by the file that the client keeps beside its transcript.

@@ -6,10 +6,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::domain::limit_meter::{Meter, Observed};
-use crate::domain::meters::Meters;
 use crate::domain::plan_window::PlanSpan;
 use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::run_figure::RunFigure;
+use crate::domain::spend::meters::Meters;
 use crate::domain::unit::Unit;
 
 /// What dollars are called where nobody is billed them.

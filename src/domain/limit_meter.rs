@@ -1,7 +1,7 @@
 //! How a limit is read: when it is looked at, what it is shown, and what the next step would add.
 
 use crate::domain::event::{Call, CallOutcome};
-use crate::domain::meters::{Meters, Spend};
+use crate::domain::spend::meters::{Meters, Spend};
 
 /// When a limit is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::domain::bounds::{self, OTHER_MODELS};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Limit, Role};
-use crate::domain::pattern;
 use crate::domain::policy::{Action, Billing, Layer, OnLimit};
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
+use crate::domain::text::pattern;
 
 /// One limit in force over one scope.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::policy::Layer;
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
 /// From when to when a person has switched limits off, and what stays in force all the same.

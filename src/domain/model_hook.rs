@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::event::Agent;
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// Whose events hooks run at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::meters::Spend;
+use crate::domain::spend::meters::Spend;
 
 /// The model that the request at hand goes to, where it is another than the run's last, or the one of an agent about to start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

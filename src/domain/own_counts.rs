@@ -42,8 +42,8 @@ mod tests {
     use crate::domain::event::{Call, CallOutcome};
     use crate::domain::limit::Limit;
     use crate::domain::limit_set::Models;
-    use crate::domain::meters::Spend;
     use crate::domain::policy::{Action, Billing, Layer};
+    use crate::domain::spend::meters::Spend;
 
     /// Counts requests since the last call that failed.
     const LIMIT: Limit = Limit {

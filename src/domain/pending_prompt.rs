@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::event::Moment;
 use crate::domain::policy::Scope;
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
 /// Where a transcript ended at some moment: what is written of an answer comes after it.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// Which window of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

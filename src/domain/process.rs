@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// The client process that runs a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

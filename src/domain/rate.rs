@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::bounds::{MODELS, MOMENTS, OTHER_MODELS};
 use crate::domain::event::Moment;
 use crate::domain::limit_set::Rate;
-use crate::domain::pattern;
+use crate::domain::text::pattern;
 
 /// What happened in one window: the boot, and the milliseconds since then. A boot empties it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

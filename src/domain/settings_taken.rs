@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// Settings that divert hooks, requests or prices and are in force all the same: hashes of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

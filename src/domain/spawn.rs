@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::event::Moment;
 use crate::domain::limit_meter::{ComingStep, Stage};
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// A spawn that was admitted and whose agent is not known yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

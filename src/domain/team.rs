@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Billing, Layer};
+use crate::domain::spend::amount::Amount;
 
 /// How long what is left of a lease may be spent beyond its life, where nobody says. In milliseconds.
 pub const MAX_STALENESS_MS: u64 = 900_000;

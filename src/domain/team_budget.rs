@@ -1,11 +1,11 @@
 //! What a shared budget says where it is a team's.
 
-use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
 use crate::domain::frees::Frees;
 use crate::domain::limit::{Limit, Span};
-use crate::domain::meters::Periods;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::meters::Periods;
 use crate::domain::team::{Standing, TeamTerms};
 
 impl SharedBudget {

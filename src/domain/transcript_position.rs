@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::conversation::Conversation;
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// How far a transcript has been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What a cap is measured in: its base unit, and the number of it in configuration.
 
-use crate::domain::amount::{Amount, PICO};
-use crate::domain::duration;
+use crate::domain::spend::amount::{Amount, PICO};
+use crate::domain::text::duration;
 
 /// What a cap is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::meters::Meters;
 use crate::domain::order::Order;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
+use crate::domain::spend::meters::Meters;
 use crate::domain::verdict::Finding;
 
 /// When something is measured, and what happens then that adds to it.

@@ -9,7 +9,7 @@ use crate::domain::frees::Frees;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Billing, Layer, Scope};
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 use crate::domain::unit::Unit;
 
 /// One limit's opinion of one event.

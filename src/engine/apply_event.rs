@@ -1,10 +1,10 @@
 //! One event, from counting to answering: the order of things, the same live and in a replay.
 
-use crate::domain::charge::NewCharge;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::ingested::Ingested;
 use crate::domain::policy::Layer;
 use crate::domain::session::{Phase, Run, Status};
+use crate::domain::spend::charge::NewCharge;
 use crate::domain::usage::{Barred, Occasion, Onset, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::completion;

@@ -3,13 +3,13 @@
 //! What is not on disk two batches later is charged at an estimate to everything that shares in it. Should the response come
 //! after all, it takes the estimate's place, and what it cost more is added.
 
-use crate::domain::amount::Amount;
-use crate::domain::charge::{Charge, ESTIMATES, NewCharge};
 use crate::domain::event::{Call, Event, EventKind, Moment};
-use crate::domain::meters::Spend;
-use crate::domain::missing_usage::Growth;
 use crate::domain::model_hook::is_hook_agent;
 use crate::domain::session::Run;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::{Charge, ESTIMATES, NewCharge};
+use crate::domain::spend::meters::Spend;
+use crate::domain::spend::missing_usage::Growth;
 use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::session_state::SessionState;

@@ -4,13 +4,13 @@
 //! They are charged at an estimate, to everything that shares in what their run spends: a compaction when its summary is read,
 //! all others when they are asked for.
 
-use crate::domain::amount::Amount;
 use crate::domain::call::Asked;
-use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Call, Moment};
-use crate::domain::meters::Spend;
-use crate::domain::reservation::Reservation;
 use crate::domain::session::{Session, Status};
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::{Charge, ESTIMATES};
+use crate::domain::spend::meters::Spend;
+use crate::domain::spend::reservation::Reservation;
 use crate::engine::charge_missing;
 use crate::engine::compactions;
 use crate::engine::credible;

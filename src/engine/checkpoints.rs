@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::domain::json_fault;
 use crate::domain::limit_set::Checkpoints;
-use crate::domain::rfc3339;
+use crate::domain::text::json_fault;
+use crate::domain::text::rfc3339;
 
 /// The file, as far as it is read.
 #[derive(Deserialize)]

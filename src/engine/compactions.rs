@@ -3,9 +3,9 @@
 //! One run's compactions may be many at once: several clients have one session open.
 
 use crate::domain::event::{Agent, Event, EventKind, Moment};
-use crate::domain::meters::Spend;
-use crate::domain::reservation::{RESERVE_LIVES_MS, Reservation};
 use crate::domain::session::Session;
+use crate::domain::spend::meters::Spend;
+use crate::domain::spend::reservation::{RESERVE_LIVES_MS, Reservation};
 use crate::engine::charge_missing;
 use crate::engine::session_state::SessionState;
 

@@ -1,13 +1,13 @@
 //! How an agent's work ends: sent back while something is missing, let go all the same, or ended by a tool that asks for it.
 
-use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::{finding, is_of_end};
 use crate::domain::limit_set::{ExplicitStop, LimitSet};
-use crate::domain::pattern;
 use crate::domain::policy::{Action, Mode};
 use crate::domain::session::{Order, Run};
+use crate::domain::spend::charge::RecordKind;
+use crate::domain::text::pattern;
 use crate::domain::verdict::{Finding, Refusal, Verdict};
 use crate::engine::lifecycle;
 use crate::engine::log_records;

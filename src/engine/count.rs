@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::domain::bounds::CRONS;
 use crate::domain::call::{CallState, Ended};
-use crate::domain::charge::NewCharge;
-use crate::domain::ended_call::EndedCall;
 use crate::domain::event::{Background, Call, CallOutcome, Event, EventKind, Intent, Moment};
 use crate::domain::ingested::Recalled;
 use crate::domain::limit_meter::Observed;
-use crate::domain::repetition::Repetition;
+use crate::domain::loops::ended_call::EndedCall;
+use crate::domain::loops::repetition::Repetition;
 use crate::domain::session::{Request, Run, Status};
 use crate::domain::shown_call::ShownCall;
+use crate::domain::spend::charge::NewCharge;
 use crate::engine::background;
 use crate::engine::charge_missing;
 use crate::engine::charge_unlogged;

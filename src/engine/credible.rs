@@ -5,9 +5,9 @@
 //! agent's work ends, it is charged at an estimate, as one that is missing. Should a later row say more, that takes the
 //! estimate's place.
 
-use crate::domain::amount::Amount;
-use crate::domain::charge::Charge;
 use crate::domain::session::Session;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::Charge;
 use crate::engine::session_state::SessionState;
 use crate::messages::notices;
 

@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::limit_meter::Stage;
-use crate::domain::meters::Spend;
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::Run;
+use crate::domain::spend::meters::Spend;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::decide::no_room;

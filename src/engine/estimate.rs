@@ -1,11 +1,11 @@
 //! Estimating: what a request may cost of which nothing is on disk yet.
 
-use crate::domain::amount::Amount;
 use crate::domain::bounds::OTHER_MODELS;
-use crate::domain::charge::Charge;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::meters::Spend;
 use crate::domain::session::{Counters, Run};
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::meters::Spend;
 use crate::engine::session_state::SessionState;
 
 /// How many requests an estimate is made from.

@@ -1,8 +1,8 @@
 //! Calls that were held until a rate had a slot for them: that time is no work of the agent's, and is counted by itself.
 
-use crate::domain::charge::{Record, RecordKind};
-use crate::domain::duration;
 use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::text::duration;
 use crate::engine::session_state::SessionState;
 
 /// Takes the time that a call was held off the clock of its run, as far as nothing else of the run has happened in it.

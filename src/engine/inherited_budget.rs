@@ -4,9 +4,9 @@ use crate::domain::event::Moment;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::meters::Meters;
 use crate::domain::notification::ClampedCap;
 use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::spend::meters::Meters;
 use crate::domain::usage::{Occasion, Step};
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
@@ -70,14 +70,14 @@ fn least(limit: &Limit) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::amount::{Amount, PICO};
     use crate::domain::event::Call;
     use crate::domain::limit_meter::Observed;
     use crate::domain::limit_set::LimitRule;
-    use crate::domain::meters::Spend;
     use crate::domain::policy::Billing;
     use crate::domain::run::Run;
     use crate::domain::session::Session;
+    use crate::domain::spend::amount::{Amount, PICO};
+    use crate::domain::spend::meters::Spend;
 
     fn rules(caps: &[(&str, u64)], layer: Layer, action: Action) -> LimitSet {
         let rule = |(key, cap): &(&str, u64)| {

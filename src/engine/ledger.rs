@@ -1,9 +1,9 @@
 //! The ledger: what a run spends, reserves and does, noted in every scope that shares in it.
 
 use crate::domain::bounds::of_model;
-use crate::domain::charge::Charge;
 use crate::domain::event::Moment;
 use crate::domain::session::Reservation;
+use crate::domain::spend::charge::Charge;
 pub use crate::engine::scopes::SpendChange;
 use crate::engine::session_state::SessionState;
 

@@ -1,10 +1,10 @@
 //! Records of the log, made from findings.
 
-use crate::domain::amount::Amount;
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::policy::Mode;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::verdict::Finding;
 use crate::engine::session_state::SessionState;
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Call, Intent};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
-use crate::domain::meters::{Meters, Spend};
 use crate::domain::next_model::NextModel;
 use crate::domain::own_counts::OwnCounts;
 use crate::domain::policy::Scope;
-use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session};
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::meters::{Meters, Spend};
+use crate::domain::spend::reservation::RESERVE_LIVES_MS;
 use crate::domain::team::Standing;
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
 use crate::engine::agents_at_work;

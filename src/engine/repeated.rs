@@ -1,6 +1,6 @@
 //! What a run repeats, in words: with the call that came last.
 
-use crate::domain::repetition::Repetition;
+use crate::domain::loops::repetition::Repetition;
 use crate::domain::shown_call::ShownCall;
 
 /// Says what repeats, with the call that came last: `Bash "make test" failed 3 times the same way: No rule to make target`.

@@ -7,9 +7,9 @@ use crate::domain::counters::Counters;
 use crate::domain::event::{Call, Moment};
 use crate::domain::limit_meter::Observed;
 use crate::domain::limit_set::{LimitSet, Rate};
-use crate::domain::meters::Spend;
-use crate::domain::reservation::{self, RESERVE_LIVES_MS, Reservation};
 use crate::domain::session::{Run, Session};
+use crate::domain::spend::meters::Spend;
+use crate::domain::spend::reservation::{self, RESERVE_LIVES_MS, Reservation};
 use crate::domain::verdict::Finding;
 
 /// One scope, to be changed.

@@ -1,8 +1,8 @@
 //! A session's starts and its end.
 
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::EventKind;
 use crate::domain::session::Status;
+use crate::domain::spend::charge::{Record, RecordKind};
 use crate::engine::session_state::SessionState;
 use crate::engine::{charge_missing, credible, lifecycle};
 

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::call::CallRecord;
-use crate::domain::charge::{Charge, Record};
 use crate::domain::event::{Agent, Background, Call};
 use crate::domain::limit_set::ExplicitStop;
-use crate::domain::meters::Spend;
-use crate::domain::missing_usage::MissingUsage;
 use crate::domain::next_model::NextModel;
 use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::policy::Scope;
 use crate::domain::session::{Run, Session};
-use crate::domain::unlogged_requests::UnloggedRequests;
+use crate::domain::spend::charge::{Charge, Record};
+use crate::domain::spend::meters::Spend;
+use crate::domain::spend::missing_usage::MissingUsage;
+use crate::domain::spend::unlogged_requests::UnloggedRequests;
 use crate::domain::verdict::Finding;
 use crate::engine::scopes::{ScopeMut, Side};
 

@@ -2,7 +2,7 @@
 
 use crate::domain::limit_meter::Stage;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::meters::{Meters, Spend};
+use crate::domain::spend::meters::{Meters, Spend};
 
 /// Returns what the next request, the report after it, the requests in flight and hooks would add.
 pub fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {

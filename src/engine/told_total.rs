@@ -4,10 +4,10 @@
 //! next, or with the next prompt where no agent is at work. Both begin at one moment and are never set back, so that a response which
 //! was charged before its row came is made up for by what the client asks next past the transcript.
 
-use crate::domain::amount::Amount;
 use crate::domain::client_start::ClientStart;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::session::Status;
+use crate::domain::spend::amount::Amount;
 use crate::engine::charge_unlogged;
 use crate::engine::credible;
 use crate::engine::session_state::SessionState;

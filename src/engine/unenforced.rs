@@ -1,12 +1,12 @@
 //! Limits that are judged and block nothing: those that a person has switched off for a while, and those of a repository whose file
 //! only observes.
 
-use crate::domain::charge::RecordKind;
 use crate::domain::event::{Event, Moment};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::limits_off::LimitsOff;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
+use crate::domain::spend::charge::RecordKind;
 use crate::domain::usage::{ScopeUsage, Usage};
 use crate::domain::verdict::{Finding, Unenforced, Verdict};
 use crate::engine::evaluate_limits;

@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Agent, Event};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete;
 use crate::domain::limit_set::{Checkpoints, Completion};
 use crate::domain::session::Run;
+use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::verdict::Finding;
 use crate::engine::checkpoints;
 use crate::engine::session_state::SessionState;

@@ -4,11 +4,11 @@ use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::domain::charge::Charge;
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
 use crate::domain::ingested::{Ingested, Link, Unannounced};
-use crate::domain::reservation::Reservation;
 use crate::domain::session::Status;
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::reservation::Reservation;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::estimates::{all_usage_missing, first_requests, next_model};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::domain::event::Event;
-use crate::domain::rfc3339;
+use crate::domain::text::rfc3339;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::background::{prune_due, team_sync};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::domain::stable_hash::StableHash;
+use crate::domain::stored::stable_hash::StableHash;
 use crate::install::handler::Handler;
 use crate::install::hooks;
 use crate::install::json;

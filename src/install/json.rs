@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
-use crate::domain::json_fault;
+use crate::domain::text::json_fault;
 
 /// A value's place in the text.
 pub type Span = Range<usize>;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::domain::stable_hash::StableHash;
+use crate::domain::stored::stable_hash::StableHash;
 use crate::install::bounded_read::{self, BoundedRead};
 use crate::install::enabled_plugins::{self, Enabled};
 use crate::install::place::{Folders, InstallScope, SettingsPlace};

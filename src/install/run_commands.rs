@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::shell_word::quoted;
+use crate::domain::text::shell_word::quoted;
 use crate::install::hooks;
 use crate::install::json;
 use crate::wire::bypass_detection::Guard;

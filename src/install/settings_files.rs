@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 use crate::install::json;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::platform::files;

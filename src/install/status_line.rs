@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::domain::shell_word::quoted;
+use crate::domain::text::shell_word::quoted;
 use crate::install::json as text_edit;
 use crate::install::place::Folders;
 use crate::install::settings_files;

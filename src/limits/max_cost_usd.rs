@@ -1,9 +1,9 @@
 //! List-price cost of every response.
 
-use crate::domain::amount::PICO;
 use crate::domain::limit::{Alias, Limit};
 use crate::domain::limit_meter::Meter;
 use crate::domain::run_figure::RunFigure;
+use crate::domain::spend::amount::PICO;
 use crate::domain::unit::Unit;
 
 /// The limit on cost.

@@ -1,9 +1,9 @@
 //! Cost over all sessions of a month.
 
-use crate::domain::amount::PICO;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_meter::Meter;
 use crate::domain::policy::Scope;
+use crate::domain::spend::amount::PICO;
 use crate::domain::unit::Unit;
 
 /// The limit on the cost of a month.

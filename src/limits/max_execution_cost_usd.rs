@@ -1,8 +1,8 @@
 //! Cost of the models that do not plan.
 
-use crate::domain::amount::PICO;
 use crate::domain::limit::{Counts, Limit, Role};
 use crate::domain::limit_meter::Meter;
+use crate::domain::spend::amount::PICO;
 use crate::domain::unit::Unit;
 
 /// The limit on the cost of execution models.

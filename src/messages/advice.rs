@@ -12,7 +12,7 @@ use crate::messages::short;
 pub fn typed(limit: &Limit, value: u64) -> String {
     match limit.unit {
         Unit::Usd => {
-            let cents = value.div_ceil(crate::domain::amount::PICO / 100);
+            let cents = value.div_ceil(crate::domain::spend::amount::PICO / 100);
             format!("{}.{:02}", cents / 100, cents % 100)
         }
         Unit::Millis => (value.div_ceil(1000) * 1000).to_string(),

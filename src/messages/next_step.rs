@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::domain::shell_word::quoted;
+use crate::domain::text::shell_word::quoted;
 
 /// One advice. Its sentence names one command, or says that none is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]

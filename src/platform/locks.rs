@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use fs2::FileExt;
 
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 use crate::error::{Error, Result};
 use crate::platform::{changes, files};
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::calendar::{Day, Zone};
-use crate::domain::json_fault;
+use crate::domain::text::json_fault;
 use crate::error::Error;
 use crate::pricing::price_row::{LongPrompt, OWN, Price, Rates, US_PERCENT, WEB_SEARCH};
 

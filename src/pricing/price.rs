@@ -1,6 +1,6 @@
 //! The arithmetic: what a response cost, in whole pico-dollars.
 
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::pricing::price_row::{Price, Rates};
 use crate::pricing::table::{LAST_RESORT, Table};
 use crate::pricing::usage::{Iteration, PartKind, TokenUsage, Tokens};

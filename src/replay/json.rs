@@ -115,7 +115,7 @@ fn session(replayed: &ReplayedSession) -> SessionForm<'_> {
             requests: recorded.spent.requests,
             cost_usd: Usd(recorded.spent.cost),
         },
-        client_cost_usd: replayed.session.client_cost.map(|cost| Usd(crate::domain::amount::Amount(cost))),
+        client_cost_usd: replayed.session.client_cost.map(|cost| Usd(crate::domain::spend::amount::Amount(cost))),
         saved: Figures {
             turns: replayed.calls_saved(),
             requests: replayed.requests_saved(),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::config::limit_name;
 use crate::config::policy::Policy;
-use crate::domain::amount::Amount;
 use crate::domain::limit::Limit;
 use crate::domain::run_figure::{MEANING, MEANING_UNHOOKED};
+use crate::domain::spend::amount::Amount;
 use crate::domain::unit::Unit;
 use crate::replay::evidence::{FIGURES, MAIN, TypeRuns};
 use crate::replay::quantile::{Observation, quantile};

@@ -8,12 +8,12 @@ mod undone;
 use std::collections::BTreeSet;
 
 use crate::config::policy::Policy;
-use crate::domain::charge::{NewCharge, Record};
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::Ingested;
-use crate::domain::meters::Spend;
 use crate::domain::policy::Mode;
 use crate::domain::session::{Run, Session, TranscriptPosition};
+use crate::domain::spend::charge::{NewCharge, Record};
+use crate::domain::spend::meters::Spend;
 use crate::domain::verdict::Verdict;
 use crate::engine::apply_event::apply_event;
 use crate::engine::count;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::domain::amount::Amount;
-use crate::domain::meters::Spend;
 use crate::domain::session::{Run, Session, Status};
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::meters::Spend;
 use crate::domain::verdict::Finding;
 use crate::replay::timeline::{Entry, EntryKind};
 use crate::transcript::charges::Memory;

@@ -1,8 +1,8 @@
 //! A replay for people: each session's timeline, then the sums.
 
-use crate::domain::amount::Amount;
-use crate::domain::duration;
 use crate::domain::session::Run;
+use crate::domain::spend::amount::Amount;
+use crate::domain::text::duration;
 use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::timeline::{Audience, Entry, EntryKind};
 use crate::ui::formats::counted;

@@ -142,7 +142,7 @@ mod tests {
         for limit in limits::REGISTRY.iter().filter(|limit| limit.unit != Unit::Switch) {
             let quantity = |value| Quantity { limit, value };
             let most = match limit.unit {
-                Unit::Usd => 25 * crate::domain::amount::PICO,
+                Unit::Usd => 25 * crate::domain::spend::amount::PICO,
                 Unit::Millis => 3_600_000,
                 Unit::Count | Unit::Tokens | Unit::Percent | Unit::Switch => 1_000,
             };

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::charge::Charge;
-use crate::domain::meters::Spend;
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::meters::Spend;
 use crate::ui::formats::Usd;
 
 /// What one model's responses spent.

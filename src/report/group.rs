@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::calendar::{Day, Zone};
 use crate::domain::budget::Period;
-use crate::domain::charge::{Charge, DaySum};
 use crate::domain::limit::Span;
-use crate::domain::meters::Spend;
+use crate::domain::spend::charge::{Charge, DaySum};
+use crate::domain::spend::meters::Spend;
 use crate::report::model::SessionReport;
 use crate::report::rows::{SessionRows, project};
 use crate::ui::formats::{Timestamp, Usd};

@@ -1,9 +1,9 @@
 //! Stops in reports: those that a person has lifted stay until the run has gone on, and what was stopped is partial.
 
-use crate::domain::charge::RecordKind;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::policy::{Layer, Scope};
 use crate::domain::session::{Run, Status};
+use crate::domain::spend::charge::RecordKind;
 use crate::engine::enforce;
 use crate::report::rows::Logged;
 
@@ -76,8 +76,8 @@ pub fn is_partial(run: &Run) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::charge::Record;
     use crate::domain::event::Moment;
+    use crate::domain::spend::charge::Record;
 
     #[test]
     fn a_persons_stop_is_not_called_by_the_name_of_a_tools() {

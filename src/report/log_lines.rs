@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::limit::{Ends, Limit};
 use crate::domain::policy::{Layer, Scope};
 use crate::domain::run::kind_of;
+use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::unit::Unit;
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;

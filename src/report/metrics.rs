@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::calendar::Zone;
-use crate::domain::amount::Amount;
-use crate::domain::charge::DaySum;
 use crate::domain::limit::Span;
 use crate::domain::policy::Scope;
 use crate::domain::session::Status;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::DaySum;
 use crate::domain::unit::Unit;
 use crate::report::group::{self, Group, GroupBy, Part};
 use crate::report::model::{Report, RunReport, SessionReport};

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::charge::Charge;
 use crate::domain::event::Moment;
-use crate::domain::meters::Spend;
 use crate::domain::policy::{Layer, Mode};
 use crate::domain::run::kind_of;
-use crate::domain::serde_default::is_default;
 use crate::domain::session::{Order, Run, Status};
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::meters::Spend;
+use crate::domain::stored::serde_default::is_default;
 use crate::report::by_model::{self, ModelReport};
 use crate::report::dialogs::{self, Dialog};
 use crate::report::kept_back::{self, KeptBack};
@@ -238,7 +238,7 @@ impl SessionReport {
             new_cost_usd: Usd(billed.cost),
             estimated_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.is_estimate())).cost),
             earlier_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.earlier)).cost),
-            client_cost_usd: session.client_cost.map(|pico| Usd(crate::domain::amount::Amount(pico))),
+            client_cost_usd: session.client_cost.map(|pico| Usd(crate::domain::spend::amount::Amount(pico))),
             turns: session.counters.turns.saturating_sub(session.nested_turns).max(rows.calls.values().sum()),
             requests: spent.requests,
             tokens: spent.tokens,

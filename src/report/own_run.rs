@@ -1,7 +1,7 @@
 //! `fusebox status --me` as text: what an agent has used of its limits and what remains, short and plain.
 
-use crate::domain::duration;
 use crate::domain::policy::Scope;
+use crate::domain::text::duration;
 use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::reading::LimitReading;
 use crate::ui::style::plain;

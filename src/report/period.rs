@@ -2,8 +2,8 @@
 
 use crate::calendar::{Day, Zone};
 use crate::domain::budget::Period;
-use crate::domain::duration;
 use crate::domain::limit::Span;
+use crate::domain::text::duration;
 
 /// From when on a report counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::budget::{SPANS, SharedBudget};
-use crate::domain::duration;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, Rate};
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::session::{Counters, Run, Session, Status};
+use crate::domain::text::duration;
 use crate::domain::unit::Unit;
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
 use crate::engine::measure;

@@ -1,8 +1,8 @@
 //! `fusebox status` as text: each session with its limits and the tree of its runs.
 
-use crate::domain::amount::Amount;
 use crate::domain::policy::{Mode, Scope};
 use crate::domain::session::Status;
+use crate::domain::spend::amount::Amount;
 use crate::messages::to_people;
 use crate::report::bars::{self, bars};
 use crate::report::group::Group;

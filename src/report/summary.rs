@@ -2,8 +2,8 @@
 
 use std::ops::Add;
 
-use crate::domain::amount::Amount;
 use crate::domain::policy::Billing;
+use crate::domain::spend::amount::Amount;
 use crate::domain::unit::Unit;
 use crate::engine::credible;
 use crate::report::dialogs::Dialog;

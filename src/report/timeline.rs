@@ -1,10 +1,10 @@
 //! `fusebox explain` as text: what happened to a run or session, under whose rule, and what would have helped.
 
-use crate::domain::charge::{Charge, RecordKind};
-use crate::domain::duration;
 use crate::domain::policy::Scope;
 use crate::domain::run::kind_of;
 use crate::domain::session::Status;
+use crate::domain::spend::charge::{Charge, RecordKind};
+use crate::domain::text::duration;
 use crate::report::bars::bars;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;

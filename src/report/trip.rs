@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::domain::charge::RecordKind;
 use crate::domain::limit::Limit;
+use crate::domain::spend::charge::RecordKind;
 use crate::domain::unit::Unit;
 use crate::report::log_lines;
 use crate::report::rows::Logged;

@@ -1,8 +1,8 @@
 //! What a view of the screen is made from.
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::charge::DaySum;
 use crate::domain::event::Moment;
+use crate::domain::spend::charge::DaySum;
 use crate::report::doing::LatestCalls;
 use crate::report::model::Report;
 use crate::report::rows::SessionRows;

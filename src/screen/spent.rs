@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::amount::Amount;
-use crate::domain::charge::Charge;
 use crate::domain::limit::Span;
 use crate::domain::policy::Billing;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::Charge;
 use crate::report::group::{self, GroupBy, Part};
 use crate::report::model;
 use crate::screen::source::ViewSource;

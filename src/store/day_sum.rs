@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, params};
 
-use crate::domain::charge::DaySum;
+use crate::domain::spend::charge::DaySum;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::value::{Columns, column};

@@ -1,7 +1,7 @@
 //! Projects whose limits a person has switched off for a while.
 
-use crate::domain::fact;
 use crate::domain::limits_off::LimitsOff;
+use crate::domain::stored::fact;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::value::to_json;

@@ -5,8 +5,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::domain::charge::{Record, RecordKind};
-use crate::domain::rfc3339;
+use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::text::rfc3339;
 use crate::platform::confined::{Appended, Folder};
 use crate::store::private;
 use crate::ui::terminal;

@@ -5,7 +5,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use crate::domain::fact::{self, SEALS, kind_of};
+use crate::domain::stored::fact::{self, SEALS, kind_of};
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::sealed_facts::{is_checked, seal, seal_sum};

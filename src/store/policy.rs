@@ -6,7 +6,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use crate::domain::limit_set::LimitSet;
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
 use crate::store::seal::ColumnsHash;

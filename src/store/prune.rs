@@ -4,8 +4,8 @@
 
 use rusqlite::params;
 
-use crate::domain::charge::{Charge, DaySum};
 use crate::domain::session::Session;
+use crate::domain::spend::charge::{Charge, DaySum};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::value::column;
@@ -24,7 +24,7 @@ const UNUSED_LIMIT_SETS: &str = "DELETE FROM limit_set
         UNION SELECT project_limit_set_id FROM session WHERE project_limit_set_id IS NOT NULL)";
 
 /// What is deleted of a session that is counted again. What no transcript shows stays: its names are those of
-/// [`crate::domain::charge::ESTIMATES`].
+/// [`crate::domain::spend::charge::ESTIMATES`].
 const FORGET: [&str; 4] = [
     "DELETE FROM session WHERE id = ?1",
     "DELETE FROM run WHERE session_id = ?1",

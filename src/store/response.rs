@@ -3,8 +3,8 @@
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
-use crate::domain::charge::Charge;
-use crate::domain::meters::Spend;
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::meters::Spend;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::seal::ColumnsHash;

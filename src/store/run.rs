@@ -3,9 +3,9 @@
 use rusqlite::types::ToSql;
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::domain::listed::day_of;
-use crate::domain::meters::Spend;
 use crate::domain::session::{Run, Status};
+use crate::domain::spend::meters::Spend;
+use crate::domain::stored::listed::day_of;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::seal::ColumnsHash;

@@ -6,7 +6,7 @@
 use rusqlite::Row;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
-use crate::domain::stable_hash::StableHash;
+use crate::domain::stored::stable_hash::StableHash;
 use crate::error::Result;
 
 /// What stands before the seal: the last field of the JSON.

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::fact::{EARLIER_ROWS, FactKind, SEALS, kind_of};
-use crate::domain::stable_hash::StableHash;
+use crate::domain::stored::fact::{EARLIER_ROWS, FactKind, SEALS, kind_of};
+use crate::domain::stored::stable_hash::StableHash;
 use crate::error::Result;
 
 /// Returns the seal of a fact. Like a row's it is a hash without a key.

@@ -3,9 +3,9 @@
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
-use crate::domain::listed::{ListedSession, day_of};
-use crate::domain::meters::Spend;
 use crate::domain::session::{Process, Session, Status};
+use crate::domain::spend::meters::Spend;
+use crate::domain::stored::listed::{ListedSession, day_of};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::seal::ColumnsHash;

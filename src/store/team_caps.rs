@@ -1,6 +1,6 @@
 //! The fact `team-caps`: what is used of a team's caps, as the last sync has heard it.
 
-use crate::domain::fact;
+use crate::domain::stored::fact;
 use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::store::Store;

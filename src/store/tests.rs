@@ -9,15 +9,15 @@ pub(super) use lookups::scans_no_large_table;
 use proptest::arbitrary::any;
 use proptest::option;
 
-use crate::domain::amount::Amount;
 use crate::domain::budget::{Period, SharedBudget};
 use crate::domain::call::{CallRecord, CallState, Ended};
-use crate::domain::charge::{Charge, DaySum, Record, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::meters::Spend;
 use crate::domain::policy::{Action, Billing, Layer, Scope};
 use crate::domain::session::{Counters, Run, Session};
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::{Charge, DaySum, Record, RecordKind};
+use crate::domain::spend::meters::Spend;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::limits;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::domain::fact;
+use crate::domain::stored::fact;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::Store;

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
-use crate::domain::amount::Amount;
-use crate::domain::meters::Spend;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::meters::Spend;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Writes a value as JSON; `what` names it in an error.

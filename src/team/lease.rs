@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
+use crate::domain::spend::amount::Amount;
 use crate::team::messages::{Charge, Request};
 
 /// The number of what was spent without a lease. The store charges it and had reserved nothing for it.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
+use crate::domain::spend::amount::Amount;
 use crate::team::lease::{Lease, Stage, UNLEASED};
 use crate::team::messages::{Answer, Charge, Reply, Request};
 

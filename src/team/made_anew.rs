@@ -1,6 +1,6 @@
 //! A machine that is made anew of what the team's store knows of it: its own file is lost, or another program has changed it.
 
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::team::lease::{Batch, Lease, Stage, UNLEASED};
 use crate::team::machine::Machine;
 

@@ -1,8 +1,8 @@
 //! What a response adds to the charges: whether it is believed, and what a known one has grown by.
 
-use crate::domain::charge::Charge;
 use crate::domain::conversation::{Conversation, Prompt};
-use crate::domain::meters::Spend;
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::meters::Spend;
 use crate::engine::session_state::SessionState;
 use crate::transcript::response::Response;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::charge::Charge;
+use crate::domain::spend::charge::Charge;
 use crate::error::Result;
 use crate::pricing::table::Table;
 

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use crate::domain::charge;
 use crate::domain::conversation::{Conversation, Last};
+use crate::domain::spend::charge;
 use crate::pricing::usage::TokenUsage;
 use crate::transcript::response::{Response, Summary};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::transcript::field::Object;
 use crate::transcript::row::{self, ModelTotal, Row};
 

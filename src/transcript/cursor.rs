@@ -10,7 +10,7 @@ use std::mem;
 use std::path::Path;
 
 use crate::byte_search::{self, Finder};
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::compaction;
 use crate::transcript::cost_row::{self, CostRow};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::byte_search;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, TranscriptEnd};
-use crate::domain::stable_hash::StableHash;
+use crate::domain::stored::stable_hash::StableHash;
 use crate::platform::file_info;
 use crate::platform::files::File;
 use crate::transcript::open;

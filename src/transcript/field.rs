@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 
 /// The longest id or model's name that is kept as it is; no client writes one.
 const LONGEST_NAME: usize = 200;

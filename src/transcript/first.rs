@@ -1,6 +1,6 @@
 //! Estimates the first request of a session, where nothing is known yet.
 
-use crate::domain::meters::Spend;
+use crate::domain::spend::meters::Spend;
 use crate::engine::session_state::SessionState;
 use crate::pricing::price;
 use crate::pricing::table::Table;

@@ -5,12 +5,12 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::domain::bounds;
-use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::conversation::Conversation;
 use crate::domain::ingested::Unannounced;
-use crate::domain::meters::Spend;
 use crate::domain::session::TranscriptPosition;
-use crate::domain::spend_before_prompt;
+use crate::domain::spend::charge::{Charge, NewCharge};
+use crate::domain::spend::meters::Spend;
+use crate::domain::spend::spend_before_prompt;
 use crate::domain::transcript_position::Unread;
 use crate::engine::charge_missing;
 use crate::engine::credible;

@@ -1,7 +1,7 @@
 //! A model's response, as the rows of a transcript tell it.
 
-use crate::domain::charge::Charge;
-use crate::domain::meters::Spend;
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::meters::Spend;
 use crate::pricing::price::Priced;
 use crate::pricing::usage::TokenUsage;
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess};
 use serde_json::value::RawValue;
 
-use crate::domain::rfc3339;
+use crate::domain::text::rfc3339;
 use crate::transcript::field::{self, Flag, List, Object, Shape, Text, Usd, short};
 use crate::transcript::usage_row::RawUsage;
 use crate::wire::input;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::domain::charge::Charge;
+use crate::domain::spend::charge::Charge;
 use crate::error::Result;
 use crate::pricing::price::{price, without_price};
 use crate::pricing::table::Table;

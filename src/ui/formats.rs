@@ -2,9 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::domain::amount::Amount;
 use crate::domain::limit::Limit;
-use crate::domain::rfc3339;
+use crate::domain::spend::amount::Amount;
+use crate::domain::text::rfc3339;
 use crate::domain::unit::Unit;
 
 /// Returns a number of things as a sentence has it: `1 request`, `2 requests`.

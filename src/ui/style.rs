@@ -3,9 +3,9 @@
 use anstyle::AnsiColor;
 
 use crate::calendar::Zone;
-use crate::domain::amount::Amount;
 use crate::domain::limit::LIST_PRICE;
 use crate::domain::policy::{Billing, CostSource};
+use crate::domain::spend::amount::Amount;
 pub use crate::ui::terminal::plain;
 use crate::ui::wrap;
 

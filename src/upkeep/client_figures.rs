@@ -1,10 +1,10 @@
 //! The client's own figures, which it tells its status line alone: the total of its session, and the windows of the user's plan.
 
-use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
 use crate::domain::plan_window::{NewWord, PlanWindows};
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
+use crate::domain::spend::amount::Amount;
 use crate::error::Result;
 use crate::store::Store;
 

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::domain::amount::Amount;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::incomplete::is_of_end;
 use crate::domain::outcome::EventOutcome;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Run, Session};
+use crate::domain::spend::amount::Amount;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::messages::{to_agents, to_people};
 use crate::ui::terminal::plain;

@@ -1,6 +1,6 @@
 //! The hash by which a prompt is recognised again.
 
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 
 /// How much of a prompt tells it from others, in units of UTF-16: in its list of schedules the client cuts each after 1,000.
 const TELLING: usize = 900;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::domain::shell_word;
+use crate::domain::text::shell_word;
 use crate::wire::bypass_detection::Guard;
 
 /// How the names of servers' tools begin; server and tool follow, with the same two lines between them.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::domain::amount::Amount;
 use crate::domain::plan_window::{PlanWindow, PlanWindows};
+use crate::domain::spend::amount::Amount;
 
 const HOUR_MS: i64 = 3_600_000;
 /// How far the clocks of the server and of this machine may be apart.

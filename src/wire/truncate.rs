@@ -1,7 +1,7 @@
 //! Inputs that are far too long: their longest strings are cut while they are read, so that a result of 50 MB is taken like any
 //! other, in bounded memory.
 
-use crate::domain::stable_hash::StableHash;
+use crate::domain::stored::stable_hash::StableHash;
 
 /// The longest input that is taken as it comes, in bytes; no ordinary one gets near it.
 pub const ORDINARY: usize = 4 << 20;

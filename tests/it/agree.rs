@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 #[cfg(feature = "screen")]
 use fusebox::cmd::status_screen;
-use fusebox::domain::amount::Amount;
-use fusebox::domain::charge::Charge;
-use fusebox::domain::meters::Spend;
 use fusebox::domain::session::{Run, Session};
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::spend::charge::Charge;
+use fusebox::domain::spend::meters::Spend;
 use fusebox::store::Store;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, prop_oneof};

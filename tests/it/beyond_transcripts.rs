@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use serde_json::{Value, json};
 
 use crate::nested::{Processes, event, start};

@@ -2,13 +2,13 @@
 
 mod others;
 
-use fusebox::domain::amount::PICO;
-use fusebox::domain::charge::Charge;
 use fusebox::domain::event::Moment;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::policy::{Action, Layer, Scope};
-use fusebox::domain::rfc3339;
 use fusebox::domain::session::Session;
+use fusebox::domain::spend::amount::PICO;
+use fusebox::domain::spend::charge::Charge;
+use fusebox::domain::text::rfc3339;
 use fusebox::engine::session_state::SessionState;
 use fusebox::hook::policy::shared_budgets;
 use fusebox::platform::environment::Environment;

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use fusebox::calendar::Zone;
-use fusebox::domain::amount::Amount;
-use fusebox::domain::charge::Charge;
 use fusebox::domain::limit::Span;
-use fusebox::domain::meters::Spend;
-use fusebox::domain::rfc3339;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::spend::charge::Charge;
+use fusebox::domain::spend::meters::Spend;
+use fusebox::domain::text::rfc3339;
 use fusebox::report::group::{GroupBy, Part, group};
 use fusebox::report::rows::SessionRows;
 use jiff::Timestamp;

@@ -6,7 +6,7 @@ pub mod fixture;
 mod forks;
 pub mod law;
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use serde_json::{Value, json};
 
 use crate::unwritten::Story;

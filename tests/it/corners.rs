@@ -1,12 +1,12 @@
 //! Corners: where scopes, clocks and orders of events meet.
-use fusebox::domain::amount::Amount;
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::event::Moment;
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::Scope;
-use fusebox::domain::rfc3339;
 use fusebox::domain::session::{Reservation, Session};
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::spend::meters::Spend;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use serde_json::{Value, json};

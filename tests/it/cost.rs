@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::pricing::price::price;
 use fusebox::pricing::show;
 use fusebox::pricing::table::Table;

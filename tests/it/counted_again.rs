@@ -1,7 +1,7 @@
 //! A session that is counted again, since another program has changed its row, is what it was: with what clients below it have
 //! done, and from when on its time runs.
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use rusqlite::Connection;

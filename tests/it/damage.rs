@@ -1,7 +1,7 @@
 //! A law: whatever an agent writes into one column or row of the state, and be it in each call, a run that has used its cap is
 //! refused all the same, or the person is told.
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use rusqlite::Connection;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 use std::process::{Child, Command};
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use fusebox::platform::processes;
 use serde_json::{Value, json};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use fusebox::config::policy::Policy;
 use fusebox::domain::limit_set::{Checkpoints, Completion, LimitSet};
-use fusebox::domain::missing_usage::Growth;
 use fusebox::domain::policy::{Layer, Mode};
 use fusebox::domain::session::{Run, Session, Status};
+use fusebox::domain::spend::missing_usage::Growth;
 use fusebox::platform::processes;
 use insta::assert_snapshot;
 use serde_json::{Value, json};

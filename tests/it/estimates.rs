@@ -2,7 +2,7 @@
 //!
 //! Sessions are generated: how long the conversation is, how it grows, whether the cache has it, who asks, and what the cap leaves.
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use serde_json::{Value, json};
 
 use crate::given::{BEGAN_MS, GivenTime, RunningClient};

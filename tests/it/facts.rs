@@ -1,8 +1,8 @@
 //! A law: whatever an agent writes about a fact that the state keeps by name, nothing is believed that Fusebox has not written. The
 //! person is told in the session that did it and at the start of the next one, and `doctor` shows it.
 
-use fusebox::domain::fact::{FACTS, FactKind, kind_of};
-use fusebox::domain::rfc3339;
+use fusebox::domain::stored::fact::{FACTS, FactKind, kind_of};
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use rusqlite::Connection;
 use serde_json::{Value, json};

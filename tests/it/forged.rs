@@ -1,10 +1,10 @@
 //! What an agent writes into its own transcript does not make cheaper what it spends: under each forgery, in each place, a limit
 //! strikes nearly when it would have. And what honest transcripts say is charged exactly.
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::bounds;
 use fusebox::domain::limit_set::Models;
-use fusebox::domain::rfc3339;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Requests that no transcript shows are charged when they are asked for: web searches, pages, hooks that ask the model.
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use serde_json::{Value, json};
 
 use crate::unwritten::Story;

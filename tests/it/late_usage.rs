@@ -1,6 +1,6 @@
 //! A batch whose response is not on disk yet: the client is late, and the cap holds all the same.
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 
 use crate::world::TestWorld;

@@ -1,7 +1,7 @@
 //! Responses that the client leaves out of its transcript although it works on (a call of `REPL` alone): they are charged at no less than
 //! what their calls show, and those at a turn's end are not forgotten.
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use serde_json::json;
 
 use crate::unwritten::Story;

@@ -23,9 +23,9 @@ mod rollout;
 mod untold_ends;
 mod words;
 
-use fusebox::domain::amount::PICO;
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::{Counters, Order, Run, Session, Status};
+use fusebox::domain::spend::amount::PICO;
 use insta::assert_snapshot;
 
 use crate::state::{developer, ended, load, main_run, save, session, trip, used, with_shop};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use fusebox::domain::amount::PICO;
 use fusebox::domain::finding_source::FindingSource;
 use fusebox::domain::limit::{Form, Limit};
 use fusebox::domain::notification::ParentNotification;
 use fusebox::domain::policy::{Action, Billing, Layer, Scope};
 use fusebox::domain::session::{MAIN, Run, Session};
+use fusebox::domain::spend::amount::PICO;
 use fusebox::domain::unit::Unit;
 use fusebox::domain::verdict::Finding;
 use fusebox::limits::REGISTRY;

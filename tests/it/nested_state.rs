@@ -266,7 +266,8 @@ fn a_time_zone_in_the_environment_begins_no_day_anew_in_a_session_and_below_it()
         let family = Family::start(world, levels);
         family.starts(None, "s1");
         let usage = json!({"input_tokens": 10, "output_tokens": 20});
-        let now = fusebox::domain::rfc3339::format(fusebox::platform::environment::Environment::real().now().wall_ms);
+        let now =
+            fusebox::domain::text::rfc3339::format(fusebox::platform::environment::Environment::real().now().wall_ms);
         let message = json!({"id": "m1", "model": "claude-opus-5-5", "usage": usage});
         let row = json!({"type": "assistant", "timestamp": now, "message": message});
         family.world.write("s1.jsonl", format!("{row}\n"));

@@ -7,7 +7,7 @@ mod served;
 use std::collections::BTreeSet;
 
 use fusebox::domain::event::Intent;
-use fusebox::domain::stable_hash;
+use fusebox::domain::stored::stable_hash;
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::bypass_detection::path_rules::PathRules;
 use fusebox::wire::shell::invocation::Invocation;

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::store::Store;
 use rusqlite::Connection;
 use serde_json::json;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use serde_json::Value;
 
 use crate::given::GivenTime;

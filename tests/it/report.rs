@@ -8,9 +8,9 @@ mod orphans;
 mod past;
 mod status;
 
-use fusebox::domain::charge::{Charge, RecordKind};
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::{Session, Status};
+use fusebox::domain::spend::charge::{Charge, RecordKind};
 use insta::assert_snapshot;
 
 use crate::state::{at, charge, developer, ended, main_run, record, save, session, trip, with_shop};

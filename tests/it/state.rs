@@ -1,14 +1,14 @@
 //! State as it may stand on a machine, written through the store as the hook writes it.
 
-use fusebox::domain::amount::{Amount, PICO};
-use fusebox::domain::charge::{Charge, Record, RecordKind};
 use fusebox::domain::event::Moment;
 use fusebox::domain::finding_source::FindingSource;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
-use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Billing, Layer, Scope};
 use fusebox::domain::session::{Counters, MAIN, Order, Run, Session, Status};
+use fusebox::domain::spend::amount::{Amount, PICO};
+use fusebox::domain::spend::charge::{Charge, Record, RecordKind};
+use fusebox::domain::spend::meters::Spend;
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::limit_source::LimitSource;
 use fusebox::store::Store;

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::call::{CallRecord, CallState};
-use fusebox::domain::charge::{Charge, DaySum, RecordKind};
-use fusebox::domain::fact::FACTS;
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::{Run, Session, Status};
+use fusebox::domain::spend::charge::{Charge, DaySum, RecordKind};
+use fusebox::domain::stored::fact::FACTS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::schema::MIGRATIONS;
 use rusqlite::types::Value;

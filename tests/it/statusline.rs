@@ -1,8 +1,8 @@
 //! `fusebox statusline`: what it shows, what it takes of the client's figures, and that it takes them from the client alone.
 
-use fusebox::domain::amount::Amount;
-use fusebox::domain::rfc3339;
 use fusebox::domain::session::Session;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What `fusebox watch` tells of a team's caps, and when it begins a sync.
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::team::CapUse;
 use fusebox::store::Store;
 use serde_json::json;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use fusebox::domain::amount::Amount;
-use fusebox::domain::rfc3339;
 use fusebox::domain::session::{Run, Session};
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::alerts::{begin, call, event, look, rules, world, write_transcript};
 use crate::given::{BEGAN_MS, GivenTime, RunningClient};
 use crate::world::{TestWorld, with};
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 
 /// A session whose main agent is in a call of Read, by a client that runs.
 struct Hanging<'a> {

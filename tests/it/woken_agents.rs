@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::corners::{call, event, policy};
 use crate::world::{TestWorld, with};
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 
 const WHO: &str = r#"{"agent_id": "a1", "agent_type": "developer"}"#;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fusebox::calendar::Zone;
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use serde_json::Value;
 
 /// The rows of a table, as the browser has them.

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use fusebox::cmd;
 use fusebox::domain::event::Moment;
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::hook;
 use fusebox::platform::environment::Environment;
 use fusebox::platform::given::GivenWorld;

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::policy::Scope;
-use fusebox::domain::rfc3339;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::event::Moment;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::store::team::MIGRATIONS;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::event::Moment;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::team::OnStale;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;

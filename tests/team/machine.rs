@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
-use fusebox::domain::amount::Amount;
-use fusebox::domain::charge::Charge;
-use fusebox::domain::meters::Spend;
 use fusebox::domain::session::Session;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::spend::charge::Charge;
+use fusebox::domain::spend::meters::Spend;
 use fusebox::store::Store;
 use tempfile::TempDir;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::event::Moment;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::team::machine::Machine;
 use fusebox::team::messages::{Answer, Charge, Reply, Request};
 use stateright::{Model, Property};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::domain::amount::Amount;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::team::lease::UNLEASED;
 use fusebox::team::messages::{Answer, Charge, Request};
 

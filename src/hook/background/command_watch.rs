@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
 use crate::domain::call::Ended;
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, EventKind, Moment};
-use crate::domain::rfc3339;
 use crate::domain::session::{Process, Run};
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::text::rfc3339;
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;

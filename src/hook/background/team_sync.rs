@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Event, EventKind, Moment};
-use crate::domain::fact;
 use crate::domain::policy::Scope;
+use crate::domain::spend::amount::Amount;
+use crate::domain::stored::fact;
 use crate::domain::team::{SOONEST_SYNC_MS, Standing};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;

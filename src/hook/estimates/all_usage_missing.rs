@@ -1,9 +1,9 @@
 //! Whether a session has no response on disk at all, so that what it asks for must be estimated: else it would be free.
 
 use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::missing_usage::Growth;
 use crate::domain::model_hook::is_hook_agent;
 use crate::domain::session::Run;
+use crate::domain::spend::missing_usage::Growth;
 use crate::engine::charge_missing::LATE;
 use crate::engine::session_state::SessionState;
 

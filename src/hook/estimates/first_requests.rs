@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
-use crate::domain::fact;
 use crate::domain::ingested::Ingested;
-use crate::domain::meters::Spend;
 use crate::domain::session::Run;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::meters::Spend;
+use crate::domain::stored::fact;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::pricing::price;

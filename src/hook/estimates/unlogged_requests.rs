@@ -1,12 +1,12 @@
 //! What the requests of an event are taken for that no transcript shows, by the table of tools and the hooks in the settings.
 
 use crate::domain::call::CallState;
-use crate::domain::charge::NewCharge;
 use crate::domain::event::{Agent, Call, Event, EventKind};
-use crate::domain::meters::Spend;
 use crate::domain::model_hook::{ModelHook, is_hook_agent};
 use crate::domain::session::Session;
-use crate::domain::unlogged_requests::UnloggedRequests;
+use crate::domain::spend::charge::NewCharge;
+use crate::domain::spend::meters::Spend;
+use crate::domain::spend::unlogged_requests::UnloggedRequests;
 use crate::engine::compactions;
 use crate::engine::estimate;
 use crate::engine::find_run;

@@ -6,7 +6,7 @@ use crate::domain::bounds;
 use crate::domain::event::{Event, EventKind, Intent};
 use crate::domain::model_hook::{Holder, ModelHook};
 use crate::domain::session::Session;
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 use crate::engine::session_state::SessionState;
 use crate::hook::settings;
 use crate::install::hooks;

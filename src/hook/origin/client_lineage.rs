@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, Moment};
-use crate::domain::fact;
-use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session, Status};
+use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::stored::fact;
+use crate::domain::text::rfc3339;
 use crate::error::Result;
 use crate::install::plugins;
 use crate::messages::notices;

@@ -2,7 +2,7 @@
 
 use crate::config::learned_caps::LearnedCaps;
 use crate::config::policy::Policy;
-use crate::domain::fact;
+use crate::domain::stored::fact;
 use crate::error::{Error, Result};
 use crate::store::Store;
 

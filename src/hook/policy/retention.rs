@@ -1,7 +1,7 @@
 //! How long detail is kept, and what is noted of prunings: facts of the state.
 
 use crate::config::resolved::RETENTION_DAYS;
-use crate::domain::fact;
+use crate::domain::stored::fact;
 use crate::error::Result;
 use crate::store::Store;
 

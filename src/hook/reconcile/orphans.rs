@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, EventKind, Moment};
-use crate::domain::rfc3339;
 use crate::domain::session::{Reservation, Run, Session, Status};
+use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::text::rfc3339;
 use crate::engine::charge_unlogged;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use crate::domain::call::CallState;
-use crate::domain::charge::Charge;
 use crate::domain::event::{Agent, Event, EventKind, Moment};
 use crate::domain::ingested::{Ingested, Recalled};
 use crate::domain::session::Session;
-use crate::domain::spend_before_prompt;
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::spend_before_prompt;
 use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;

@@ -7,11 +7,11 @@
 
 use std::path::Path;
 
-use crate::domain::charge::NewCharge;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::Recalled;
-use crate::domain::meters::Spend;
 use crate::domain::session::Session;
+use crate::domain::spend::charge::NewCharge;
+use crate::domain::spend::meters::Spend;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::install::backup::Backups;

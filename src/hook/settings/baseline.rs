@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::fact;
 use crate::domain::model_hook::Holder;
 use crate::domain::session::Session;
 use crate::domain::settings_taken::SettingsTaken;
+use crate::domain::stored::fact;
 use crate::error::Result;
 use crate::install::diverted::Diverted;
 use crate::install::enabled_plugins::Enabled;

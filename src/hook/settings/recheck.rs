@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::policy::Mode;
-use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session};
+use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::text::rfc3339;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::settings;

@@ -1,8 +1,8 @@
 //! Tells the person of facts in the state that another program has written or deleted, as an agent can. They are not believed.
 
 use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::fact::kind_of;
 use crate::domain::session::Session;
+use crate::domain::stored::fact::kind_of;
 use crate::error::Result;
 use crate::messages::notices;
 use crate::store::Store;

@@ -5,14 +5,14 @@
 use std::path::Path;
 
 use crate::domain::bounds::of_model;
-use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::fact;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::ingested::Ingested;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Session, Status};
-use crate::domain::spend_before_prompt;
+use crate::domain::spend::charge::{Charge, NewCharge};
+use crate::domain::spend::spend_before_prompt;
+use crate::domain::stored::fact;
 use crate::domain::verdict::Finding;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;

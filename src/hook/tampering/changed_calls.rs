@@ -6,7 +6,7 @@
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::policy::Mode;
 use crate::domain::session::Session;
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 use crate::engine::session_state::SessionState;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;

@@ -2,11 +2,11 @@
 //!
 //! The session's own counters are sealed, so they say what its charges have to come to.
 
-use crate::domain::charge::{Charge, Record, RecordKind};
 use crate::domain::event::Moment;
-use crate::domain::meters::Spend;
-use crate::domain::rfc3339;
 use crate::domain::session::Session;
+use crate::domain::spend::charge::{Charge, Record, RecordKind};
+use crate::domain::spend::meters::Spend;
+use crate::domain::text::rfc3339;
 use crate::error::Result;
 use crate::messages::notices;
 use crate::store::Store;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 use crate::platform::files;
 
 /// The most that is read of the shifts, in bytes.

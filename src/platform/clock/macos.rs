@@ -1,6 +1,6 @@
 //! The clocks of macOS.
 
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 use crate::platform::macos;
 
 /// The most bytes that the id of a boot has.

@@ -1,6 +1,6 @@
 //! The clocks of Windows.
 
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 use crate::platform::clock::windows_bytes::{TIME_OF_DAY, booted_at};
 use crate::platform::windows;
 

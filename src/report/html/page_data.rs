@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::calendar::Zone;
-use crate::domain::charge::DaySum;
 use crate::domain::policy::Billing;
 use crate::domain::run::kind_of;
 use crate::domain::run_figure::{self, RunFigure};
+use crate::domain::spend::charge::DaySum;
 use crate::report::group::{self, Group, GroupBy, Part};
 use crate::report::html::distribution::{Distribution, Measure};
 use crate::report::html::session_columns::{RunColumns, SessionColumns, sessions};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::ui::terminal::plain;
 
 /// Texts that stand in many rows: a row has a text's number.

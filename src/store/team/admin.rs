@@ -1,6 +1,6 @@
 //! What admins of a team set and see in its store: members, groups, caps, grants, expired leases.
 
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::error::Result;
 use crate::store::team::connection::Row;
 use crate::store::team::ledger::{Ledger, RESETS, number, word};

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::store::team::MIGRATIONS;

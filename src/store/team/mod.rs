@@ -7,7 +7,7 @@ pub mod ledger;
 pub mod sync;
 mod tls;
 
-use crate::domain::stable_hash;
+use crate::domain::stored::stable_hash;
 
 /// The file of the state folder that says which team the machine has joined; it holds the store's address with a password.
 pub const JOINED: &str = "team.json";

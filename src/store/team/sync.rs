@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
+use crate::domain::spend::amount::Amount;
 use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::store::team::ledger::{Ledger, number, word};

@@ -6,12 +6,12 @@ use proptest::option;
 use proptest::prelude::Strategy;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::meters::Spend;
 use crate::domain::policy::{Action, Billing, Layer};
 use crate::domain::session::{Counters, Process, Run, Session, Status};
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::meters::Spend;
 use crate::limits;
 
 /// Counts that a column holds exactly.

@@ -1,8 +1,8 @@
 //! What compactions ask, by what the client and its totals say.
 
 use crate::domain::event::Event;
-use crate::domain::meters::Spend;
 use crate::domain::session::Run;
+use crate::domain::spend::meters::Spend;
 use crate::engine::session_state::SessionState;
 use crate::pricing::price;
 use crate::pricing::table::canonical;

@@ -1,11 +1,11 @@
 //! What a request to another model is expected to spend, by the run's last responses.
 
-use crate::domain::amount::Amount;
 use crate::domain::event::Agent;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::meters::Spend;
 use crate::domain::next_model::NextModel;
 use crate::domain::session::Run;
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::meters::Spend;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
 use crate::pricing::price;

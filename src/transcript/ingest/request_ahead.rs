@@ -2,7 +2,7 @@
 
 use crate::domain::conversation::{Conversation, Last};
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
-use crate::domain::meters::Spend;
+use crate::domain::spend::meters::Spend;
 use crate::engine::session_state::SessionState;
 use crate::pricing::price;
 use crate::pricing::table::canonical;

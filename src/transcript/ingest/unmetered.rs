@@ -1,7 +1,7 @@
 //! Responses whose rows call them free.
 
-use crate::domain::amount::Amount;
-use crate::domain::charge::{Charge, NewCharge};
+use crate::domain::spend::amount::Amount;
+use crate::domain::spend::charge::{Charge, NewCharge};
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::shell_word::quoted;
+use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::{Walk, clients};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{Simple, Word, program_name, said};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::byte_search;
-use crate::domain::pattern;
+use crate::domain::text::pattern;
 
 /// Where a path lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The ending of Fusebox's processes: of hooks by their name or by limits of the client's, of the watch by the system's service manager.
 
-use crate::domain::pattern;
+use crate::domain::text::pattern;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
 use crate::wire::shell;
 use crate::wire::shell::invocation::Invocation;

@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use fusebox::domain::stable_hash;
+use fusebox::domain::stored::stable_hash;
 
 use crate::fixture::Fixture;
 

@@ -1,6 +1,6 @@
 //! A compaction that takes longer than what it holds lives: it is charged at what was held, and its summary takes that one's place.
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 

@@ -13,9 +13,9 @@ use fusebox::config::policy::{DECLARED, DEFAULTS, PLAN, Policy};
 use fusebox::config::problem::Problem;
 use fusebox::config::resolved::Resolved;
 use fusebox::config::{limit_name, read, schema};
-use fusebox::domain::amount::PICO;
 use fusebox::domain::limit::{Form, Limit};
 use fusebox::domain::policy::{ACTIONS, Layer};
+use fusebox::domain::spend::amount::PICO;
 use fusebox::domain::unit::Unit;
 use fusebox::limits;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::hook::deadline::WAITS;
 use fusebox::hook::failure::late;
 use fusebox::platform::environment::Environment;

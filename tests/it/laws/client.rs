@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::budget::{Period, SharedBudget};
-use fusebox::domain::charge::{Charge, NewCharge};
 use fusebox::domain::event::{
     Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Spawned,
 };
@@ -14,10 +12,12 @@ use fusebox::domain::ingested::Link;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_meter::{ComingStep, Meter, Stage};
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::meters::Spend;
 use fusebox::domain::plan_window::{PlanWindow, PlanWindows};
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Session;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::spend::charge::{Charge, NewCharge};
+use fusebox::domain::spend::meters::Spend;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::call::CallState;
 use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Moment};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
-use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Billing, Layer, Scope};
 use fusebox::domain::session::Session;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::spend::meters::Spend;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::ledger::{self, SpendChange};
 use fusebox::engine::session_state::SessionState;

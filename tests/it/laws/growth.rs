@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::bounds::{COMMANDS, CRONS, MODELS, OPEN_RUNS, RESERVATIONS, SPAWNS};
-use fusebox::domain::charge::{Charge, NewCharge};
 use fusebox::domain::event::{
     Agent, Background, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Wait,
 };
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Session;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::spend::charge::{Charge, NewCharge};
+use fusebox::domain::spend::meters::Spend;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::session_lifecycle;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::domain::amount::Amount;
-use fusebox::domain::charge::{Charge, NewCharge};
-use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::Scope;
 use fusebox::domain::session::Status;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::spend::charge::{Charge, NewCharge};
+use fusebox::domain::spend::meters::Spend;
 use fusebox::domain::verdict::{Finding, Refusal};
 
 use crate::laws::ways::{BEFORE, BEGAN_MS, COPIED, ONE, Play, Used};

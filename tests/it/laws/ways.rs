@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fusebox::domain::charge::{self, Charge, NewCharge};
 use fusebox::domain::event::{
     Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Spawned,
 };
 use fusebox::domain::ingested::{Ingested, Link};
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::spend_before_prompt;
+use fusebox::domain::spend::charge::{self, Charge, NewCharge};
+use fusebox::domain::spend::spend_before_prompt;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;

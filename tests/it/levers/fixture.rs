@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
-use fusebox::domain::rfc3339;
+use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 

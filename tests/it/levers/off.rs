@@ -1,12 +1,12 @@
 //! `fusebox off`: a person's, seen everywhere, and what was spent counts.
 
-use fusebox::domain::amount::PICO;
 use fusebox::domain::event::{Agent, Call, Event, EventKind, Fingerprints, Intent};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::limits_off::LimitsOff;
 use fusebox::domain::policy::{Action, LAYERS, Layer, Scope};
 use fusebox::domain::session::{Order, Session};
+use fusebox::domain::spend::amount::PICO;
 use fusebox::domain::verdict::{Decision, Finding};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;

@@ -1,8 +1,8 @@
 //! Every grouping of a report: its periods, its columns, and that text, CSV and JSON say the same.
 
 use fusebox::domain::call::{CallRecord, CallState};
-use fusebox::domain::charge::Charge;
 use fusebox::domain::session::{Run, Session};
+use fusebox::domain::spend::charge::Charge;
 use insta::assert_snapshot;
 use serde_json::Value;
 

@@ -1,15 +1,15 @@
 //! What reports, `status --me` and `explain` tell of limits beyond plain caps: models, rates, what sessions share, loops,
 //! refused calls.
 
-use fusebox::domain::amount::{Amount, PICO};
 use fusebox::domain::budget::{Period, SharedBudget};
-use fusebox::domain::charge::{Record, RecordKind};
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitSet, Models, Rate};
-use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
 use fusebox::domain::session::{Run, Session, Status};
+use fusebox::domain::spend::amount::{Amount, PICO};
+use fusebox::domain::spend::charge::{Record, RecordKind};
+use fusebox::domain::spend::meters::Spend;
 use fusebox::domain::usage::Occasion;
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::measure;

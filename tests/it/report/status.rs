@@ -1,8 +1,8 @@
 //! `fusebox status` from outside.
 
-use fusebox::domain::charge::RecordKind;
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Run;
+use fusebox::domain::spend::charge::RecordKind;
 use insta::assert_snapshot;
 use jiff::Timestamp;
 use serde_json::{Value, json};

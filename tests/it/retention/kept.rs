@@ -2,8 +2,8 @@
 
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
 use fusebox::domain::policy::Scope;
-use fusebox::domain::rfc3339;
 use fusebox::domain::session::{Process, Session};
+use fusebox::domain::text::rfc3339;
 use fusebox::hook::background::prune_due::{self, DAY_MS};
 use fusebox::hook::policy::retention;
 use fusebox::platform::locks;
@@ -162,7 +162,7 @@ fn records_go_and_their_numbers_go_on() {
     let world = TestWorld::new();
     let run = developer("s1", "a1", "p1");
     let note = record(
-        fusebox::domain::charge::RecordKind::AgentFailed,
+        fusebox::domain::spend::charge::RecordKind::AgentFailed,
         &run,
         &trip("max_turns", (25, 25), fusebox::domain::policy::Action::Terminate, Scope::Run),
     );

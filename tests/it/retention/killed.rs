@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use fusebox::calendar::Zone;
-use fusebox::domain::meters::Spend;
+use fusebox::domain::spend::meters::Spend;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use fusebox::upkeep::prune::{PruneJob, prune};

@@ -2,8 +2,8 @@
 
 use fusebox::cmd::live_state::{Depth, LiveState};
 use fusebox::cmd::status_screen;
-use fusebox::domain::amount::Amount;
-use fusebox::domain::rfc3339;
+use fusebox::domain::spend::amount::Amount;
+use fusebox::domain::text::rfc3339;
 use fusebox::screen::view::View;
 use serde_json::{Value, json};
 

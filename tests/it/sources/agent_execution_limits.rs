@@ -200,7 +200,7 @@ fn example_calculation_of_cost() {
     // Sonnet: 0.003 a thousand in, 0.015 a thousand out.
     let first = cost("claude-sonnet-4-5", 2000, 1000);
     let second = cost("claude-sonnet-4-5", 3000, 2000);
-    let third = |amount: fusebox::domain::amount::Amount| format!("{:.3}", amount.usd());
+    let third = |amount: fusebox::domain::spend::amount::Amount| format!("{:.3}", amount.usd());
     assert_eq!((third(first), third(second), third(first + second)), ("0.021".into(), "0.039".into(), "0.060".into()));
     // Opus: 0.015 and 0.075.
     assert_eq!(third(cost("claude-opus-4-1", 1000, 1000)), "0.090");

@@ -1,6 +1,6 @@
 //! The parameters that a shell's text is given behind it: `sh -c 'make "$@"' sh all`.
 
-use crate::domain::shell_word::quoted;
+use crate::domain::text::shell_word::quoted;
 use crate::wire::shell::Word;
 
 /// The most bytes that are put into a text.

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds::RESERVATIONS;
 use crate::domain::event::Moment;
-use crate::domain::meters::Spend;
 use crate::domain::process::Process;
-use crate::domain::serde_default::is_default;
+use crate::domain::spend::meters::Spend;
+use crate::domain::stored::serde_default::is_default;
 
 /// A reservation whose response never came stops counting after this.
 pub const RESERVE_LIVES_MS: u64 = 600_000;

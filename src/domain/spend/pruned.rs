@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::meters::Spend;
+use crate::domain::spend::meters::Spend;
 
 /// What was pruned of a session that may yet be resumed: its counters stay, its responses are no longer known one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

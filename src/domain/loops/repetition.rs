@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::ended_call::{EndedCall, SHORT_MS, WAITS, patience_after};
-use crate::domain::failures::Failures;
-use crate::domain::serde_default::is_default;
+use crate::domain::loops::ended_call::{EndedCall, SHORT_MS, WAITS, patience_after};
+use crate::domain::loops::failures::Failures;
+use crate::domain::stored::serde_default::is_default;
 
 /// Identical calls with identical results in a row that are one.
 const SAME: usize = 5;

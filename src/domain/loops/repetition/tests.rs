@@ -1,6 +1,6 @@
 //! What counts as a repetition, and what ends one.
 
-use crate::domain::repetition::*;
+use crate::domain::loops::repetition::*;
 
 /// Takes in calls told as letters: a lower-case letter is a call with its result, an upper-case one an error; at `~` it
 /// waits, at `!` the agent is told.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::meters::Spend;
-use crate::domain::serde_default::is_default;
+use crate::domain::spend::meters::Spend;
+use crate::domain::stored::serde_default::is_default;
 
 /// The responses of a transcript that were charged at an estimate and have not come since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

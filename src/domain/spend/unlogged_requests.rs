@@ -1,6 +1,6 @@
 //! What requests are taken for that no transcript shows.
 
-use crate::domain::meters::Spend;
+use crate::domain::spend::meters::Spend;
 
 /// What the requests are taken for that no transcript shows: those that an event has brought or would bring.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::domain::event::Moment;
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 
 /// The clocks of a moment beside the wall clock.
 #[derive(Default, PartialEq, Serialize, Deserialize)]

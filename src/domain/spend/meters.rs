@@ -4,9 +4,9 @@ use std::ops::{Add, AddAssign, Mul};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
 use crate::domain::plan_window::PlanPercent;
-use crate::domain::serde_default::is_default;
+use crate::domain::spend::amount::Amount;
+use crate::domain::stored::serde_default::is_default;
 
 /// What model requests spend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

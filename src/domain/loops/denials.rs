@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::serde_default::is_default;
+use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
 /// What a run was refused since its last batch without a refusal.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::charge::Charge;
-use crate::domain::meters::Spend;
-use crate::domain::serde_default::is_default;
-use crate::domain::spend_before_prompt;
+use crate::domain::spend::charge::Charge;
+use crate::domain::spend::meters::Spend;
+use crate::domain::spend::spend_before_prompt;
+use crate::domain::stored::serde_default::is_default;
 
 /// What is known of a session's time before Fusebox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What a session's own client has spent in all, and how charges at an estimate are told apart.
 
-use crate::domain::meters::Spend;
 use crate::domain::session::Session;
+use crate::domain::spend::meters::Spend;
 
 impl Session {
     /// Returns all that its own client has spent, clients below it left out: a person may have set its counters to zero since.

@@ -1,0 +1,7 @@
+//! What people and files write as text: durations, moments, patterns, words of a shell, faults in JSON.
+
+pub mod duration;
+pub mod json_fault;
+pub mod pattern;
+pub mod rfc3339;
+pub mod shell_word;
