@@ -17,7 +17,7 @@ use fusebox::domain::event::{Event, EventKind, Moment};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::session::{Counters, Session, TranscriptPosition};
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::credible;
+use fusebox::engine::charging::credible;
 use fusebox::engine::enforce;
 use fusebox::engine::outcome::outcome;
 use fusebox::engine::session_state::SessionState;

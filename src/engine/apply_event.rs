@@ -7,27 +7,27 @@ use crate::domain::session::{Phase, Run, Status};
 use crate::domain::spend::charge::NewCharge;
 use crate::domain::usage::{Barred, Occasion, Onset, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
-use crate::engine::completion;
+use crate::engine::agents::completion;
+use crate::engine::agents::end_notifications;
+use crate::engine::agents::let_go_on;
+use crate::engine::agents::spawns;
+use crate::engine::agents::woken_agents;
+use crate::engine::charging;
 use crate::engine::count;
 use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
 use crate::engine::end_client;
-use crate::engine::end_notifications;
 use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::find_run;
 use crate::engine::held_calls;
-use crate::engine::let_go_on;
 use crate::engine::lift_orders;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
 use crate::engine::renew_limits;
 use crate::engine::repeated;
 use crate::engine::session_state::SessionState;
-use crate::engine::spawns;
-use crate::engine::told_total;
 use crate::engine::unenforced;
-use crate::engine::woken_agents;
 
 /// Applies one event to the session's state; returns the run it belongs to and the verdict.
 pub fn apply_event(
@@ -47,7 +47,7 @@ pub fn apply_event(
     if find_run::is_of_the_clients_own(state, event) {
         return (of_the_clients_own(state, event, &late), Verdict::default());
     }
-    told_total::charge(state, event);
+    charging::client_total::charge(state, event);
     let joins = find_run::joins_work(state, event);
     let wakes_itself = woken_agents::wakes_itself(state, event);
     let id = find_run::resolve(state, event, ingested.link.as_ref(), limit_source);

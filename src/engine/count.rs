@@ -12,20 +12,19 @@ use crate::domain::loops::repetition::Repetition;
 use crate::domain::session::{Request, Run, Status};
 use crate::domain::shown_call::ShownCall;
 use crate::domain::spend::charge::NewCharge;
-use crate::engine::background;
-use crate::engine::charge_missing;
-use crate::engine::charge_unlogged;
-use crate::engine::compactions;
-use crate::engine::completion;
-use crate::engine::credible;
+use crate::engine::agents;
+use crate::engine::agents::completion;
+use crate::engine::agents::spawns;
+use crate::engine::charging;
+use crate::engine::charging::compactions;
+use crate::engine::charging::credible;
+use crate::engine::charging::ledger::{self, SpendChange};
 use crate::engine::dialogs;
 use crate::engine::estimate;
 use crate::engine::find_run;
-use crate::engine::ledger::{self, SpendChange};
 use crate::engine::lifecycle;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
-use crate::engine::spawns;
 
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now: Moment) {
@@ -36,9 +35,9 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     let (inherited, earlier) = (charge.inherited, charge.earlier);
     let (model, is_priced) = (&charge.model, !charge.unknown_model);
     let adds = SpendChange { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
-    let estimated = charge_missing::less_the_estimate(state, id, new);
+    let estimated = charging::missing::less_the_estimate(state, id, new);
     if charge.is_estimate() {
-        return charge_unlogged::compacted(
+        return charging::unlogged::compacted(
             state,
             id,
             &SpendChange { spend: estimated.unwrap_or(new.adds), ..adds },
@@ -47,7 +46,7 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     }
     ledger::add_spend(state, id, &SpendChange { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     if credible::is_doubted(charge) {
-        return charge_missing::of_the_idle(state, id, now);
+        return charging::missing::of_the_idle(state, id, now);
     }
     estimate::note_dearest(state, id, charge);
     let Some(run) = state.run_mut(id) else { return };
@@ -77,29 +76,29 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 /// Counts what an event says about its own run: time, calls, ends.
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
-    charge_unlogged::charge_hooks(state, run);
+    charging::unlogged::charge_hooks(state, run);
     if let Some(held) = compactions::over(state, run, event) {
-        charge_unlogged::charge_lost(state, run, &held);
+        charging::unlogged::charge_lost(state, run, &held);
     }
     for (compacted, held) in compactions::expired(state, event.at) {
-        let spend = charge_unlogged::charge_lost(state, &compacted, &held);
-        charge_missing::summary_may_come(state, &compacted, spend);
+        let spend = charging::unlogged::charge_lost(state, &compacted, &held);
+        charging::missing::summary_may_come(state, &compacted, spend);
     }
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
-        charge_missing::compactions(state, run, event.at);
+        charging::missing::compactions(state, run, event.at);
     }
     // An end that is told twice is one end: by the second the run is at work no more.
     let ends = event.ending().is_some_and(|ending| ending.again || state.run(run).is_some_and(|run| run.working));
     if ends {
-        charge_missing::charge_overdue(state, run, event);
-        charge_missing::note_last_response_over(state, run);
+        charging::missing::charge_overdue(state, run, event);
+        charging::missing::note_last_response_over(state, run);
     }
     match &event.kind {
         EventKind::ToolRequested(call) => requested(state, run, call, event.at),
         EventKind::ToolEnded(call, outcome) => ended(state, run, (call, outcome), event.at),
         EventKind::BatchEnded(calls) => {
             batch(state, run, calls);
-            charge_missing::charge_overdue(state, run, event);
+            charging::missing::charge_overdue(state, run, event);
         }
         // Where nobody attends, nobody is waited for: a hook answers.
         EventKind::PermissionRequested if event.attended => dialogs::announced(state, run, event.at),
@@ -119,8 +118,8 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
         EventKind::SessionStart { source } => {
             session_lifecycle::start(state, run, source);
             match source.as_str() {
-                "startup" => charge_unlogged::begin_total(&mut state.session),
-                "resume" => charge_unlogged::charge_beyond_total(state, run),
+                "startup" => charging::unlogged::begin_total(&mut state.session),
+                "resume" => charging::unlogged::charge_beyond_total(state, run),
                 _ => {}
             }
         }
@@ -134,12 +133,12 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
 fn session_ended(state: &mut SessionState, run: &str, at: Moment) {
     let is_below = state.session.outer.is_some();
     if is_below {
-        charge_unlogged::charge_unanswered(state);
+        charging::unlogged::charge_unanswered(state);
     }
-    charge_missing::charge_unkept(state, run, at);
+    charging::missing::charge_unkept(state, run, at);
     session_lifecycle::end(state);
     if is_below {
-        charge_unlogged::charge_beyond_total(state, run);
+        charging::unlogged::charge_beyond_total(state, run);
     }
 }
 
@@ -219,7 +218,7 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: M
     dialogs::take_off_wait(state, run, (call, outcome.duration_ms), at);
     count_call(state, run, call);
     if outcome.asked_nothing {
-        charge_unlogged::take_back(state, run, &call.id);
+        charging::unlogged::take_back(state, run, &call.id);
     }
     // An end may be told twice.
     if state.record_of(run, call).ended == Ended::No {
@@ -243,7 +242,7 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: M
         None => {}
     }
     if let Some(background) = &outcome.background {
-        background::in_background(
+        agents::background_commands::in_background(
             state,
             run,
             Background { began: requested.unwrap_or(at), told: at, ..background.clone() },
@@ -259,7 +258,7 @@ pub fn count_call(state: &mut SessionState, run: &str, call: &Call) {
     }
     record.state = CallState::Counted;
     state.scopes_mut(run).for_each(|mut scope| scope.count_call(call));
-    charge_unlogged::charge_call(state, run, &call.id);
+    charging::unlogged::charge_call(state, run, &call.id);
 }
 
 /// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
@@ -288,7 +287,7 @@ const TELLING_MS: u64 = 500;
 
 fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
     session_state.session.sees_batches = true;
-    charge_missing::note_batch_over(session_state, run, calls);
+    charging::missing::note_batch_over(session_state, run, calls);
     dialogs::batch_is_over(session_state, run, calls, session_state.session.last);
     let mut errors = BTreeSet::new();
     for call in calls {
@@ -299,7 +298,7 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
         if ended == Ended::No {
             spawns::release_spawn(session_state, &call.id);
             if call.fingerprints.was_rejected {
-                charge_unlogged::take_back(session_state, run, &call.id);
+                charging::unlogged::take_back(session_state, run, &call.id);
             }
         }
         if state == CallState::Counted {

@@ -5,7 +5,7 @@ use crate::domain::event::{Agent, Event, EventKind, Moment, Notification};
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::session::{MAIN, Phase, Run, Session, Status};
 use crate::domain::spawn::Spawn;
-use crate::engine::charge_unlogged;
+use crate::engine::charging;
 use crate::engine::dialogs;
 use crate::engine::inherited_budget;
 use crate::engine::lifecycle::{end, ended_outside, halt_below, works};
@@ -42,7 +42,7 @@ pub fn is_nameless(event: &Event) -> bool {
 pub fn of_the_clients_own(state: &mut SessionState, event: &Event) -> String {
     let main = state.session.main.clone().unwrap_or_default();
     state.session.last = event.at.or_later(state.session.last);
-    charge_unlogged::charge_hooks(state, &main);
+    charging::unlogged::charge_hooks(state, &main);
     main
 }
 

@@ -5,7 +5,7 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::policy::Action;
 use crate::domain::session::{Order, Phase, Run, Status};
 use crate::domain::spawn::Spawn;
-use crate::engine::end_notifications;
+use crate::engine::agents::end_notifications;
 use crate::engine::session_state::SessionState;
 
 /// The machine-readable reason of a run whose client has died.

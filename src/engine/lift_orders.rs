@@ -5,7 +5,7 @@ use crate::domain::loops::denials::Denials;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
-use crate::engine::let_go_on;
+use crate::engine::agents::let_go_on;
 use crate::engine::session_state::SessionState;
 
 /// Lifts the order of the state's session, and of every run that has taken it over; returns it.

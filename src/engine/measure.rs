@@ -14,9 +14,9 @@ use crate::domain::spend::meters::{Meters, Spend};
 use crate::domain::spend::reservation::RESERVE_LIVES_MS;
 use crate::domain::team::Standing;
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
-use crate::engine::agents_at_work;
-use crate::engine::charge_unlogged;
-use crate::engine::compactions;
+use crate::engine::agents::agents_at_work;
+use crate::engine::charging;
+use crate::engine::charging::compactions;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
 
@@ -294,7 +294,7 @@ impl<'a> Actor<'a> {
         let asked = &self.state.unlogged_requests;
         match self.occasion.step {
             Step::Call(call) if of.is_none_or(|of| of.include(&asked.model)) => {
-                (charge_unlogged::ahead(self.state, call), asked.hooks_ahead)
+                (charging::unlogged::ahead(self.state, call), asked.hooks_ahead)
             }
             _ => Default::default(),
         }

@@ -1,20 +1,11 @@
 //! The pure core: what an event means, what is counted, and what to answer. No clock, no I/O, no SQL, no JSON values.
 
-pub mod agents_at_work;
 pub mod apply_event;
-pub mod background;
 pub mod blocked_prompts;
-pub mod charge_missing;
-pub mod charge_unlogged;
-pub mod checkpoints;
-pub mod compactions;
-pub mod completion;
 pub mod count;
-pub mod credible;
 pub mod decide;
 pub mod dialogs;
 pub mod end_client;
-pub mod end_notifications;
 pub mod enforce;
 pub mod estimate;
 pub mod evaluate;
@@ -23,8 +14,6 @@ pub mod find_run;
 pub mod grants;
 pub mod held_calls;
 pub mod inherited_budget;
-pub mod ledger;
-pub mod let_go_on;
 pub mod lifecycle;
 pub mod lift_orders;
 pub mod limit_source;
@@ -37,8 +26,8 @@ pub mod repeated;
 pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;
-pub mod spawns;
 pub mod spend_ahead;
-pub mod told_total;
 pub mod unenforced;
-pub mod woken_agents;
+
+pub mod agents;
+pub mod charging;

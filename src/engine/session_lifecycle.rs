@@ -3,8 +3,9 @@
 use crate::domain::event::EventKind;
 use crate::domain::session::Status;
 use crate::domain::spend::charge::{Record, RecordKind};
+use crate::engine::charging::credible;
 use crate::engine::session_state::SessionState;
-use crate::engine::{charge_missing, credible, lifecycle};
+use crate::engine::{charging, lifecycle};
 
 /// Takes note that an event shows a client at work: one may have ended while another has the same session open.
 pub fn go_on(state: &mut SessionState, kind: &EventKind) {
@@ -26,7 +27,7 @@ pub fn go_on(state: &mut SessionState, kind: &EventKind) {
 /// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
 pub fn start(state: &mut SessionState, run: &str, source: &str) {
     if source == "compact" {
-        charge_missing::summary_is_due(state, run);
+        charging::missing::summary_is_due(state, run);
     } else {
         // A Yes that nothing has shown to be a person's is still to be taken back.
         state.session.pending_prompts.retain(|ask| ask.granted);

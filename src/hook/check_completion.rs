@@ -11,7 +11,7 @@ use crate::domain::limit_set::{Checkpoints, Completion};
 use crate::domain::session::Run;
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::verdict::Finding;
-use crate::engine::checkpoints;
+use crate::engine::agents::checkpoints;
 use crate::engine::session_state::SessionState;
 use crate::messages::notices;
 use crate::platform::files;

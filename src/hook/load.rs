@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent, Notification};
 use crate::domain::session::{Session, TranscriptPosition};
-use crate::engine::compactions;
+use crate::engine::charging::compactions;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::check_completion::{self, Judged};

@@ -2,7 +2,7 @@
 
 use crate::domain::bounds::{COMMANDS, OPEN_RUNS, SPAWNS};
 use crate::domain::event::{Agent, Event, EventKind, Intent};
-use crate::engine::agents_at_work::SPAWN_LIVES_MS;
+use crate::engine::agents::agents_at_work::SPAWN_LIVES_MS;
 use crate::engine::session_state::SessionState;
 use crate::hook::background;
 use crate::wire::tools;

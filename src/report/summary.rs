@@ -5,7 +5,7 @@ use std::ops::Add;
 use crate::domain::policy::Billing;
 use crate::domain::spend::amount::Amount;
 use crate::domain::unit::Unit;
-use crate::engine::credible;
+use crate::engine::charging::credible;
 use crate::report::dialogs::Dialog;
 use crate::report::group::{Group, GroupBy, Grouped, TokenSplit, total_of};
 use crate::report::log_lines;

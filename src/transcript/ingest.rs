@@ -12,8 +12,8 @@ use crate::domain::spend::charge::{Charge, NewCharge};
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::spend_before_prompt;
 use crate::domain::transcript_position::Unread;
-use crate::engine::charge_missing;
-use crate::engine::credible;
+use crate::engine::charging;
+use crate::engine::charging::credible;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::messages::notices;
@@ -173,7 +173,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             Ok(chunk) => chunk,
             Err(cause) => {
                 state.session.leave(&at.path, Unread::default());
-                charge_missing::note_gone(state, run);
+                charging::missing::note_gone(state, run);
                 if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
                     self.remark_unreadable(state, &at.path, &cause);
                 }
@@ -181,7 +181,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             }
         };
         let is_over = self.follow_totals(&at.path, &mut chunk);
-        charge_missing::note_read(state, run, chunk.offset != at.offset);
+        charging::missing::note_read(state, run, chunk.offset != at.offset);
         let is_first = at.offset == 0 || is_left && state.session.spend_before_install.is_open;
         at.offset = chunk.offset;
         state.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });

@@ -9,9 +9,10 @@ use fusebox::domain::limit_set::{LimitSet, Rate};
 use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
 use fusebox::domain::session::{Session, Status};
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
+use fusebox::engine::agents::spawns;
 use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::enforce;
 use fusebox::engine::session_state::SessionState;
-use fusebox::engine::{enforce, spawns};
 
 use crate::state::{SameForAll, at, rules, session, used};
 

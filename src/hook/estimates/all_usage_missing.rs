@@ -4,7 +4,7 @@ use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::model_hook::is_hook_agent;
 use crate::domain::session::Run;
 use crate::domain::spend::missing_usage::Growth;
-use crate::engine::charge_missing::LATE;
+use crate::engine::charging::missing::LATE;
 use crate::engine::session_state::SessionState;
 
 /// Whether a batch or an agent's work ends in a session none of whose responses is on disk, and not for lateness.

@@ -7,7 +7,7 @@ use crate::domain::session::Session;
 use crate::domain::spend::charge::NewCharge;
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::unlogged_requests::UnloggedRequests;
-use crate::engine::compactions;
+use crate::engine::charging::compactions;
 use crate::engine::estimate;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;

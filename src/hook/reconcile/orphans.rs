@@ -6,7 +6,7 @@ use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::session::{Reservation, Run, Session, Status};
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;
-use crate::engine::charge_unlogged;
+use crate::engine::charging;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -42,7 +42,7 @@ pub fn mark(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> 
     if !is_orphaned(&state.session, now) {
         return Ok(());
     }
-    charge_unlogged::charge_all_lost(state, is_lost);
+    charging::unlogged::charge_all_lost(state, is_lost);
     if !is_left(&state.session, now) {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use fusebox::domain::session::Session;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::spend::meters::Spend;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::ledger::{self, SpendChange};
+use fusebox::engine::charging::ledger::{self, SpendChange};
 use fusebox::engine::session_state::SessionState;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;

@@ -1,6 +1,6 @@
 //! `max-turns-is-not-a-task-parameter.md`: what a prompt can only ask for is enforced from outside.
 
-use fusebox::engine::checkpoints::problems;
+use fusebox::engine::agents::checkpoints::problems;
 use serde_json::{Value, json};
 
 use crate::sources::{agent_at_work, policy, rule, says, says_nothing_of, with_agent};

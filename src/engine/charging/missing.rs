@@ -10,8 +10,8 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Charge, ESTIMATES, NewCharge};
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::missing_usage::Growth;
+use crate::engine::charging::ledger::{self, SpendChange};
 use crate::engine::estimate;
-use crate::engine::ledger::{self, SpendChange};
 use crate::engine::session_state::SessionState;
 use crate::messages::notices;
 

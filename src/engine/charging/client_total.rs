@@ -8,8 +8,8 @@ use crate::domain::client_start::ClientStart;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::session::Status;
 use crate::domain::spend::amount::Amount;
-use crate::engine::charge_unlogged;
-use crate::engine::credible;
+use crate::engine::charging;
+use crate::engine::charging::credible;
 use crate::engine::session_state::SessionState;
 
 /// Less than this is not charged yet: 0.0005 USD.
@@ -40,7 +40,7 @@ pub fn charge(state: &mut SessionState, event: &Event) {
     let missing = total.minus(total_from).minus(own.cost.minus(own_from));
     if missing >= LEAST {
         // The client tells dollars alone; most of what it asks for itself are its conversations once more.
-        charge_unlogged::charge_told(state, &main, own.worth(missing));
+        charging::unlogged::charge_told(state, &main, own.worth(missing));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::domain::event::{Agent, Event, EventKind, Moment};
 use crate::domain::session::Session;
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::reservation::{RESERVE_LIVES_MS, Reservation};
-use crate::engine::charge_missing;
+use crate::engine::charging;
 use crate::engine::session_state::SessionState;
 
 /// What stands between a session's id and the client that compacts its main conversation.
@@ -86,7 +86,7 @@ pub fn over(state: &mut SessionState, run: &str, event: &Event) -> Option<Reserv
     let reservation = state.session.reservations.iter().find(|reservation| reservation.holder == holder).cloned();
     state.release(&holder);
     let ends = event.kind == EventKind::SessionEnded && has_conversation(&state.session);
-    reservation.filter(|_| ends && !charge_missing::is_summary_due(state, run))
+    reservation.filter(|_| ends && !charging::missing::is_summary_due(state, run))
 }
 
 /// Whether there is a conversation to compact: without one the client asks nothing.

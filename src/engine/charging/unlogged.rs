@@ -11,11 +11,11 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Charge, ESTIMATES};
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::reservation::Reservation;
-use crate::engine::charge_missing;
-use crate::engine::compactions;
-use crate::engine::credible;
+use crate::engine::charging;
+use crate::engine::charging::compactions;
+use crate::engine::charging::credible;
+use crate::engine::charging::ledger::{self, SpendChange};
 use crate::engine::estimate;
-use crate::engine::ledger::{self, SpendChange};
 use crate::engine::session_state::SessionState;
 
 /// The most requests that a client's total is taken for at once: more than one of its commands asks without showing it.
@@ -174,7 +174,7 @@ fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (Stri
 /// Charges what a compaction has asked, which its summary shows.
 pub fn compacted(state: &mut SessionState, run: &str, adds: &SpendChange, now: Moment) {
     if !adds.inherited && !adds.earlier {
-        charge_missing::summary_is_there(state, run);
+        charging::missing::summary_is_there(state, run);
         compactions::charged(state, run);
     }
     spread(state, run, adds, now);

@@ -1,0 +1,10 @@
+//! Agents of a session: how they are started, how their work ends, and what their parents are told.
+
+pub mod agents_at_work;
+pub mod background_commands;
+pub mod checkpoints;
+pub mod completion;
+pub mod end_notifications;
+pub mod let_go_on;
+pub mod spawns;
+pub mod woken_agents;
