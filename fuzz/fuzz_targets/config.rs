@@ -11,7 +11,7 @@ use fusebox::config::read::{self, DocumentRead};
 use fusebox::config::resolve::Trust;
 use fusebox::config::setting::Document;
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::policy::Layer;
+use fusebox::domain::layer::Layer;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
@@ -109,7 +109,7 @@ fn a_repository_only_tightens(docs: &[Document]) {
     for of in [Policy::session, Policy::user, Policy::main, Policy::project] {
         assert_no_looser(&of(&without), &of(&with));
     }
-    assert!(with.mode() == without.mode() || with.mode() == fusebox::domain::policy::Mode::Enforce);
+    assert!(with.mode() == without.mode() || with.mode() == fusebox::domain::mode::Mode::Enforce);
 }
 
 fn assert_no_looser(without: &LimitSet, with: &LimitSet) {

@@ -3,7 +3,7 @@
 use crate::alerts::alert::Alert;
 use crate::alerts::silence::Signs;
 use crate::domain::event::Moment;
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::team::CapUse;
 use crate::report::doing::LatestCalls;

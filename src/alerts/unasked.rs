@@ -2,9 +2,10 @@
 
 use crate::alerts::alert::{Alert, Hold};
 use crate::alerts::facts::{Facts, blocks, of_run, who};
+use crate::domain::action::Action;
 use crate::domain::alert::AlertRule;
 use crate::domain::finding_source::FindingSource;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::verdict::Finding;
 use crate::messages::alerts as messages;
 use crate::ui::formats::counted;

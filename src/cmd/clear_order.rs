@@ -1,11 +1,13 @@
 //! Lifting orders: what a grant, a resume or a reset does to the session's state, so that the work can go on. Touches no state.
 
 use crate::cmd::target::Target;
+use crate::domain::action::Action;
 use crate::domain::event::Moment;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run};
 use crate::domain::spend::meters::Meters;
 use crate::domain::usage::{Occasion, Step};

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Session, Status};
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::error::{Error, Result};

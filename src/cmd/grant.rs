@@ -12,7 +12,7 @@ use crate::config::limit_name::{LimitName, named, names};
 use crate::config::problem::nearest;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::pending_prompt::PendingPrompt;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::text::duration;
 use crate::domain::text::shell_word::quoted;
 use crate::domain::unit::Unit;

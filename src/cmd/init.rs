@@ -9,7 +9,7 @@ use crate::cmd::{completions, query, require_human};
 use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::doctor::installation;
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::domain::text::shell_word;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;

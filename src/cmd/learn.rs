@@ -4,7 +4,7 @@ use crate::config::learned_caps::{CapChange, LearnedCaps};
 use crate::config::load;
 use crate::config::policy::Policy;
 use crate::config::resolve::Trust;
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 use crate::domain::session::Run;
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;

@@ -7,7 +7,7 @@ use crate::cmd::config::project_folder;
 use crate::cmd::{past_sessions, query};
 use crate::config::load;
 use crate::config::policy::Policy;
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::pricing;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::cmd::run_summary::{self, Ended};
 use crate::config::load;
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::domain::spend::charge::Record;
 use crate::error::{Error, Result};

@@ -6,7 +6,7 @@ use crate::cmd::clear_order;
 use crate::cmd::require_human;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::event::Moment;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Status;
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;

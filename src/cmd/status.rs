@@ -7,7 +7,7 @@ use crate::cmd::query;
 #[cfg(feature = "screen")]
 use crate::cmd::status_screen;
 use crate::cmd::target::{self, Fits, Target};
-use crate::domain::policy::Billing;
+use crate::domain::billing::Billing;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::report::group;

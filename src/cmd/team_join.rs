@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_sync;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Process, Session};
 use crate::domain::team::OnStale;
 use crate::error::{Error, Result};

@@ -9,7 +9,7 @@ use crate::cmd::team_place::{self, Joined};
 use crate::domain::budget::{Period, SPANS, SharedBudget};
 use crate::domain::event::Moment;
 use crate::domain::limit::Span;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::Charge as Response;

@@ -7,7 +7,7 @@ use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
 use crate::config::value_type::{Field, ValueType, millis};
 use crate::domain::alert::{AlertCommand, AlertRule, AlertSettings, TerminalSignal, Trigger, WatchdogSettings};
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 
 /// The rules that are built in.
 pub const RULES: &str = include_str!("alerts.json");

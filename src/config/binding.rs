@@ -8,8 +8,9 @@ use crate::config::locks::Locks;
 use crate::config::place::Who;
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting, Subject};
+use crate::domain::action::Action;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
-use crate::domain::policy::{Action, Layer};
 
 /// What a person's own file says for `who`: a looser value that a repository binds gives way to it.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use crate::config::policy::{BUILT_IN, Policy};
 use crate::config::resolve::{Candidate, ResolvedLayers};
 use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::{SettingValue, number};
+use crate::domain::action::Action;
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Form, Limit};
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::policy::{Action, Layer};
 use crate::limits::REGISTRY;
 
 /// Where caps are from that follow finished runs.

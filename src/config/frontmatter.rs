@@ -7,7 +7,7 @@ use crate::config::problem::Problem;
 use crate::config::read::DocumentRead;
 use crate::config::setting::Document;
 use crate::config::yaml;
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 use crate::limits::REGISTRY;
 
 /// The keys at the top of a frontmatter that are read.

@@ -8,8 +8,8 @@ use crate::config::resolved::{LimitSettings, Resolved};
 use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
 use crate::config::value_type::ValueType;
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
-use crate::domain::policy::Layer;
 
 /// Who may set a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Where configuration is read from: one row for each file, the weakest first.
 
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 
 /// The folder that a file lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

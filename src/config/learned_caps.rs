@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::Layer;
 use crate::limits::REGISTRY;
 
 /// The caps of each agent type by the limit's key, in the limit's base unit.
@@ -79,8 +79,9 @@ fn scaled(increase: u64, cap: u64, before: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::action::Action;
+    use crate::domain::billing::Billing;
     use crate::domain::limit_set::LimitRule;
-    use crate::domain::policy::{Action, Billing};
 
     #[test]
     fn a_cap_is_lowered_and_never_raised() {

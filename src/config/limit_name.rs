@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::config::value_type::{ValueType, times};
 use crate::domain::limit::{Counts, Form, Limit, Span};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::text::duration;
 use crate::domain::unit::Unit;
 use crate::limits::REGISTRY;

@@ -12,7 +12,7 @@ use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::config::setting::Document;
 use crate::config::{frontmatter, layers, locks, read, unknown_agents};
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 use crate::domain::stored::stable_hash::StableHash;
 use crate::domain::text::pattern;
 use crate::error::{Error, Result};

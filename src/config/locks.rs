@@ -10,7 +10,7 @@ use crate::config::place::{BLOCKS, SettingPlace, Who};
 use crate::config::problem::{Problem, nearest};
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting};
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 use crate::domain::text::pattern;
 use crate::domain::unit::Unit;
 use crate::limits::REGISTRY;

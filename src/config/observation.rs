@@ -7,9 +7,11 @@ use crate::config::problem::Problem;
 use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::setting::{Document, Setting};
 use crate::config::setting_value::SettingValue;
+use crate::domain::action::Action;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::{LimitSet, Models};
-use crate::domain::policy::{Action, Layer, Mode};
+use crate::domain::mode::Mode;
 
 /// Returns the `mode` that a document says.
 fn mode_of(document: &Document) -> Option<&Setting> {

@@ -6,7 +6,7 @@ use crate::config::limit_name::{LimitName, names, windows};
 use crate::config::setting_value::{Increase, SettingValue};
 use crate::config::value_type::ValueType;
 use crate::domain::limit::{Form, Limit};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
 
 /// What a key takes for each limit.

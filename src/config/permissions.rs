@@ -9,7 +9,7 @@ use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::{Checkpoints, ExplicitStop, Models, PLANNING};
-use crate::domain::policy::{Mode, OnError};
+use crate::domain::mode::{Mode, OnError};
 
 /// Returns the rule whose cap would grow or go.
 pub fn cap(said: &Setting, stands: &Resolved<'_>) -> Option<String> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::limit::{Form, Limit};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::text::pattern;
 
 /// A kind of block of limits.

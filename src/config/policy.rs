@@ -20,10 +20,13 @@ use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
+use crate::domain::action::OnLimit;
 #[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
+use crate::domain::billing::{Billing, CostSource, OwnPrices};
+use crate::domain::layer::Layer;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Billing, CostSource, Layer, Mode, OnError, OnLimit, OwnPrices};
+use crate::domain::mode::{Mode, OnError};
 use crate::domain::session::MAIN;
 use crate::domain::team::TeamTerms;
 use crate::domain::unit::Unit;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::config::keys;
 use crate::config::setting::{Document, Setting};
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

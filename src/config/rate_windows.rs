@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::config::value_type::{Field, ValueType, millis};
+use crate::domain::action::OnLimit;
 use crate::domain::limit::Limit;
-use crate::domain::policy::{OnLimit, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::stored::serde_default::is_default;
 
 /// One window as configuration says it.

@@ -20,8 +20,8 @@ use crate::config::rate_windows;
 use crate::config::setting::{Document, Setting, Subject, Written};
 use crate::config::setting_value::SettingValue;
 use crate::config::slips;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
-use crate::domain::policy::Layer;
 use crate::domain::session::MAIN;
 
 /// The most settings of one file: each is compared with the others, and with those of other files.

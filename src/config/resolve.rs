@@ -9,9 +9,10 @@ use crate::config::place::{Block, SettingPlace, Who};
 use crate::config::resolved::{Ceiling, DEFAULT_ACTION, LimitSettings, Resolved};
 use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::{Increase, SettingValue};
+use crate::domain::action::Action;
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Counts, Limit};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
-use crate::domain::policy::{Action, Layer};
 use crate::domain::unit::Unit;
 use crate::limits::REGISTRY;
 

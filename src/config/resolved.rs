@@ -3,11 +3,14 @@
 #[cfg(feature = "watch")]
 use crate::config::setting::Setting;
 use crate::config::setting_value::Increase;
+use crate::domain::action::Action;
 #[cfg(feature = "watch")]
 use crate::domain::alert::WatchdogSettings;
+use crate::domain::billing::{Billing, CostSource};
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Action, Billing, CostSource, Layer, Mode, OnError};
+use crate::domain::mode::{Mode, OnError};
 #[cfg(feature = "team")]
 use crate::domain::spend::amount::Amount;
 use crate::domain::team::TeamTerms;

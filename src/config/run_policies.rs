@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::config::resolved::Discipline;
 use crate::config::setting_value::SettingValue;
 use crate::config::value_type::{Field, ValueType, millis};
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 
 /// How often an agent is sent back where nobody says.
 const RETRIES: u64 = 1;

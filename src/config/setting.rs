@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::config::place::SettingPlace;
 use crate::config::setting_value::SettingValue;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
-use crate::domain::policy::Layer;
 
 /// What a setting sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

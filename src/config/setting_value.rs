@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::config::rate_windows::{self, WindowSetting};
+use crate::domain::action::Action;
 use crate::domain::limit::Limit;
-use crate::domain::policy::Action;
 use crate::domain::unit::Unit;
 
 /// What one increase adds.

@@ -4,7 +4,7 @@ use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
 use crate::config::problem::{Problem, nearest};
 use crate::config::setting::Document;
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 use crate::domain::text::pattern;
 
 /// Of names as short as this any other is near.

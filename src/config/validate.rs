@@ -13,8 +13,8 @@ use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting, order_by_layer};
 use crate::config::setting_value::SettingValue;
 use crate::config::slips;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Form;
-use crate::domain::policy::Layer;
 
 /// What a spawn's block may do to the limits of its agent type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::calendar;
-use crate::domain::policy::ACTIONS;
+use crate::domain::action::ACTIONS;
 use crate::domain::text::duration;
 #[cfg(feature = "watch")]
 use crate::limits::REGISTRY;

@@ -7,7 +7,7 @@ use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::environment_checks;
 use crate::doctor::installation::Installation;
 use crate::domain::event::Moment;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stored::fact;
 use crate::domain::team::TeamShare;

@@ -9,8 +9,8 @@ use crate::domain::bounds::{Unpriced, of_model};
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitSet, Models};
 use crate::domain::plan_window::{NewWord, PlanWindows};
-use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
+use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::{Periods, Spend};
 use crate::domain::spend::reservation::{self, Reservation};
@@ -280,8 +280,10 @@ fn is_over(name: &str, span: Span) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::action::Action;
+    use crate::domain::billing::Billing;
+    use crate::domain::layer::Layer;
     use crate::domain::limit_set::LimitRule;
-    use crate::domain::policy::{Action, Billing, Layer};
 
     fn rules() -> LimitSet {
         let limit = Limit::find("max_cost_usd_per_day").unwrap();

@@ -1,8 +1,10 @@
 //! What is missing at the end of an agent's work.
 
+use crate::domain::action::Action;
 use crate::domain::finding_source::FindingSource;
-use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::layer::Layer;
 use crate::domain::run::Run;
+use crate::domain::scope::Scope;
 use crate::domain::verdict::Finding;
 
 /// Makes the finding of a rule about the end of an agent's work; `what` is its sentence.

@@ -5,10 +5,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::domain::action::Action;
+use crate::domain::billing::Billing;
 use crate::domain::limit_meter::{Meter, Observed};
 use crate::domain::plan_window::PlanSpan;
-use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::run_figure::RunFigure;
+use crate::domain::scope::Scope;
 use crate::domain::spend::meters::Meters;
 use crate::domain::unit::Unit;
 

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::action::{Action, OnLimit};
+use crate::domain::billing::Billing;
 use crate::domain::bounds::{self, OTHER_MODELS};
 use crate::domain::finding_source::FindingSource;
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Role};
-use crate::domain::policy::{Action, Billing, Layer, OnLimit};
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::text::pattern;
 

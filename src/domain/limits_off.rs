@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
-use crate::domain::policy::Layer;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;
 

@@ -1,7 +1,9 @@
 //! What the other folders speak of, as data: types, their constructors, and arithmetic on one value. It does no I/O and reads no clock.
 
+pub mod action;
 #[cfg(feature = "watch")]
 pub mod alert;
+pub mod billing;
 pub mod bounds;
 pub mod budget;
 pub mod call;
@@ -13,10 +15,12 @@ pub mod finding_source;
 pub mod frees;
 pub mod incomplete;
 pub mod ingested;
+pub mod layer;
 pub mod limit;
 pub mod limit_meter;
 pub mod limit_set;
 pub mod limits_off;
+pub mod mode;
 pub mod model_hook;
 pub mod next_model;
 pub mod notification;
@@ -25,12 +29,12 @@ pub mod outcome;
 pub mod own_counts;
 pub mod pending_prompt;
 pub mod plan_window;
-pub mod policy;
 pub mod process;
 pub mod rate;
 pub mod run;
 pub mod run_figure;
 pub mod said_once;
+pub mod scope;
 pub mod session;
 pub mod settings_taken;
 pub mod shown_call;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::verdict::Finding;
 
 /// Tells a parent that its subagent was stopped from outside.

@@ -39,10 +39,12 @@ impl OwnCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::action::Action;
+    use crate::domain::billing::Billing;
     use crate::domain::event::{Call, CallOutcome};
+    use crate::domain::layer::Layer;
     use crate::domain::limit::Limit;
     use crate::domain::limit_set::Models;
-    use crate::domain::policy::{Action, Billing, Layer};
     use crate::domain::spend::meters::Spend;
 
     /// Counts requests since the last call that failed.

@@ -132,8 +132,9 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::action::{Action, OnLimit};
+    use crate::domain::layer::Layer;
     use crate::domain::limit::Limit;
-    use crate::domain::policy::{Action, Layer, OnLimit};
 
     fn rate(limit: &str, tool: &str) -> Rate {
         Rate {

@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::billing::Billing;
 use crate::domain::bounds::{MORE_POSITIONS, UNREAD};
 use crate::domain::client_start::ClientStart;
 pub use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::limits_off::LimitsOff;
+use crate::domain::mode::{Mode, OnError};
 use crate::domain::model_hook::ModelHook;
 use crate::domain::next_model::NamedModels;
 use crate::domain::notification::ParentNotification;
 pub use crate::domain::order::{Order, Phase, Status};
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
-use crate::domain::policy::{Billing, Mode, OnError};
 pub use crate::domain::process::Process;
 use crate::domain::rate::RateWindows;
 pub use crate::domain::run::{MAIN, Request, Run};

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::action::Action;
+use crate::domain::billing::Billing;
 use crate::domain::event::Moment;
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::policy::{Action, Billing, Layer};
 use crate::domain::spend::amount::Amount;
 
 /// How long what is left of a lease may be spent beyond its life, where nobody says. In milliseconds.

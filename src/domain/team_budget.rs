@@ -84,7 +84,7 @@ impl SharedBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::policy::Scope;
+    use crate::domain::scope::Scope;
 
     #[test]
     fn a_share_that_the_store_does_not_renew_says_so() {

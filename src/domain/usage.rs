@@ -5,8 +5,8 @@ use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::order::Order;
 use crate::domain::pending_prompt::PendingPrompt;
-use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
+use crate::domain::scope::Scope;
 use crate::domain::spend::meters::Meters;
 use crate::domain::verdict::Finding;
 

@@ -4,11 +4,14 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::action::Action;
+use crate::domain::billing::Billing;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::frees::Frees;
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_set::LimitRule;
-use crate::domain::policy::{Action, Billing, Layer, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::unit::Unit;
 

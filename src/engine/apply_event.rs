@@ -2,7 +2,7 @@
 
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::ingested::Ingested;
-use crate::domain::policy::Layer;
+use crate::domain::layer::Layer;
 use crate::domain::session::{Phase, Run, Status};
 use crate::domain::spend::charge::NewCharge;
 use crate::domain::usage::{Barred, Occasion, Onset, Usage};

@@ -1,7 +1,8 @@
 //! Prompts that are not sent: each is written down.
 
+use crate::domain::action::Action;
 use crate::domain::event::{Event, EventKind};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::spend::charge::RecordKind;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::log_records;

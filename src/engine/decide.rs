@@ -2,10 +2,12 @@
 
 use std::cmp::Reverse;
 
+use crate::domain::action::Action;
 use crate::domain::bounds;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::limit_meter::{Meter, Stage};
-use crate::domain::policy::{Action, Mode, Scope};
+use crate::domain::mode::Mode;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Phase};
 use crate::domain::usage::{Occasion, Onset, ScopeUsage, Usage};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};

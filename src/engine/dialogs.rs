@@ -6,7 +6,7 @@ use crate::domain::bounds;
 use crate::domain::call::{CallState, Ended};
 use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::spawn::Spawn;
 use crate::domain::spend::charge::{RecordKind, TOO_SOON};

@@ -6,9 +6,11 @@
 
 use std::cmp::Reverse;
 
+use crate::domain::action::Action;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::limit_meter::Stage;
-use crate::domain::policy::{Action, Mode, Scope};
+use crate::domain::mode::Mode;
+use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::spend::meters::Spend;
 use crate::domain::usage::Occasion;

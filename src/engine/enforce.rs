@@ -1,9 +1,10 @@
 //! What a verdict changes in the session's state: orders, counts of admitted calls, asks, reservations, records.
 
+use crate::domain::action::Action;
 use crate::domain::call::CallState;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::limit_meter::Meter;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Phase, Reservation, Run, Status};
 use crate::domain::spend::charge::RecordKind;
 use crate::domain::usage::Occasion;

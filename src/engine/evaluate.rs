@@ -1,5 +1,6 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
+use crate::domain::action::{Action, OnLimit};
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
@@ -7,7 +8,7 @@ use crate::domain::frees::Frees;
 use crate::domain::limit::Ends;
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
-use crate::domain::policy::{Action, OnLimit, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::spend::meters::{Meters, Spend};
 use crate::domain::text::duration;
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};

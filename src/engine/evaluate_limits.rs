@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 
+use crate::domain::action::Action;
 use crate::domain::bounds;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Ends;
 use crate::domain::limit_meter::{Meter, Stage};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::PendingPrompt;
 use crate::domain::unit::Unit;
 use crate::domain::usage::{Occasion, Onset, Usage};

@@ -1,7 +1,7 @@
 //! More of a limit: caps that are raised.
 
 use crate::domain::pending_prompt::PendingPrompt;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::spend::charge::RecordKind;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;

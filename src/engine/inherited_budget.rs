@@ -1,11 +1,13 @@
 //! Budgets handed down: what a spawn asks for is cut to what those above the agent have left.
 
+use crate::domain::action::Action;
 use crate::domain::event::Moment;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::notification::ClampedCap;
-use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::spend::meters::Meters;
 use crate::domain::usage::{Occasion, Step};
 use crate::engine::measure;
@@ -70,10 +72,10 @@ fn least(limit: &Limit) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::billing::Billing;
     use crate::domain::event::Call;
     use crate::domain::limit_meter::Observed;
     use crate::domain::limit_set::LimitRule;
-    use crate::domain::policy::Billing;
     use crate::domain::run::Run;
     use crate::domain::session::Session;
     use crate::domain::spend::amount::{Amount, PICO};

@@ -1,8 +1,8 @@
 //! How a run goes on and ends.
 
+use crate::domain::action::Action;
 use crate::domain::event::{Call, EventKind, Moment};
 use crate::domain::finding_source::FindingSource;
-use crate::domain::policy::Action;
 use crate::domain::session::{Order, Phase, Run, Status};
 use crate::domain::spawn::Spawn;
 use crate::engine::agents::end_notifications;

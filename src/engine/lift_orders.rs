@@ -1,8 +1,9 @@
 //! Lifting orders, so that work can go on: because a person says so, or because the limit that gave one has been raised.
 
+use crate::domain::action::Action;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::loops::denials::Denials;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::agents::let_go_on;

@@ -2,7 +2,7 @@
 
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::is_of_end;
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::verdict::Finding;

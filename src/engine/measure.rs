@@ -7,7 +7,7 @@ use crate::domain::event::{Call, Intent};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::next_model::NextModel;
 use crate::domain::own_counts::OwnCounts;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Reservation, Run, Session};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::{Meters, Spend};

@@ -1,8 +1,8 @@
 //! What an event has come to, once it is applied: what the words of an answer are made from.
 
+use crate::domain::action::Action;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::outcome::EventOutcome;
-use crate::domain::policy::Action;
 use crate::domain::session::Run;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Verdict};

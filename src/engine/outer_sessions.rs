@@ -1,6 +1,6 @@
 //! The sessions above one: those that its client comes from, one started by the agent of the next.
 
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Session};
 use crate::domain::verdict::Finding;
 use crate::engine::session_state::SessionState;

@@ -1,7 +1,8 @@
 //! New rules for runs whose session is bound by another policy than when they took theirs.
 
+use crate::domain::layer::Layer;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Layer, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::engine::lift_orders::is_outgrown;
 use crate::engine::limit_source::LimitSource;

@@ -9,7 +9,7 @@ use crate::domain::event::{Agent, Background, Call};
 use crate::domain::limit_set::ExplicitStop;
 use crate::domain::next_model::NextModel;
 use crate::domain::notification::{ClampedCap, ParentNotification};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::spend::charge::{Charge, Record};
 use crate::domain::spend::meters::Spend;

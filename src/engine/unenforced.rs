@@ -4,7 +4,7 @@
 use crate::domain::event::{Event, Moment};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::limits_off::LimitsOff;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::spend::charge::RecordKind;
 use crate::domain::usage::{ScopeUsage, Usage};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::byte_search;
 use crate::config::load;
-use crate::domain::policy::OnError;
+use crate::domain::mode::OnError;
 use crate::error::{Error, Result};
 use crate::hook::told_later;
 use crate::messages::{notices, to_people};

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::domain::policy::{Action, Scope};
+use crate::domain::action::Action;
+use crate::domain::scope::Scope;
 use crate::domain::team::SOONEST_SYNC_MS;
 use crate::domain::verdict::{Finding, Refusal};
 use crate::hook::apply::Applied;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::config::schema;
-use crate::domain::policy::Billing;
+use crate::domain::billing::Billing;
 use crate::install::json as text;
 use crate::install::json::Span;
 use crate::install::place::InstallScope;

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
+use crate::domain::action::Action;
 use crate::domain::limit::Ends;
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
-use crate::domain::policy::{Action, Mode};
+use crate::domain::mode::Mode;
 use crate::domain::unit::Unit;
 use crate::ui::style::tokens;
 

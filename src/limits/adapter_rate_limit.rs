@@ -1,8 +1,9 @@
 //! Model requests in a window of time, for each model.
 
+use crate::domain::action::Action;
 use crate::domain::limit::{Form, Limit};
 use crate::domain::limit_meter::Meter;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 
 /// The limit on model requests in a window of time.
 pub const LIMIT: Limit = Limit {

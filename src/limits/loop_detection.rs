@@ -1,8 +1,9 @@
 //! Repetition: the same error, the same call with the same result, or the same few calls again and again.
 
+use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{Meter, Stage};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
 
 /// The limit on repetition.

@@ -1,8 +1,8 @@
 //! Cost since the last edit: money that goes into reading and talking.
 
+use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{Meter, Observed};
-use crate::domain::policy::Action;
 use crate::domain::spend::amount::PICO;
 use crate::domain::unit::Unit;
 

@@ -1,8 +1,9 @@
 //! Refusals in a row: an agent that goes on asking for what it may not have.
 
+use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{Meter, Stage};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 
 /// The limit on refusals in a row.
 pub const LIMIT: Limit = Limit {

@@ -2,7 +2,7 @@
 
 use crate::domain::limit::{Ends, Limit};
 use crate::domain::limit_meter::{Meter, Stage};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 
 /// The limit on subagents at work at once.
 pub const LIMIT: Limit = Limit {

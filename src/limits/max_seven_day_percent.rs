@@ -3,7 +3,7 @@
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
 use crate::domain::plan_window::PlanSpan;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
 
 /// The limit on the plan's window of seven days.

@@ -2,7 +2,7 @@
 
 use crate::domain::limit::{Ends, Limit};
 use crate::domain::limit_meter::Meter;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 
 /// The limit on subagents in all.
 pub const LIMIT: Limit = Limit {

@@ -2,7 +2,7 @@
 
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
 
 /// The limit on the completion of one request.

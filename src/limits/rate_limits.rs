@@ -1,8 +1,9 @@
 //! Calls of a tool in a window of time.
 
+use crate::domain::action::Action;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_meter::Meter;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 
 /// The limit on calls of a tool in a window of time.
 pub const LIMIT: Limit = Limit {

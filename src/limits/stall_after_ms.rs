@@ -1,8 +1,9 @@
 //! Time without a sign of life: the watchdog decides it, since an agent that hangs sends no event.
 
+use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
 
 /// The limit on time without a sign of life.

@@ -1,8 +1,9 @@
 //! Which next step is right: for a person whose work a limit or an order holds.
 
+use crate::domain::action::Action;
 use crate::domain::frees::Frees;
 use crate::domain::limit::Limit;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::next_step::NextStep;

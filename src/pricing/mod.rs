@@ -11,7 +11,7 @@ pub mod usage;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use crate::domain::policy::OwnPrices;
+use crate::domain::billing::OwnPrices;
 use crate::error::Error;
 use crate::platform::environment::Environment;
 use crate::platform::files;

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::domain::action::Action;
 use crate::domain::finding_source::FindingSource;
-use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::layer::Layer;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Status};
 use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::timeline::{Audience, Entry, EntryKind};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::config::policy::Policy;
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::pricing;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::config::policy::Policy;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::Ingested;
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::domain::session::{Run, Session, TranscriptPosition};
 use crate::domain::spend::charge::{NewCharge, Record};
 use crate::domain::spend::meters::Spend;

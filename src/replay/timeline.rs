@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::action::Action;
 use crate::domain::event::{Event, EventKind};
-use crate::domain::policy::Action;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::session_state::SessionState;
 

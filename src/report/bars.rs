@@ -1,6 +1,7 @@
 //! Bars: how much of each limit is used.
 
-use crate::domain::policy::{Action, Billing};
+use crate::domain::action::Action;
+use crate::domain::billing::Billing;
 use crate::domain::unit::Unit;
 use crate::report::reading::LimitReading;
 use crate::ui::style::{Style, Terminal, cut, length, tokens};
@@ -91,8 +92,9 @@ pub fn percent(reading: &LimitReading) -> u128 {
 mod tests {
     use super::*;
     use crate::calendar::Zone;
+    use crate::domain::billing::CostSource;
+    use crate::domain::layer::Layer;
     use crate::domain::limit::Limit;
-    use crate::domain::policy::{CostSource, Layer};
     use crate::limits;
     use crate::ui::formats::Quantity;
     use crate::ui::style::Colour;

@@ -1,11 +1,13 @@
 //! Why a limit tripped, and what would have helped, in sentences.
 
+use crate::domain::billing::Billing;
 use crate::domain::event::Moment;
 use crate::domain::finding_source::pattern_in;
+use crate::domain::layer::LAYERS;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
-use crate::domain::policy::{Billing, LAYERS, Scope};
 use crate::domain::run::kind_of;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;

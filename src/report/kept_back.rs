@@ -1,7 +1,7 @@
 //! What keeps a session's prompts back although nothing has ended its work.
 
 use crate::domain::event::Moment;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::verdict::Finding;
 use crate::messages::next_step::NextStep;

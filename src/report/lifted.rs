@@ -1,7 +1,8 @@
 //! Stops in reports: those that a person has lifted stay until the run has gone on, and what was stopped is partial.
 
 use crate::domain::finding_source::FindingSource;
-use crate::domain::policy::{Layer, Scope};
+use crate::domain::layer::Layer;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Status};
 use crate::domain::spend::charge::RecordKind;
 use crate::engine::enforce;

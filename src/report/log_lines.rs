@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Ends, Limit};
-use crate::domain::policy::{Layer, Scope};
 use crate::domain::run::kind_of;
+use crate::domain::scope::Scope;
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::unit::Unit;
 use crate::report::rows::Logged;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::calendar::Zone;
 use crate::domain::limit::Span;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Status;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::DaySum;

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
-use crate::domain::policy::{Layer, Mode};
+use crate::domain::layer::Layer;
+use crate::domain::mode::Mode;
 use crate::domain::run::kind_of;
 use crate::domain::session::{Order, Run, Status};
 use crate::domain::spend::charge::Charge;

@@ -1,6 +1,6 @@
 //! `fusebox status --me` as text: what an agent has used of its limits and what remains, short and plain.
 
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::text::duration;
 use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::reading::LimitReading;

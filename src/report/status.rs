@@ -1,6 +1,7 @@
 //! `fusebox status` as text: each session with its limits and the tree of its runs.
 
-use crate::domain::policy::{Mode, Scope};
+use crate::domain::mode::Mode;
+use crate::domain::scope::Scope;
 use crate::domain::session::Status;
 use crate::domain::spend::amount::Amount;
 use crate::messages::to_people;

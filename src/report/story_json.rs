@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::domain::policy::Billing;
+use crate::domain::billing::Billing;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, SessionReport, VERSION};

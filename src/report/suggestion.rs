@@ -1,7 +1,9 @@
 //! What to do next where something is held or was stopped.
 
+use crate::domain::action::Action;
 use crate::domain::limit::Limit;
-use crate::domain::policy::{Action, Mode, Scope};
+use crate::domain::mode::Mode;
+use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Status};
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;

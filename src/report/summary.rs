@@ -2,7 +2,7 @@
 
 use std::ops::Add;
 
-use crate::domain::policy::Billing;
+use crate::domain::billing::Billing;
 use crate::domain::spend::amount::Amount;
 use crate::domain::unit::Unit;
 use crate::engine::charging::credible;

@@ -1,7 +1,7 @@
 //! `fusebox explain` as text: what happened to a run or session, under whose rule, and what would have helped.
 
-use crate::domain::policy::Scope;
 use crate::domain::run::kind_of;
+use crate::domain::scope::Scope;
 use crate::domain::session::Status;
 use crate::domain::spend::charge::{Charge, RecordKind};
 use crate::domain::text::duration;

@@ -4,7 +4,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
-use crate::domain::policy::Billing;
+use crate::domain::billing::Billing;
 use crate::domain::session::Status;
 use crate::screen::item::{Gauge, Item};
 use crate::screen::update::{ScreenState, Stage};

@@ -1,6 +1,6 @@
 //! A line of the screen's tree: a session or a run, with its limits and what it does now.
 
-use crate::domain::policy::Billing;
+use crate::domain::billing::Billing;
 use crate::domain::session::{Order, Status};
 use crate::messages::advice::typed;
 use crate::report::bars::percent;
@@ -156,9 +156,11 @@ fn proposal(limits: &[LimitReading], order: Option<&Order>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::action::Action;
+    use crate::domain::layer::Layer;
     use crate::domain::limit::Limit;
     use crate::domain::limit_set::LimitRule;
-    use crate::domain::policy::{Action, Layer, Scope};
+    use crate::domain::scope::Scope;
     use crate::domain::verdict::Finding;
     use crate::ui::formats::Quantity;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::domain::billing::Billing;
 use crate::domain::limit::Span;
-use crate::domain::policy::Billing;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::Charge;
 use crate::report::group::{self, GroupBy, Part};

@@ -5,8 +5,8 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Color;
 
+use crate::domain::billing::Billing;
 use crate::domain::event::Moment;
-use crate::domain::policy::Billing;
 use crate::domain::session::Status;
 use crate::screen::draw::draw;
 use crate::screen::item::{Gauge, Item, ItemId};

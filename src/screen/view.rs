@@ -1,6 +1,6 @@
 //! All that the screen shows, made from the rows and the report of `fusebox status`.
 
-use crate::domain::policy::Billing;
+use crate::domain::billing::Billing;
 use crate::domain::session::Status;
 use crate::report::dialogs::Answer;
 use crate::report::doing::{ANSWERED, Doing, brief};

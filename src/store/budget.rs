@@ -4,7 +4,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::seal::ColumnsHash;

@@ -9,11 +9,14 @@ pub(super) use lookups::scans_no_large_table;
 use proptest::arbitrary::any;
 use proptest::option;
 
+use crate::domain::action::Action;
+use crate::domain::billing::Billing;
 use crate::domain::budget::{Period, SharedBudget};
 use crate::domain::call::{CallRecord, CallState, Ended};
 use crate::domain::event::Moment;
+use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, LimitSet};
-use crate::domain::policy::{Action, Billing, Layer, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::{Counters, Run, Session};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Charge, DaySum, Record, RecordKind};

@@ -3,8 +3,8 @@
 use anstyle::AnsiColor;
 
 use crate::calendar::Zone;
+use crate::domain::billing::{Billing, CostSource};
 use crate::domain::limit::LIST_PRICE;
-use crate::domain::policy::{Billing, CostSource};
 use crate::domain::spend::amount::Amount;
 pub use crate::ui::terminal::plain;
 use crate::ui::wrap;

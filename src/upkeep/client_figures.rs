@@ -2,7 +2,7 @@
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::plan_window::{NewWord, PlanWindows};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::spend::amount::Amount;
 use crate::error::Result;

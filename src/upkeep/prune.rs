@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::calendar::Zone;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::error::{Error, Result};
 use crate::hook::background::prune_due::DAY_MS;

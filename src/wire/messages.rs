@@ -1,5 +1,6 @@
 //! The words for agents, and the readings of limits in all words: facts, not commands, with the source documents' phrases.
 
+use crate::domain::action::Action;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::frees::Frees;
@@ -7,7 +8,7 @@ use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::notification::{ClampedCap, ParentNotification};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Run};
 use crate::domain::unit::Unit;
 use crate::domain::usage::ScopeUsage;

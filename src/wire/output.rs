@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::domain::action::Action;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::incomplete::is_of_end;
 use crate::domain::outcome::EventOutcome;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::spend::amount::Amount;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use crate::domain::action::Action;
+use crate::domain::billing::Billing;
 use crate::domain::frees::Frees;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::{Form, Limit, Span};
 use crate::domain::notification::ParentNotification;
-use crate::domain::policy::{Action, Billing, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;

@@ -2,9 +2,11 @@
 
 mod others;
 
+use fusebox::domain::action::Action;
 use fusebox::domain::event::Moment;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Session;
 use fusebox::domain::spend::amount::PICO;
 use fusebox::domain::spend::charge::Charge;

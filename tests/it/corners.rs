@@ -2,7 +2,7 @@
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::event::Moment;
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::policy::Scope;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Reservation, Session};
 use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::spend::meters::Spend;

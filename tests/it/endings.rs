@@ -6,8 +6,9 @@ mod stops;
 use std::time::Duration;
 
 use fusebox::config::policy::Policy;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit_set::{Checkpoints, Completion, LimitSet};
-use fusebox::domain::policy::{Layer, Mode};
+use fusebox::domain::mode::Mode;
 use fusebox::domain::session::{Run, Session, Status};
 use fusebox::domain::spend::missing_usage::Growth;
 use fusebox::platform::processes;
@@ -248,7 +249,7 @@ fn observed_ends_are_written_down_and_nothing_else() {
 fn a_limit_that_ended_an_agent_is_told_before_what_is_missing() {
     let world = with_rules(&checkpoints("steps.json"));
     let finding =
-        trip("max_turns", (25, 25), fusebox::domain::policy::Action::Terminate, fusebox::domain::policy::Scope::Run);
+        trip("max_turns", (25, 25), fusebox::domain::action::Action::Terminate, fusebox::domain::scope::Scope::Run);
     let ended = crate::state::ended(run(&world), &finding, Status::Failed);
     save(&world, |store| store.save_run(&ended).unwrap());
     assert_eq!(end(&world, "All done."), "");

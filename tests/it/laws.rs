@@ -11,9 +11,10 @@ mod way;
 mod ways;
 mod ways_on;
 
+use fusebox::domain::action::{ACTIONS, Action};
 use fusebox::domain::limit::{Form, Limit};
 use fusebox::domain::limit_meter::Meter;
-use fusebox::domain::policy::{ACTIONS, Action, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::limits::REGISTRY;
 use proptest::prelude::{Strategy, any};
 use proptest::sample::select;

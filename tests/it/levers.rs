@@ -23,7 +23,8 @@ mod rollout;
 mod untold_ends;
 mod words;
 
-use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::action::Action;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Counters, Order, Run, Session, Status};
 use fusebox::domain::spend::amount::PICO;
 use insta::assert_snapshot;

@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
+use fusebox::domain::action::Action;
+use fusebox::domain::billing::Billing;
 use fusebox::domain::finding_source::FindingSource;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::{Form, Limit};
 use fusebox::domain::notification::ParentNotification;
-use fusebox::domain::policy::{Action, Billing, Layer, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{MAIN, Run, Session};
 use fusebox::domain::spend::amount::PICO;
 use fusebox::domain::unit::Unit;

@@ -1,12 +1,15 @@
 //! `mode: observe`: everything is decided and written down, nothing is blocked, whatever the limit. And what is written down
 //! of calls that are refused.
 
+use fusebox::domain::action::{Action, OnLimit};
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::event::{Agent, Call, Event, EventKind, Fingerprints, Intent};
 use fusebox::domain::ingested::Ingested;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitSet, Rate};
-use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
+use fusebox::domain::mode::Mode;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Session, Status};
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::agents::spawns;

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use fusebox::config::policy::Policy;
 use fusebox::config::read;
-use fusebox::domain::policy::{Layer, Mode};
+use fusebox::domain::layer::Layer;
+use fusebox::domain::mode::Mode;
 use fusebox::domain::session::Run;
 use fusebox::pricing::table::Table;
 use fusebox::replay::player::{ReplayTerms, play};

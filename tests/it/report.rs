@@ -8,7 +8,8 @@ mod orphans;
 mod past;
 mod status;
 
-use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::action::Action;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Session, Status};
 use fusebox::domain::spend::charge::{Charge, RecordKind};
 use insta::assert_snapshot;

@@ -15,9 +15,10 @@ use fusebox::config::policy::Policy;
 use fusebox::config::problem::Problem;
 use fusebox::config::resolve::Trust;
 use fusebox::config::{frontmatter, load};
+use fusebox::domain::action::Action;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::policy::{Action, Layer};
 use serde_json::{Value, json};
 
 use crate::stories::script_player::{Tells, tell};

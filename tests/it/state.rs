@@ -1,10 +1,13 @@
 //! State as it may stand on a machine, written through the store as the hook writes it.
 
+use fusebox::domain::action::Action;
+use fusebox::domain::billing::Billing;
 use fusebox::domain::event::Moment;
 use fusebox::domain::finding_source::FindingSource;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
-use fusebox::domain::policy::{Action, Billing, Layer, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Counters, MAIN, Order, Run, Session, Status};
 use fusebox::domain::spend::amount::{Amount, PICO};
 use fusebox::domain::spend::charge::{Charge, Record, RecordKind};

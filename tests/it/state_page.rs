@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use fusebox::domain::action::Action;
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::call::{CallRecord, CallState};
-use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Run, Session, Status};
 use fusebox::domain::spend::charge::{Charge, DaySum, RecordKind};
 use fusebox::domain::stored::fact::FACTS;

@@ -1,9 +1,11 @@
 //! What is stored of limits by their names is read back: rules, rates, and what a finding comes from.
 
+use fusebox::domain::action::{Action, OnLimit};
+use fusebox::domain::billing::Billing;
 use fusebox::domain::finding_source::{FindingSource, NAMED};
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Role;
 use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
-use fusebox::domain::policy::{Action, Billing, Layer, OnLimit};
 use fusebox::limits::REGISTRY;
 
 fn all() -> LimitSet {

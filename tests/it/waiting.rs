@@ -1,9 +1,10 @@
 //! Waiting is no loop, and work that fails the same way is one, however long it takes: what counts is what a run shows of its
 //! waiting, in a call, between two calls or between two turns, and how long that took.
 
+use fusebox::domain::action::Action;
 use fusebox::domain::event::Moment;
 use fusebox::domain::ingested::Ingested;
-use fusebox::domain::policy::{Action, Layer};
+use fusebox::domain::layer::Layer;
 use fusebox::domain::session::Session;
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use fusebox::domain::policy::Scope;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fusebox::domain::policy::Scope;
+use fusebox::domain::scope::Scope;
 use fusebox::store::Store;
 
 use crate::caps::{Client, cap, joined, wait_until};

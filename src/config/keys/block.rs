@@ -10,9 +10,9 @@ use crate::config::resolved::{DEFAULT_ACTION, LimitSettings, Resolved};
 use crate::config::setting::Setting;
 use crate::config::setting_value::{Increase, SettingValue};
 use crate::config::value_type::ValueType;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::{FINALIZE_TOOLS, LimitSet};
-use crate::domain::policy::Layer;
 
 const WORK: &[Block] = &[Block::Session, Block::Main, Block::Agents];
 

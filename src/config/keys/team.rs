@@ -7,8 +7,8 @@ use crate::config::resolved::Resolved;
 use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
 use crate::config::value_type::{Field, ValueType, millis};
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
-use crate::domain::policy::Layer;
 use crate::domain::spend::amount::Amount;
 use crate::domain::team::{MAX_STALENESS_MS, OnStale, SYNC_INTERVAL_MS, TeamTerms};
 

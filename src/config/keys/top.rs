@@ -10,9 +10,11 @@ use crate::config::resolved::{RETENTION_DAYS, RETENTION_RANGE, Resolved, SaidCei
 use crate::config::setting::Setting;
 use crate::config::setting_value::{SettingValue, typed};
 use crate::config::value_type::{Field, LOCAL_TIME, ValueType};
+use crate::domain::billing::{Billing, CostSource};
+use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::PLANNING;
-use crate::domain::policy::{Billing, CostSource, Layer, Mode, OnError};
+use crate::domain::mode::{Mode, OnError};
 
 const RETENTION: ValueType =
     ValueType::Either(&[ValueType::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), ValueType::Null]);

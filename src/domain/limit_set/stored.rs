@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Deserializer};
 
+use crate::domain::action::{Action, OnLimit};
+use crate::domain::billing::Billing;
+use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::{LimitRule, Models, Rate};
-use crate::domain::policy::{Action, Billing, Layer, OnLimit};
 
 /// A rule as it is stored: its limit by name.
 #[derive(Deserialize)]

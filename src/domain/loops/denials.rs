@@ -69,9 +69,11 @@ impl Denials {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::action::Action;
     use crate::domain::finding_source::FindingSource;
     use crate::domain::frees::Frees;
-    use crate::domain::policy::{Action, Layer, Scope};
+    use crate::domain::layer::Layer;
+    use crate::domain::scope::Scope;
 
     fn finding(source: &str, subject: &str, frees_in_ms: u64) -> Finding {
         let frees = if frees_in_ms > 0 { Frees::In("10 s".to_owned()) } else { Frees::Never };

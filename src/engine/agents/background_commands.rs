@@ -2,7 +2,7 @@
 
 use crate::domain::bounds::COMMANDS;
 use crate::domain::event::Background;
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::engine::session_state::SessionState;
 use crate::messages::notices;
 

@@ -77,7 +77,7 @@ fn times<'a>(rule: &'a Checkpoints, kept: &'a [Checkpoint]) -> impl Iterator<Ite
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::policy::Layer;
+    use crate::domain::layer::Layer;
 
     /// Checks what is said of a file with these checkpoints, each a name and the minutes and seconds after ten.
     #[track_caller]

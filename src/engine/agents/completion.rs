@@ -1,10 +1,11 @@
 //! How an agent's work ends: sent back while something is missing, let go all the same, or ended by a tool that asks for it.
 
+use crate::domain::action::Action;
 use crate::domain::event::{Call, CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::{finding, is_of_end};
 use crate::domain::limit_set::{ExplicitStop, LimitSet};
-use crate::domain::policy::{Action, Mode};
+use crate::domain::mode::Mode;
 use crate::domain::session::{Order, Run};
 use crate::domain::spend::charge::RecordKind;
 use crate::domain::text::pattern;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Event, EventKind, Moment};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stored::fact;
 use crate::domain::team::{SOONEST_SYNC_MS, Standing};

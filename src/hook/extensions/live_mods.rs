@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::domain::event::{Event, EventKind};
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::install::client_extensions;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::event::{Event, EventKind, Moment};
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::usage::{Occasion, Step};
 use crate::engine::measure;

@@ -7,7 +7,7 @@ use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Event, Moment};
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;

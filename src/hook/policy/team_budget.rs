@@ -3,7 +3,7 @@
 use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
-use crate::domain::policy::Scope;
+use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::team::Standing;
 use crate::error::Result;

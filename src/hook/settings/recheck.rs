@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::domain::session::{Process, Session};
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;

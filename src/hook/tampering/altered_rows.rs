@@ -4,11 +4,12 @@
 
 use std::path::Path;
 
+use crate::domain::action::Action;
 use crate::domain::bounds::of_model;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::ingested::Ingested;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Session, Status};
 use crate::domain::spend::charge::{Charge, NewCharge};
 use crate::domain::spend::spend_before_prompt;

@@ -4,7 +4,7 @@
 //! session are refused from then on: what else would be changed cannot be seen before it runs.
 
 use crate::domain::event::{Call, Event, EventKind, Intent};
-use crate::domain::policy::Mode;
+use crate::domain::mode::Mode;
 use crate::domain::session::Session;
 use crate::domain::stored::stable_hash;
 use crate::engine::session_state::SessionState;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::calendar::Zone;
-use crate::domain::policy::Billing;
+use crate::domain::billing::Billing;
 use crate::domain::run::kind_of;
 use crate::domain::run_figure::{self, RunFigure};
 use crate::domain::spend::charge::DaySum;

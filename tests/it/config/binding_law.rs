@@ -2,8 +2,9 @@
 
 use fusebox::config::effective::{self, Effective};
 use fusebox::config::place::Who;
+use fusebox::domain::action::Action;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::policy::{Action, Layer};
 use serde_json::{Value, json};
 
 use crate::config::{LOCAL, PROJECT, TRUST, USER, policy};

@@ -1,8 +1,8 @@
 //! Which value wins.
 
 use fusebox::config::layers::{FilePart, LAYER_FILES};
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Limit;
-use fusebox::domain::policy::Layer;
 
 use crate::config::{LOCAL, MANAGED, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, USER_SETTINGS, check, policy};
 

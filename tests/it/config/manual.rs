@@ -14,8 +14,9 @@ use fusebox::config::limit_name::LimitName;
 use fusebox::config::place::{BLOCKS, Block};
 use fusebox::config::policy::{DECLARED, DEFAULTS, PLAN};
 use fusebox::config::rate_windows;
+use fusebox::domain::layer::{LAYERS, Layer};
 use fusebox::domain::limit::Limit;
-use fusebox::domain::policy::{LAYERS, Layer, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::unit::Unit;
 use fusebox::limits::REGISTRY;
 

@@ -1,6 +1,6 @@
 //! Whose caps on cost hold decides whether a person's own prices may be lower than the list's.
 
-use fusebox::domain::policy::OwnPrices;
+use fusebox::domain::billing::OwnPrices;
 
 use crate::config::{LOCAL, MANAGED, PROJECT, USER, policy};
 

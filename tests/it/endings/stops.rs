@@ -1,8 +1,8 @@
 //! Stops that somebody asked for, with the reason they gave: a tool, a line of its result, a person.
 
 use fusebox::domain::bounds::REPORT_CALLS;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit_set::{ExplicitStop, LimitSet};
-use fusebox::domain::policy::Layer;
 use fusebox::domain::session::Status;
 use insta::assert_snapshot;
 use serde_json::{Value, json};

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use fusebox::domain::action::Action;
 use fusebox::domain::budget::{Period, SharedBudget};
 use fusebox::domain::event::{
     Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Spawned,
@@ -13,7 +14,7 @@ use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_meter::{ComingStep, Meter, Stage};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::plan_window::{PlanWindow, PlanWindows};
-use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Session;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::spend::charge::{Charge, NewCharge};

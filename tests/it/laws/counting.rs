@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use fusebox::domain::action::Action;
+use fusebox::domain::billing::Billing;
 use fusebox::domain::call::CallState;
 use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Moment};
 use fusebox::domain::ingested::Ingested;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
-use fusebox::domain::policy::{Action, Billing, Layer, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Session;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::spend::meters::Spend;

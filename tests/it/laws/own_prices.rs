@@ -1,6 +1,6 @@
 //! Prices that only raise: whatever a person's own file says, no response costs less than by the list.
 
-use fusebox::domain::policy::OwnPrices;
+use fusebox::domain::billing::OwnPrices;
 use fusebox::pricing;
 use fusebox::pricing::overrides::RATES;
 use fusebox::pricing::price::price;

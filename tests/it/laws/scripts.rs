@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use fusebox::domain::action::{ACTIONS, Action, OnLimit};
+use fusebox::domain::billing::Billing;
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::{Counts, Form, Limit};
 use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
-use fusebox::domain::policy::{ACTIONS, Action, Billing, Layer, OnLimit, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::unit::Unit;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::domain::policy::Scope;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Status;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::spend::charge::{Charge, NewCharge};

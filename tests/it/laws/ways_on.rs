@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fusebox::domain::action::{ACTIONS, Action};
 use fusebox::domain::event::{Call, CallOutcome, EventKind, Intent};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit::Limit;
-use fusebox::domain::policy::{ACTIONS, Action, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Status;
 use fusebox::domain::unit::Unit;
 use fusebox::domain::verdict::{Decision, Refusal};

@@ -1,6 +1,7 @@
 //! `fusebox grant` from outside.
 
-use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::action::Action;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Run, Session, Status};
 use insta::assert_snapshot;
 

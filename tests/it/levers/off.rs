@@ -1,10 +1,12 @@
 //! `fusebox off`: a person's, seen everywhere, and what was spent counts.
 
+use fusebox::domain::action::Action;
 use fusebox::domain::event::{Agent, Call, Event, EventKind, Fingerprints, Intent};
 use fusebox::domain::ingested::Ingested;
+use fusebox::domain::layer::{LAYERS, Layer};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::limits_off::LimitsOff;
-use fusebox::domain::policy::{Action, LAYERS, Layer, Scope};
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Order, Session};
 use fusebox::domain::spend::amount::PICO;
 use fusebox::domain::verdict::{Decision, Finding};

@@ -1,11 +1,14 @@
 //! What reports, `status --me` and `explain` tell of limits beyond plain caps: models, rates, what sessions share, loops,
 //! refused calls.
 
+use fusebox::domain::action::{Action, OnLimit};
 use fusebox::domain::budget::{Period, SharedBudget};
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
+use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitSet, Models, Rate};
-use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
+use fusebox::domain::mode::Mode;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Run, Session, Status};
 use fusebox::domain::spend::amount::{Amount, PICO};
 use fusebox::domain::spend::charge::{Record, RecordKind};

@@ -1,6 +1,7 @@
 //! `fusebox status` from outside.
 
-use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::action::Action;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Run;
 use fusebox::domain::spend::charge::RecordKind;
 use insta::assert_snapshot;

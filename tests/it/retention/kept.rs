@@ -1,7 +1,7 @@
 //! What has to survive: counters, orders and policies of sessions that may be resumed, and what was billed already.
 
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
-use fusebox::domain::policy::Scope;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Process, Session};
 use fusebox::domain::text::rfc3339;
 use fusebox::hook::background::prune_due::{self, DAY_MS};
@@ -164,7 +164,7 @@ fn records_go_and_their_numbers_go_on() {
     let note = record(
         fusebox::domain::spend::charge::RecordKind::AgentFailed,
         &run,
-        &trip("max_turns", (25, 25), fusebox::domain::policy::Action::Terminate, Scope::Run),
+        &trip("max_turns", (25, 25), fusebox::domain::action::Action::Terminate, Scope::Run),
     );
     let at = |days| Moment { wall_ms: ago(days), ..Moment::default() };
     save(&world, |store| {

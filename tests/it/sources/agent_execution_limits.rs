@@ -1,6 +1,6 @@
 //! `agent-execution-limits.md`: its unit and integration tests, its four examples, its tables and its cost calculation.
 
-use fusebox::domain::policy::Action;
+use fusebox::domain::action::Action;
 use fusebox::pricing::price::price;
 use fusebox::pricing::table::Table;
 use fusebox::pricing::usage::TokenUsage;

@@ -1,6 +1,6 @@
 //! AgentMD's execution limits: the keys of an agent's frontmatter, `null`, and how each limit works.
 
-use fusebox::domain::policy::Action;
+use fusebox::domain::action::Action;
 use serde_json::{Value, json};
 
 use crate::sources::{agent_at_work, policy, rule, says, says_nothing_of, with_agent};

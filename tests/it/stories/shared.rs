@@ -5,7 +5,7 @@ use fusebox::calendar::Zone;
 use fusebox::config::policy::Policy;
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::plan_window::{PlanWindow, PlanWindows};
-use fusebox::domain::policy::Scope;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Session;
 use fusebox::engine::session_state::SessionState;
 

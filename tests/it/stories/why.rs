@@ -1,8 +1,8 @@
 //! Whatever stops or holds an agent is named where its session is shown.
 
 use fusebox::calendar::Zone;
+use fusebox::domain::billing::{Billing, CostSource};
 use fusebox::domain::event::Moment;
-use fusebox::domain::policy::{Billing, CostSource};
 use fusebox::engine::session_state::SessionState;
 use fusebox::report::model::Report;
 use fusebox::report::rows::SessionRows;

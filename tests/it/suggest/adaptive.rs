@@ -3,7 +3,7 @@
 use fusebox::config::learned_caps::LearnedCaps;
 use fusebox::config::policy::Policy;
 use fusebox::config::resolve::Trust;
-use fusebox::domain::policy::Layer;
+use fusebox::domain::layer::Layer;
 use fusebox::platform::locks;
 use rusqlite::Connection;
 use serde_json::{Value, json};
