@@ -2,7 +2,7 @@
 //! [`alert`] is what is told, in words and as JSON. They are pure: `cmd/watch` reads the state and delivers.
 
 pub mod alert;
-pub mod facts;
+pub mod rule_input;
 pub mod rules;
 pub mod silence;
 mod team;

@@ -1,7 +1,7 @@
 //! What each rule finds in the rows of the state.
 
 use crate::alerts::alert::{Alert, Hold};
-use crate::alerts::facts::{Facts, HOUR_MS, blocks, of_run, who};
+use crate::alerts::rule_input::{Facts, HOUR_MS, blocks, of_run, who};
 use crate::alerts::silence;
 use crate::alerts::{team, unasked};
 use crate::domain::action::Action;

@@ -1,7 +1,7 @@
 //! Clients that go on without asking a hook: they cannot start one, or have none any more, and no limit holds them.
 
 use crate::alerts::alert::{Alert, Hold};
-use crate::alerts::facts::{Facts, blocks, of_run, who};
+use crate::alerts::rule_input::{Facts, blocks, of_run, who};
 use crate::domain::action::Action;
 use crate::domain::alert::AlertRule;
 use crate::domain::finding_source::FindingSource;

@@ -12,10 +12,10 @@ use crate::domain::session::{Order, Run};
 use crate::domain::spend::meters::Meters;
 use crate::domain::usage::{Occasion, Step};
 use crate::domain::verdict::Finding;
+use crate::engine::clear_orders;
 use crate::engine::estimate;
 use crate::engine::evaluate::{self, RuleContext};
 use crate::engine::grants;
-use crate::engine::lift_orders;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 
@@ -40,8 +40,8 @@ pub fn holder(state: &SessionState, target: &Target) -> Target {
 /// Lifts the order of a session or run, and of every run that has taken it over; returns it.
 pub fn lift(state: &mut SessionState, target: &Target) -> Option<Order> {
     match target {
-        Target::Session(_) => lift_orders::lift_session(state),
-        Target::Run { run, .. } => lift_orders::lift_run(state, run),
+        Target::Session(_) => clear_orders::lift_session(state),
+        Target::Run { run, .. } => clear_orders::lift_run(state, run),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{Session, Status};
 use crate::domain::text::duration;
 use crate::domain::unit::Unit;
-use crate::engine::lift_orders;
+use crate::engine::clear_orders;
 use crate::engine::renew_limits;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
@@ -122,7 +122,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         changes.push("what agents are limited by that start from now on".to_owned());
     }
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
-    let lifted = lift_orders::lift_outgrown_runs(&mut state, &ids);
+    let lifted = clear_orders::lift_outgrown_runs(&mut state, &ids);
     let is_woken = waited && settings::baseline::wake(env, &state.session);
     let name = short(&before.id);
     if is_woken && !has_hooks {

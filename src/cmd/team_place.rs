@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::{atomic_file, changes, file_info, files};
@@ -99,7 +99,7 @@ pub fn forget(env: &Environment) -> Result<()> {
     for name in [JOINED, MACHINE] {
         let path = folder(env)?.join(name);
         changes::remove_file(&path).map_err(|cause| Error::file("remove", &path, cause))?;
-        in_state(env, |store| store.delete_metadata(&fact::TEAM_FILE.of(name)))?;
+        in_state(env, |store| store.delete_metadata(&metadata::TEAM_FILE.of(name)))?;
     }
     Ok(())
 }
@@ -118,12 +118,12 @@ fn write(env: &Environment, store: &Store, (name, value): (&str, &impl Serialize
     let path = folder(env)?.join(name);
     let text = serde_json::to_string(value).map_err(|cause| Error::file("write", &path, cause))?;
     atomic_file::replace(&path, &text, 0o600).map_err(|cause| Error::file("write", &path, cause))?;
-    store.set_metadata(&fact::TEAM_FILE.of(name), &mark(&text))
+    store.set_metadata(&metadata::TEAM_FILE.of(name), &mark(&text))
 }
 
 /// Whether a file is what Fusebox wrote last.
 fn is_as_written(env: &Environment, name: &str, text: Option<&str>) -> Result<bool> {
-    let known = in_state(env, |store| store.metadata(&fact::TEAM_FILE.of(name)))?;
+    let known = in_state(env, |store| store.metadata(&metadata::TEAM_FILE.of(name)))?;
     Ok(known == text.map(mark))
 }
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::alerts::alert::Alert;
-use crate::alerts::facts::Facts;
+use crate::alerts::rule_input::Facts;
 use crate::alerts::rules;
 use crate::calendar::Zone;
 use crate::cmd::live_state::{Depth, LiveState};

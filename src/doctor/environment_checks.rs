@@ -7,10 +7,10 @@ use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
 use crate::domain::billing::{Billing, OwnPrices};
 use crate::domain::mode::{Mode, OnError};
-use crate::domain::stored::fact::kind_of;
+use crate::domain::stored::metadata::kind_of;
 use crate::error::{Error, Result};
 use crate::hook::policy::retention;
-use crate::hook::tampering::altered_facts;
+use crate::hook::tampering::altered_metadata;
 use crate::install::payment::{self, Payment};
 use crate::platform::lacks::lacks;
 use crate::platform::{file_system, locks};
@@ -109,7 +109,7 @@ pub fn state(installation: &Installation<'_>) -> Diagnosis {
 /// Returns what is wrong with the facts of the state; `None` where each is as Fusebox has written it.
 fn facts(store: &Store) -> Result<Option<Diagnosis>> {
     let altered = store.altered_facts()?;
-    let names: Vec<String> = altered.iter().filter_map(|name| altered_facts::describe(name)).take(5).collect();
+    let names: Vec<String> = altered.iter().filter_map(|name| altered_metadata::describe(name)).take(5).collect();
     if !names.is_empty() {
         let words = format!(
             "another program (or an earlier Fusebox) has written {} into the state: it is not believed",

@@ -9,7 +9,7 @@ use crate::doctor::installation::Installation;
 use crate::domain::event::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::domain::team::TeamShare;
 use crate::domain::text::duration::measured;
 use crate::error::Result;
@@ -70,7 +70,7 @@ fn joined(place: &Path) -> Option<String> {
 }
 
 fn is_as_written(store: &Store, place: &Path) -> Result<bool> {
-    let known = store.metadata(&fact::TEAM_FILE.of(JOINED))?;
+    let known = store.metadata(&metadata::TEAM_FILE.of(JOINED))?;
     Ok(known == files::text(place, LARGEST).ok().as_deref().map(mark))
 }
 

@@ -13,6 +13,7 @@ use crate::engine::agents::let_go_on;
 use crate::engine::agents::spawns;
 use crate::engine::agents::woken_agents;
 use crate::engine::charging;
+use crate::engine::clear_orders;
 use crate::engine::count;
 use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
@@ -21,7 +22,6 @@ use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::find_run;
 use crate::engine::held_calls;
-use crate::engine::lift_orders;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
 use crate::engine::renew_limits;
@@ -55,7 +55,7 @@ pub fn apply_event(
     // What a shared budget that was counted anew has is what was found; what is estimated from here on it has not.
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     let renewed = renew_limits::renew(state, &id, limit_source);
-    for lifted in lift_orders::lift_outgrown_runs(state, &renewed) {
+    for lifted in clear_orders::lift_outgrown_runs(state, &renewed) {
         if let (EventKind::Prompt { .. }, Some(run)) = (&event.kind, state.run_mut(&lifted)) {
             // This prompt has found its run already.
             run.resumed = false;

@@ -2,6 +2,7 @@
 
 pub mod apply_event;
 pub mod blocked_prompts;
+pub mod clear_orders;
 pub mod count;
 pub mod decide;
 pub mod dialogs;
@@ -15,7 +16,6 @@ pub mod grants;
 pub mod held_calls;
 pub mod inherited_budget;
 pub mod lifecycle;
-pub mod lift_orders;
 pub mod limit_source;
 pub mod log_records;
 pub mod measure;

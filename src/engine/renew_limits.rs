@@ -4,7 +4,7 @@ use crate::domain::layer::Layer;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::scope::Scope;
 use crate::domain::session::Run;
-use crate::engine::lift_orders::is_outgrown;
+use crate::engine::clear_orders::is_outgrown;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::session_state::SessionState;
 

@@ -20,7 +20,7 @@ use crate::hook::policy;
 use crate::hook::policy::shared_budgets;
 use crate::hook::reconcile::{catch_up, orphans, spend_before_install};
 use crate::hook::settings::client_folder;
-use crate::hook::tampering::{altered_facts, altered_rows, changed_calls};
+use crate::hook::tampering::{altered_metadata, altered_rows, changed_calls};
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::transcript::layout;
@@ -77,7 +77,7 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
     sender::note(&mut session, call);
     let mut state = load_state(&store, session, &call.event)?;
     catch_up::catch_up_with_others(env, &store, &mut state, call.event.at)?;
-    altered_facts::tell(&store, &mut state.session, &call.event)?;
+    altered_metadata::tell(&store, &mut state.session, &call.event)?;
     Ok((store, state))
 }
 

@@ -10,11 +10,11 @@ pub mod held_calls;
 pub mod ingest;
 pub mod load;
 pub mod load_on_demand;
+pub mod notify_later;
 pub mod overload;
 pub mod parse;
 pub mod reply;
 pub mod save;
-pub mod told_later;
 pub mod watch_client;
 pub mod word_verdict;
 

@@ -5,6 +5,7 @@
 
 pub mod bars;
 pub mod by_model;
+pub mod cleared_stops;
 pub mod csv;
 pub mod dialogs;
 pub mod doing;
@@ -13,8 +14,6 @@ pub mod group;
 pub mod group_json;
 #[cfg(feature = "html")]
 pub mod html;
-pub mod kept_back;
-pub mod lifted;
 pub mod log_lines;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -22,6 +21,7 @@ pub mod model;
 pub mod off_report;
 pub mod own_run;
 pub mod period;
+pub mod prompt_block;
 pub mod reading;
 pub mod rows;
 mod standing;

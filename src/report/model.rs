@@ -14,10 +14,10 @@ use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
 use crate::domain::stored::serde_default::is_default;
 use crate::report::by_model::{self, ModelReport};
+use crate::report::cleared_stops;
 use crate::report::dialogs::{self, Dialog};
-use crate::report::kept_back::{self, KeptBack};
-use crate::report::lifted;
 use crate::report::off_report::OffReport;
+use crate::report::prompt_block::{self, KeptBack};
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{SessionRows, project};
 use crate::report::trip::{self, Trip};
@@ -201,7 +201,7 @@ impl Report {
         let shared = reading::budgets(rows, budgets, now);
         for session in &mut sessions {
             session.kept_back.retain(|it| {
-                shared.iter().all(|budget| !kept_back::is_raised(&it.finding, budget.scope, &budget.reading))
+                shared.iter().all(|budget| !prompt_block::is_raised(&it.finding, budget.scope, &budget.reading))
             });
             session.stands = session.standing().1;
         }
@@ -244,7 +244,7 @@ impl SessionReport {
             requests: spent.requests,
             tokens: spent.tokens,
             remaining: reading::remaining(&limits),
-            kept_back: kept_back::kept_back(rows, &limits, now),
+            kept_back: prompt_block::kept_back(rows, &limits, now),
             limits,
             runs,
             main: session.main.clone(),
@@ -279,8 +279,8 @@ impl RunReport {
         let spent = if rows.session.pruned.is_some() { run.counters.spent } else { known };
         let limits = reading::of_run(&rows.session, run, now);
         let awaits_prompt = run.resumed && !run.working && run.status == Status::Running;
-        let may_go_on = awaits_prompt || run.cut_off || lifted::may_go_on(run, &rows.records);
-        let lifted = lifted::stop(run, &rows.records).filter(|_| may_go_on);
+        let may_go_on = awaits_prompt || run.cut_off || cleared_stops::may_go_on(run, &rows.records);
+        let lifted = cleared_stops::stop(run, &rows.records).filter(|_| may_go_on);
         let stop_reason = run.stop_reason.clone().or_else(|| Some(lifted.as_ref()?.stop_reason.clone()));
         RunReport {
             run_id: run.id.clone(),
@@ -290,10 +290,10 @@ impl RunReport {
             status: lifted
                 .as_ref()
                 .map_or(if awaits_prompt { Status::Completed } else { run.status }, |stop| stop.status),
-            reason: stop_reason.as_ref().map(|reason| lifted::reason(reason, run, &rows.records)),
+            reason: stop_reason.as_ref().map(|reason| cleared_stops::reason(reason, run, &rows.records)),
             stop_reason,
             error: run.error.clone().or_else(|| Some(lifted.as_ref()?.error.clone())),
-            partial: lifted::is_partial(run) || lifted.is_some(),
+            partial: cleared_stops::is_partial(run) || lifted.is_some(),
             missing: run.missing.clone(),
             started_at: Timestamp(run.started.wall_ms),
             turns: run.counters.turns.max(rows.calls.get(&run.id).copied().unwrap_or(0)),

@@ -11,7 +11,7 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::report::bars::percent;
-use crate::report::kept_back;
+use crate::report::prompt_block;
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::SessionRows;
 use crate::ui::style::{Style, Terminal, length, plain, tokens};
@@ -134,8 +134,8 @@ fn standing(source: StatusLineSource) -> Option<Part> {
 fn is_blocked(source: StatusLineSource) -> bool {
     let limits = reading::of_session(source.rows, source.now);
     let is_raised =
-        |it: &Finding| source.budgets.iter().any(|budget| kept_back::is_raised(it, budget.scope, &budget.reading));
-    kept_back::still(&source.rows.session, &limits, source.now).any(|it| !is_raised(it))
+        |it: &Finding| source.budgets.iter().any(|budget| prompt_block::is_raised(it, budget.scope, &budget.reading));
+    prompt_block::still(&source.rows.session, &limits, source.now).any(|it| !is_raised(it))
 }
 
 /// What sessions share: the user's budgets of money, and others that are nearly used up.

@@ -1,7 +1,7 @@
 //! Projects whose limits a person has switched off for a while.
 
 use crate::domain::limits_off::LimitsOff;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::value::to_json;
@@ -22,5 +22,5 @@ impl Store {
 }
 
 fn key(project: &str) -> String {
-    fact::OFF.of(project)
+    metadata::OFF.of(project)
 }

@@ -5,10 +5,10 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use crate::domain::stored::fact::{self, SEALS, kind_of};
+use crate::domain::stored::metadata::{self, SEALS, kind_of};
 use crate::error::{Error, Result};
 use crate::store::Store;
-use crate::store::sealed_facts::{is_checked, seal, seal_sum};
+use crate::store::sealed_metadata::{is_checked, seal, seal_sum};
 use crate::store::value::column;
 
 /// Names that begin with `?1`, after `?2`.
@@ -82,7 +82,7 @@ impl Store {
     /// Returns what is wrong with the facts, but for those there may be a great many of.
     pub fn fact_faults(&self) -> Result<FactFaults> {
         let (mut faults, mut seals) = (FactFaults::default(), 0);
-        let many = fact::FACTS.iter().filter(|kind| kind.is_many);
+        let many = metadata::FACTS.iter().filter(|kind| kind.is_many);
         let ends = many.flat_map(|kind| [kind.stem.to_owned(), format!("{}\u{10ffff}", kind.stem)]);
         // What lies between those kinds, in the order of names.
         let mut ends: Vec<String> = [String::new(), "\u{10ffff}".to_owned()].into_iter().chain(ends).collect();
@@ -101,13 +101,13 @@ impl Store {
 
     /// Whether rows may be an earlier version's, which have no seals.
     pub fn has_earlier_rows(&self) -> Result<bool> {
-        Ok(self.metadata(fact::EARLIER_ROWS.stem)?.is_some())
+        Ok(self.metadata(metadata::EARLIER_ROWS.stem)?.is_some())
     }
 
     /// Returns the names of all facts that another program has written.
     pub fn altered_facts(&self) -> Result<Vec<String>> {
         let mut altered = Vec::new();
-        for kind in fact::FACTS.iter().filter(|kind| kind.is_many) {
+        for kind in metadata::FACTS.iter().filter(|kind| kind.is_many) {
             self.check_facts(kind.stem, &kind.of("\u{10ffff}"), |name, sealed| {
                 altered.extend(sealed.is_none().then_some(name));
             })?;
@@ -176,7 +176,7 @@ impl Store {
             (of == boot).then_some((pid, start))
         };
         let mut clients: Vec<(u32, u64)> =
-            self.some_metadata(fact::CLIENT.stem, "", u64::MAX)?.iter().filter_map(client).collect();
+            self.some_metadata(metadata::CLIENT.stem, "", u64::MAX)?.iter().filter_map(client).collect();
         let open = self.open_sessions()?.into_iter().filter(|session| session.last.boot == boot);
         clients.extend(open.filter_map(|session| session.client).map(|client| (client.pid, client.start)));
         Ok(clients)

@@ -15,7 +15,7 @@ mod run;
 mod save;
 pub mod schema;
 mod seal;
-mod sealed_facts;
+mod sealed_metadata;
 mod session;
 mod sqlite_error;
 #[cfg(feature = "team")]

@@ -9,7 +9,7 @@
 use rusqlite::Connection;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::sealed_facts;
+use crate::store::sealed_metadata;
 
 /// Every step from an empty database to today's. Never edit a step that a release has written: append one.
 ///
@@ -186,10 +186,10 @@ pub fn migrate(conn: &Connection) -> Result<()> {
         let steps = MIGRATIONS.iter().skip((done + 1).saturating_sub(FIRST) as usize);
         steps.into_iter().try_for_each(|step| conn.execute_batch(step))?;
         if (FIRST..CALLS_SEALED).contains(&done) {
-            sealed_facts::note_earlier_rows(conn)?;
+            sealed_metadata::note_earlier_rows(conn)?;
         }
         if done < SEALED {
-            sealed_facts::seal_all(conn)?;
+            sealed_metadata::seal_all(conn)?;
         }
         // Another process may have brought it further meanwhile.
         conn.execute_batch(&format!("PRAGMA user_version={LATEST}"))?;

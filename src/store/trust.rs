@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -25,7 +25,7 @@ impl Store {
 }
 
 fn key(project: &str) -> String {
-    fact::TRUST.of(project)
+    metadata::TRUST.of(project)
 }
 
 /// Whether a person trusts the repository of a folder.

@@ -32,7 +32,6 @@ mod harness;
 mod hidden;
 mod honest;
 mod identity;
-mod levers;
 mod loops;
 #[cfg(target_os = "linux")]
 mod managed;
@@ -43,6 +42,7 @@ mod pause;
 mod plugin;
 mod rates;
 mod session;
+mod session_commands;
 mod settings;
 #[cfg(feature = "team")]
 mod team;

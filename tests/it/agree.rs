@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 #[cfg(feature = "screen")]
 use crate::given::GivenTime;
 use crate::laws::try_all;
+use crate::missing_usage::Story;
 use crate::nested::{Processes, event, start};
-use crate::unwritten::Story;
 use crate::world::{TestWorld, in_long_form, with};
 
 /// Something that happens in a session.

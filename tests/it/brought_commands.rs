@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 
 /// Commands, and whether a call of Bash with one is refused.
 const COMMANDS: [(&str, bool); 8] = [

@@ -17,7 +17,7 @@ use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use insta::assert_snapshot;
 
-use crate::levers::log;
+use crate::session_commands::log;
 use crate::state::{TEN, at, charge, main_run, rules, save};
 use crate::world::TestWorld;
 

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde_json::{Value, json};
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 use crate::world::in_long_form;
 
 const HOUR_MS: i64 = 3_600_000;

@@ -9,7 +9,7 @@ pub mod law;
 use fusebox::domain::spend::amount::Amount;
 use serde_json::{Value, json};
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 use crate::world::{TestWorld, with};
 
 /// What the first response costs: 20,000 tokens that are written to the cache, 300 that are given.

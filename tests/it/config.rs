@@ -11,9 +11,9 @@ mod locks;
 mod manual;
 mod mistakes;
 mod own_prices;
+mod problems;
 mod promises;
 mod rights;
-mod said;
 mod unknown_types;
 
 use fusebox::config::frontmatter;

@@ -15,7 +15,7 @@ use fusebox::platform::processes;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::levers::log;
+use crate::session_commands::log;
 use crate::state::{developer, load, main_run, save, session, trip};
 use crate::world::{TestWorld, with};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 use crate::world::with;
 
 /// Asks to start so many agents in one response; returns for each whether it may, and the last answer.

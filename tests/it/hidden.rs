@@ -3,7 +3,7 @@
 use fusebox::domain::spend::amount::Amount;
 use serde_json::{Value, json};
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 use crate::world::{TestWorld, with};
 
 /// 12,500 tokens in, 500 out, at the price of the session's model; a search is 0.01 USD more.

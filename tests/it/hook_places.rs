@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::hidden::{MANIFEST, asked_at, frontmatter};
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 use crate::world::TestWorld;
 
 /// A skill or command in a place of its own.

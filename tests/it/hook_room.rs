@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 use crate::world::{TestWorld, with};
 
 /// How many requests the session may make.

@@ -4,7 +4,7 @@
 use fusebox::domain::spend::amount::Amount;
 use serde_json::json;
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 
 /// What 1,000 tokens cost that the model writes.
 const WRITTEN: Amount = Amount(20_000_000_000);

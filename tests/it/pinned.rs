@@ -7,7 +7,7 @@ use fusebox::store::Store;
 use rusqlite::Connection;
 use serde_json::json;
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 use crate::world::TestWorld;
 
 const ONE: Amount = Amount(5_840_000_000);

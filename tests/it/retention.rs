@@ -1,7 +1,7 @@
 //! What is old goes, and nothing is counted twice or got around by it.
 
-mod kept;
 mod killed;
+mod survivors;
 mod year;
 
 use std::collections::BTreeMap;

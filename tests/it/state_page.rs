@@ -10,7 +10,7 @@ use fusebox::domain::call::{CallRecord, CallState};
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Run, Session, Status};
 use fusebox::domain::spend::charge::{Charge, DaySum, RecordKind};
-use fusebox::domain::stored::fact::FACTS;
+use fusebox::domain::stored::metadata::FACTS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::schema::MIGRATIONS;
 use rusqlite::types::Value;

@@ -10,7 +10,7 @@ use crate::given::{BEGAN_MS, GivenTime};
 use crate::world::{TestWorld, with};
 
 mod adaptive;
-mod kept;
+mod past_runs;
 
 /// The recorded session whose copies are the past, its id, and the id of its subagent.
 const RECORDED: (&str, &str, &str) =

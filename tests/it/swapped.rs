@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
 
 const HARMLESS: &str = "ls";
 /// What the guard refuses, by tool: what the agent asks for, and what runs.

@@ -6,7 +6,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::domain::team::{SOONEST_SYNC_MS, Standing};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -44,7 +44,7 @@ pub fn claim_in(folder: &Path, now: Moment, interval_ms: u64) -> Result<bool> {
 
 /// Returns when the last sync was begun.
 pub fn last_begun(store: &Store) -> Result<Moment> {
-    let last = store.metadata(fact::TEAM_SYNC.stem)?;
+    let last = store.metadata(metadata::TEAM_SYNC.stem)?;
     Ok(last.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
@@ -54,7 +54,7 @@ fn claim(store: &Store, now: Moment, interval_ms: u64) -> Result<bool> {
     if is_recent && last != Moment::default() {
         return Ok(false);
     }
-    store.set_metadata(fact::TEAM_SYNC.stem, &serde_json::json!(now).to_string())?;
+    store.set_metadata(metadata::TEAM_SYNC.stem, &serde_json::json!(now).to_string())?;
     Ok(true)
 }
 

@@ -6,7 +6,7 @@ use crate::domain::ingested::Ingested;
 use crate::domain::session::Run;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::Spend;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::pricing::price;
@@ -64,7 +64,7 @@ fn known(store: &Store, name: &str) -> Result<Option<Known>> {
 }
 
 fn fact_name(agent_type: &str) -> String {
-    fact::FIRST_REQUEST.of(agent_type)
+    metadata::FIRST_REQUEST.of(agent_type)
 }
 
 fn fact_of_model(agent_type: &str, model: &str) -> String {

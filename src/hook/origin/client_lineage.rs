@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::domain::event::{Event, Moment};
 use crate::domain::session::{Process, Session, Status};
 use crate::domain::spend::charge::{Record, RecordKind};
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::domain::text::rfc3339;
 use crate::error::Result;
 use crate::install::plugins;
@@ -24,7 +24,7 @@ const LAUNCHED_BY: &str = "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS";
 /// Names the session that a teammate in a terminal of its own works with, on its client's command line.
 const LEADER: &str = "--parent-session-id";
 /// How the names of the facts begin that say a client's policy and session.
-pub const CLIENT: &str = fact::CLIENT.stem;
+pub const CLIENT: &str = metadata::CLIENT.stem;
 
 /// Remembers a session and its policy with their client, for its next session and for clients below it.
 pub fn remember(store: &Store, session: &Session, boot: u64) -> Result<()> {

@@ -12,9 +12,9 @@ use std::path::Path;
 use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hook::notify_later;
 use crate::hook::origin::client_lineage;
 use crate::hook::parse::HookCall;
-use crate::hook::told_later;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
@@ -119,5 +119,5 @@ fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> 
 
 /// Tells the person of a session of an event that its client did not send, once, and writes it down.
 pub fn tell(env: &Environment, folder: &Path, id: &str, what: &str) -> Result<()> {
-    told_later::once(env, folder, id, ("foreign event", &notices::event_foreign(what)))
+    notify_later::once(env, folder, id, ("foreign event", &notices::event_foreign(what)))
 }

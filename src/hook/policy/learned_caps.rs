@@ -2,12 +2,12 @@
 
 use crate::config::learned_caps::LearnedCaps;
 use crate::config::policy::Policy;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// The fact that says which caps are learned, in JSON.
-const LEARNED: &str = fact::LEARNED_CAPS.stem;
+const LEARNED: &str = metadata::LEARNED_CAPS.stem;
 
 /// Has a policy follow what is learned, where it says so. From then on it is learned every day.
 pub fn follow(store: &Store, policy: &mut Policy) -> Result<()> {

@@ -14,10 +14,10 @@ use crate::domain::limit_set::LimitSet;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Process, Session};
 use crate::domain::spend::spend_before_install::SpendBeforeInstall;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::domain::stored::stable_hash::{self, StableHash};
 use crate::domain::verdict::Finding;
-use crate::engine::lift_orders;
+use crate::engine::clear_orders;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::origin::client_lineage::{self, Known};
 use crate::hook::policy::{learned_caps, retention, shared_budgets};
@@ -194,7 +194,7 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
 /// Tells where the machine has joined a team that the policy does not name.
 #[cfg(feature = "team")]
 fn tell_of_unnamed_team(store: &Store, session: &mut Session) -> Result<()> {
-    if session.team.is_none() && store.metadata(&fact::TEAM_FILE.of(crate::store::team::JOINED))?.is_some() {
+    if session.team.is_none() && store.metadata(&metadata::TEAM_FILE.of(crate::store::team::JOINED))?.is_some() {
         let known = store.shared_budgets()?.into_iter().find(|budget| budget.scope == Scope::Team);
         let team = known.map_or_else(|| "a team".to_owned(), |budget| format!("team {}", budget.id));
         session.notify_user(&notices::team_unnamed(team, NextStep::Doctor));
@@ -247,7 +247,7 @@ pub fn fingerprint(env: &Environment, folder: &Path) -> u64 {
 fn tell_of_change(store: &Store, session: &mut Session, policy: &Policy) -> Result<()> {
     let (name, standing) = (name_of(&text_of(policy)?), standing(policy));
     let latest_is = format!("{name} {standing}");
-    let fact = fact::LATEST.of(&session.project);
+    let fact = metadata::LATEST.of(&session.project);
     let latest = store.metadata(&fact)?;
     if latest.as_ref().is_some_and(|latest| latest.trim_end() == latest_is.trim_end()) {
         return Ok(());
@@ -287,14 +287,14 @@ fn became(before: &str, now: &str) -> &'static str {
 
 /// Tells where days do not begin when they did for the client before: a variable in the settings may have moved them.
 fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> {
-    let before = store.metadata(fact::ZONE.stem)?;
+    let before = store.metadata(metadata::ZONE.stem)?;
     if before.as_deref() == Some(zone) {
         return Ok(());
     }
     if let Some(before) = before {
         session.notify_user(&notices::zone_changed(zone, before));
     }
-    store.set_metadata(fact::ZONE.stem, zone)
+    store.set_metadata(metadata::ZONE.stem, zone)
 }
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
@@ -310,7 +310,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     let old = std::mem::replace(&mut session.limits, policy.session());
     keep_grants(&mut session.limits, &old);
     let rules = &session.limits;
-    let stands = |trip: &Finding| rules.source(&trip.source).is_some() && !lift_orders::is_outgrown(trip, rules);
+    let stands = |trip: &Finding| rules.source(&trip.source).is_some() && !clear_orders::is_outgrown(trip, rules);
     session.pending_trips.retain(|trip| trip.scope != Scope::Session || stands(trip));
     session.user_limits = policy.user();
     session.project_limits = policy.project();
@@ -322,7 +322,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.prices_only_raise = policy.own_prices() == OwnPrices::OnlyRaise;
     session.refuses_repository = policy.refuses_repository;
     session.policy = id;
-    if let Some(order) = lift_orders::lift_outgrown_session(session) {
+    if let Some(order) = clear_orders::lift_outgrown_session(session) {
         session.notify_user(&notices::outgrown(&order.finding.source));
     }
 }

@@ -1,18 +1,18 @@
 //! How long detail is kept, and what is noted of prunings: facts of the state.
 
 use crate::config::resolved::RETENTION_DAYS;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::error::Result;
 use crate::store::Store;
 
 /// The fact that says for how many days detail is kept, in JSON.
-const RETENTION: &str = fact::RETENTION.stem;
+const RETENTION: &str = metadata::RETENTION.stem;
 /// The fact that says when a pruning was begun, and as of when, in JSON.
-pub const BEGUN: &str = fact::PRUNING.stem;
+pub const BEGUN: &str = metadata::PRUNING.stem;
 /// The fact that says when the last pruning was done.
-pub const DONE: &str = fact::PRUNED.stem;
+pub const DONE: &str = metadata::PRUNED.stem;
 /// The fact that says up to which moment detail was pruned.
-pub const CLOSED: &str = fact::CLOSED.stem;
+pub const CLOSED: &str = metadata::CLOSED.stem;
 
 /// Notes for how many days detail is kept. Pruning goes by what was pinned, not by files that an agent may show it.
 pub fn keep_for(store: &Store, days: Option<u64>) -> Result<()> {

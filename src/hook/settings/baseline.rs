@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::model_hook::Holder;
 use crate::domain::session::Session;
 use crate::domain::settings_taken::SettingsTaken;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::error::Result;
 use crate::install::diverted::Diverted;
 use crate::install::enabled_plugins::Enabled;
@@ -222,5 +222,5 @@ pub fn known(store: &Store, session: &Session) -> Result<Vec<u64>> {
 }
 
 fn fact(session: &Session) -> String {
-    fact::SETTINGS.of(&session.project)
+    metadata::SETTINGS.of(&session.project)
 }

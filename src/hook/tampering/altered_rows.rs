@@ -13,7 +13,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Session, Status};
 use crate::domain::spend::charge::{Charge, NewCharge};
 use crate::domain::spend::spend_before_prompt;
-use crate::domain::stored::fact;
+use crate::domain::stored::metadata;
 use crate::domain::verdict::Finding;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
@@ -51,7 +51,7 @@ pub struct AlteredSession {
 pub fn forget(folder: &Path, session: &str, cause: Error) -> Result<AlteredSession> {
     let store = Store::open_for_hook(folder, session)?;
     store.begin()?;
-    let fact = fact::ALTERED.of(session);
+    let fact = metadata::ALTERED.of(session);
     let noted = store.metadata(&fact)?.and_then(|times| times.parse().ok()).unwrap_or(0);
     let of_row = store.session(session).ok().flatten().map_or(0, |known| known.altered_times);
     let times = of_row.max(noted).saturating_add(1);
@@ -67,7 +67,7 @@ pub fn forget(folder: &Path, session: &str, cause: Error) -> Result<AlteredSessi
 
 /// Whether a session that has no row had one: its client is known to work on it, or its rows were changed before.
 pub fn had_row(env: &Environment, store: &Store, event: &Event) -> Result<bool> {
-    if store.metadata(&fact::ALTERED.of(&event.session))?.is_some() {
+    if store.metadata(&metadata::ALTERED.of(&event.session))?.is_some() {
         return Ok(true);
     }
     let Some(client) = policy::pin::client(env) else { return Ok(false) };

@@ -4,7 +4,7 @@ use crate::wire::bypass_detection::Walk;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
 use crate::wire::bypass_detection::lies::{Lies, fits_anywhere, lies};
 use crate::wire::shell::invocation::{Invocation, executed};
-use crate::wire::shell::said::LOOKS_UP;
+use crate::wire::shell::written::LOOKS_UP;
 use crate::wire::shell::{Simple, Word, base};
 
 /// Programs that take away what they are given, whatever it is.

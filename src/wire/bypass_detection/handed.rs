@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::{Walk, clients};
 use crate::wire::shell::invocation::Invocation;
-use crate::wire::shell::{Simple, Word, program_name, said};
+use crate::wire::shell::{Simple, Word, program_name, written};
 
 /// The most words that are taken out of what is read.
 const MOST_WORDS: usize = 1_000;
@@ -43,7 +43,7 @@ impl Walk<'_> {
             let rest = simple.words.get(place..)?;
             let read: Vec<&str> =
                 simple.input.iter().map(|text| &**text).chain(said.iter().map(String::as_str)).collect();
-            let streams = simple.reads.iter().flat_map(|word| said::streamed(&word.text)).collect::<Vec<_>>();
+            let streams = simple.reads.iter().flat_map(|word| written::streamed(&word.text)).collect::<Vec<_>>();
             let read: Vec<&str> = read.into_iter().chain(streams.iter().map(String::as_str)).collect();
             match name {
                 "xargs" => self.by_xargs(simple, options, rest, &read, depth),

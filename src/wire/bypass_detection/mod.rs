@@ -13,7 +13,7 @@ pub use crate::wire::bypass_detection::client_starts::ClientStart;
 use crate::wire::bypass_detection::way::{ENTERING, Leads, Way};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::variables::Variables;
-use crate::wire::shell::{self, Part, Simple, said};
+use crate::wire::shell::{self, Part, Simple, written};
 
 /// Commands that only a person may give.
 pub const PERSONS_COMMANDS: [&str; 12] =
@@ -205,7 +205,7 @@ impl<'g> Walk<'g> {
             }
             return None;
         }
-        if let Some(filled) = said::filled_in(simple, &|name| self.guard.path_of(name)).filter(|_| depth < DEEPEST) {
+        if let Some(filled) = written::filled_in(simple, &|name| self.guard.path_of(name)).filter(|_| depth < DEEPEST) {
             return self.simple(&filled, depth + 1);
         }
         let invocations = Invocation::of(simple);
@@ -222,7 +222,7 @@ impl<'g> Walk<'g> {
             self.note_model(simple, &invocations);
         }
         let listed = std::mem::take(&mut self.listed);
-        self.said = if listed.is_empty() { said::written_out(simple, said) } else { vec![listed.join("\n")] };
+        self.said = if listed.is_empty() { written::written_out(simple, said) } else { vec![listed.join("\n")] };
         refused
     }
 

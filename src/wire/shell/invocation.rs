@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::wire::shell::invocation::runners::{FOLDERS, ROWS, Row, Runs};
-use crate::wire::shell::{Simple, Word, assignment, program_name, said};
+use crate::wire::shell::{Simple, Word, assignment, program_name, written};
 
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
@@ -170,7 +170,7 @@ impl<'a> Invocation<'a> {
                 let reads = runs == Runs::Input || rest.first().is_none_or(is_stream);
                 let streams = simple.reads.iter().filter(|_| reads).chain(rest.first());
                 self.scripts.extend(simple.input.iter().filter(|_| reads).cloned());
-                self.scripts.extend(streams.flat_map(|word| said::streamed(&word.text)).map(Cow::Owned));
+                self.scripts.extend(streams.flat_map(|word| written::streamed(&word.text)).map(Cow::Owned));
                 self.reads_commands = reads && simple.input.is_empty();
                 &[]
             }

@@ -11,9 +11,9 @@ mod lexer;
 mod lists;
 mod parts;
 mod references;
-pub mod said;
 pub mod variables;
 mod words;
+pub mod written;
 
 pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};
 

@@ -1,7 +1,7 @@
 //! Where a text names variables, and what it becomes with their values: `$x`, `${x}`, `${x:-WORD}`.
 
 use crate::wire::shell::parts::Word;
-use crate::wire::shell::said;
+use crate::wire::shell::written;
 
 /// How deep words may stand in one another: `${x:-${y:-WORD}}`.
 const DEEPEST: usize = 4;
@@ -133,7 +133,7 @@ pub(super) enum Kind {
 fn substitution(text: &str, at: usize) -> Option<(&str, usize)> {
     let opened = text.get(at..)?;
     let is_one = opened.starts_with('`') || (opened.starts_with("$(") && !opened.starts_with("$(("));
-    is_one.then(|| said::substitution(opened)).flatten()
+    is_one.then(|| written::substitution(opened)).flatten()
 }
 
 /// Returns the places of each `$`.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::corners::{self, call, policy};
 use crate::endings::{event, reports, run, with_rules};
-use crate::levers::log;
+use crate::session_commands::log;
 use crate::world::TestWorld;
 
 fn asks() -> LimitSet {

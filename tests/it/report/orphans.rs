@@ -8,7 +8,7 @@ use fusebox::domain::session::{Process, Run, Session, Status};
 use fusebox::platform::processes;
 use insta::assert_snapshot;
 
-use crate::levers::{log, standing};
+use crate::session_commands::{log, standing};
 use crate::state::{developer, load, main_run, save, session};
 use crate::world::TestWorld;
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::given::{BEGAN_MS, GivenTime};
 use crate::state::save;
-use crate::suggest::kept::{named, play_builders, sessions};
+use crate::suggest::past_runs::{named, play_builders, sessions};
 use crate::world::{TestWorld, with};
 
 /// A person's file in which a builder has this cap, and caps follow.
