@@ -198,9 +198,8 @@ impl Policy {
         let Some(block) = prompt.and_then(spawn::find) else {
             return (self.rules(self.who(agent_type), None), Vec::new());
         };
-        let mut reading =
-            DocumentRead { document: Document::empty(Layer::Spawn, "the Agent call"), problems: Vec::new() };
-        reading.document.declares = true;
+        let document = Document { declares: true, ..Document::empty(Layer::Spawn, "the Agent call") };
+        let mut reading = DocumentRead { document, problems: Vec::new() };
         reading.block(&SettingPlace::Agents(agent_type.to_owned()), "execution_limits.", &block);
         let DocumentRead { document: mut doc, mut problems } = reading;
         problems.extend(validate::spawn(&mut doc, &before, self.spawn_may()));
@@ -297,12 +296,11 @@ impl Policy {
         all.extend(&self.observed);
         order_by_layer(&mut all);
         let is_of = |layer: Layer| self.observed.iter().any(|document| document.layer == layer);
-        let mut beside = ResolvedLayers::of(&all, who, self.trust).rules();
-        beside.limits.retain(|rule| is_of(rule.layer));
-        beside.rates.retain(|rate| is_of(rate.layer));
-        let beside =
-            LimitSet { limits: beside.limits, rates: beside.rates, warn_at: Vec::new(), ..LimitSet::default() };
-        LimitSet { observed: Some(Box::new(beside)).filter(|beside| !beside.is_empty()), ..rules }
+        let mut extra = ResolvedLayers::of(&all, who, self.trust).rules();
+        extra.limits.retain(|rule| is_of(rule.layer));
+        extra.rates.retain(|rate| is_of(rate.layer));
+        let extra = LimitSet { limits: extra.limits, rates: extra.rates, warn_at: Vec::new(), ..LimitSet::default() };
+        LimitSet { observed: Some(Box::new(extra)).filter(|extra| !extra.is_empty()), ..rules }
     }
 
     fn spawn_may(&self) -> SpawnMay {

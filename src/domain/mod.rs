@@ -32,6 +32,7 @@ pub mod pending_prompt;
 pub mod plan_window;
 pub mod process;
 pub mod rate;
+pub mod refusal;
 pub mod run;
 pub mod run_figure;
 pub mod scope;

@@ -11,6 +11,7 @@ use crate::domain::frees::Frees;
 use crate::domain::layer::Layer;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_set::LimitRule;
+use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::unit::Unit;
@@ -296,56 +297,4 @@ impl Verdict {
     pub fn deciding(&self) -> Option<&Finding> {
         self.findings.first()
     }
-}
-
-/// Why a call or prompt is refused, beyond the finding itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// A limit trips now; this many responses are left to report.
-    Tripped {
-        /// Model responses left to report.
-        grace: u32,
-    },
-    /// An order stands; this many responses are left to report after this one.
-    Ordered {
-        /// Model responses left to report.
-        grace: u32,
-    },
-    /// The limit refuses this call alone.
-    Call,
-    /// The turn has ended, and no hook may prolong it again.
-    Prolonged,
-    /// The prompt alone is kept back; nothing is ended.
-    Blocked,
-    /// No limit is the reason: settings wait for a person, or too much is under way.
-    NotByLimit {
-        /// The sentence that says it.
-        why: String,
-    },
-    /// Rows of the session's transcripts are not taken in yet, and may pass a limit.
-    Unread {
-        /// Their bytes.
-        bytes: u64,
-    },
-    /// Something is missing at the end; the agent is sent back.
-    Missing {
-        /// What.
-        what: Vec<String>,
-    },
-    /// Another call of the batch is asking the person.
-    Asking,
-    /// Agents that were just started may yet spend what is left.
-    Waits,
-    /// The agent that the message is for may not go on.
-    Addressee {
-        /// Its run.
-        run: String,
-        /// Whether it was ended; else a limit of its own leaves nothing for another request.
-        ended: bool,
-    },
-    /// Fusebox itself is touched.
-    Tampering {
-        /// What is touched.
-        what: String,
-    },
 }

@@ -7,10 +7,11 @@ use crate::domain::bounds;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::limit_meter::{Meter, Stage};
 use crate::domain::mode::Mode;
+use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Phase};
 use crate::domain::usage::{Occasion, Onset, ScopeUsage, Usage};
-use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
+use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::evaluate::{RuleContext, at_hand, evaluate_rate, evaluate_rule};
 use crate::engine::evaluate_limits::{acts, ends_call, evaluate_limits, findings, place};
 

@@ -8,11 +8,12 @@ use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Ends;
 use crate::domain::limit_meter::{Meter, Stage};
+use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::session::PendingPrompt;
 use crate::domain::unit::Unit;
 use crate::domain::usage::{Occasion, Onset, Usage};
-use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
+use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::evaluate::{self, RuleContext, evaluate_rate, evaluate_rule, grace};
 use crate::limits::REGISTRY;
 

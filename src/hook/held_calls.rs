@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::domain::action::Action;
+use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::team::SOONEST_SYNC_MS;
-use crate::domain::verdict::{Finding, Refusal};
+use crate::domain::verdict::Finding;
 use crate::hook::apply::Applied;
 use crate::hook::background::team_sync;
 use crate::hook::deadline::Deadline;

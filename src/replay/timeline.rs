@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::action::Action;
 use crate::domain::event::{Event, EventKind};
-use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
+use crate::domain::refusal::Refusal;
+use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::session_state::SessionState;
 
 /// What would have happened.

@@ -3,8 +3,9 @@
 //! with what would wake it again.
 
 use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::refusal::Refusal;
 use crate::domain::session::{Phase, Run};
-use crate::domain::verdict::{Decision, Refusal, Verdict};
+use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::end_client;
 use crate::engine::enforce;
 use crate::engine::lifecycle;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use fusebox::domain::refusal::Refusal;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Status;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::spend::charge::{Charge, NewCharge};
 use fusebox::domain::spend::meters::Spend;
-use fusebox::domain::verdict::{Finding, Refusal};
+use fusebox::domain::verdict::Finding;
 
 use crate::laws::ways::{BEFORE, BEGAN_MS, COPIED, ONE, Play, Used};
 

@@ -7,9 +7,10 @@ use fusebox::domain::event::{
 };
 use fusebox::domain::ingested::{Ingested, Link};
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::refusal::Refusal;
 use fusebox::domain::spend::charge::{self, Charge, NewCharge};
 use fusebox::domain::spend::spend_before_prompt;
-use fusebox::domain::verdict::{Decision, Refusal, Verdict};
+use fusebox::domain::verdict::{Decision, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;
 use fusebox::engine::limit_source::LimitSource;

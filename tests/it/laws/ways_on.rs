@@ -7,10 +7,11 @@ use fusebox::domain::action::{ACTIONS, Action};
 use fusebox::domain::event::{Call, CallOutcome, EventKind, Intent};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit::Limit;
+use fusebox::domain::refusal::Refusal;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Status;
 use fusebox::domain::unit::Unit;
-use fusebox::domain::verdict::{Decision, Refusal};
+use fusebox::domain::verdict::Decision;
 
 use crate::laws::client::{Policy, ends};
 use crate::laws::decided_at_events;

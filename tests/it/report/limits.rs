@@ -346,19 +346,15 @@ fn a_person_is_named_the_command_that_does_it() {
     let free = main_run("s1", "p1");
     let prompt = |run: &Run, action| user_lines::blocked_prompt(&session("s1"), run, &budget(action), &[]);
     let held = ended(free.clone(), &budget(Action::Pause), Status::Paused);
+    let addressee = |trip: Finding| messages::addressee("a1", &trip, true);
+    let of_run = |limit, figures| trip(limit, figures, Action::Terminate, Scope::Run);
     for (words, command) in [
         (prompt(&free, Action::Terminate), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
         (prompt(&free, Action::Pause), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
         (prompt(&held, Action::Pause), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
-        (messages::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
-        (
-            messages::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
-            "`fusebox resume a1`",
-        ),
-        (
-            messages::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run), true),
-            "`fusebox grant a1 max_turns=+2`",
-        ),
+        (addressee(budget(Action::Terminate)), "`fusebox resume a1`"),
+        (addressee(of_run("loop_detection", (2, 1))), "`fusebox resume a1`"),
+        (addressee(of_run("max_turns", (5, 5))), "`fusebox grant a1 max_turns=+2`"),
     ] {
         assert!(words.contains(command), "{words}");
     }
