@@ -32,7 +32,7 @@ pub fn rows(name: &str, rows: &[String]) {
 
 /// Puts something else between the marks of a section.
 fn replace(name: &str, change: impl Fn(&str) -> String) {
-    if is_kept_back() {
+    if is_blocked_prompt() {
         return;
     }
     let page = fs::read_to_string(place(PAGE)).unwrap();
@@ -44,14 +44,14 @@ fn replace(name: &str, change: impl Fn(&str) -> String) {
 
 /// Writes docs/benchmarks/NAME.svg, unless `--no-page` is given, and returns the Markdown that shows it.
 pub fn picture(name: &str, title: &str, svg: &str) -> String {
-    if !is_kept_back() {
+    if !is_blocked_prompt() {
         fs::create_dir_all(place("docs/benchmarks")).unwrap();
         fs::write(place(&format!("docs/benchmarks/{name}.svg")), svg).unwrap();
     }
     format!("![{title}](benchmarks/{name}.svg)")
 }
 
-fn is_kept_back() -> bool {
+fn is_blocked_prompt() -> bool {
     std::env::args().any(|word| word == "--no-page")
 }
 

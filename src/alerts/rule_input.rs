@@ -18,7 +18,7 @@ pub const HOUR_MS: i64 = 3_600_000;
 
 /// What rules look at.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub struct RuleInput<'a> {
     /// The sessions of the last days.
     pub rows: &'a [SessionRows],
     /// The latest call of each run at work.
@@ -31,7 +31,7 @@ pub struct Facts<'a> {
     pub now: Moment,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> RuleInput<'a> {
     /// Returns the runs at work.
     pub fn at_work(&self) -> impl Iterator<Item = (&'a SessionRows, &'a Run)> {
         let open = self.rows.iter().filter(|rows| status::at_work(rows.session.status) && !rows.session.is_over);

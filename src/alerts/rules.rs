@@ -1,7 +1,7 @@
 //! What each rule finds in the rows of the state.
 
 use crate::alerts::alert::{Alert, Hold};
-use crate::alerts::rule_input::{Facts, HOUR_MS, blocks, of_run, who};
+use crate::alerts::rule_input::{HOUR_MS, RuleInput, blocks, of_run, who};
 use crate::alerts::silence;
 use crate::alerts::{team, unasked};
 use crate::domain::action::Action;
@@ -25,7 +25,7 @@ use crate::report::reading::{self, LimitReading};
 use crate::report::rows::{Logged, SessionRows};
 
 /// Returns what is due by these rules, and by the limits on silence.
-pub fn due(facts: &Facts, rules: &[AlertRule]) -> Vec<Alert> {
+pub fn due(facts: &RuleInput, rules: &[AlertRule]) -> Vec<Alert> {
     let mut due: Vec<Alert> = facts.at_work().filter_map(|(rows, run)| silent_past_limit(facts, rows, run)).collect();
     for rule in rules {
         due.extend(match &rule.trigger {
@@ -46,12 +46,12 @@ pub fn due(facts: &Facts, rules: &[AlertRule]) -> Vec<Alert> {
 /// A run that a rule looks at.
 #[derive(Clone, Copy)]
 struct At<'a> {
-    facts: &'a Facts<'a>,
+    facts: &'a RuleInput<'a>,
     rows: &'a SessionRows,
     run: &'a Run,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> RuleInput<'a> {
     /// Returns what a rule finds of the runs at work that it is about.
     fn of_runs(&'a self, rule: &AlertRule, find: impl Fn(At<'a>) -> Vec<Alert>) -> Vec<Alert> {
         let about = self.at_work().filter(|(_, run)| rule.is_about(&run.agent_type));
@@ -96,7 +96,7 @@ fn part_used(at: At, key: &str, percent: u64) -> Vec<Alert> {
 }
 
 /// Sums what all sessions were billed within the last hour.
-fn spend(facts: &Facts, rule: &AlertRule, most: f64) -> Option<Alert> {
+fn spend(facts: &RuleInput, rule: &AlertRule, most: f64) -> Option<Alert> {
     let charges = facts.rows.iter().flat_map(|rows| &rows.charges);
     let lately = charges.filter(|charge| charge.at_ms > facts.since_hour() && !charge.inherited && !charge.earlier);
     let spent = lately.fold(Amount::default(), |sum, charge| sum + charge.spend.cost);
@@ -115,7 +115,7 @@ fn spend(facts: &Facts, rule: &AlertRule, most: f64) -> Option<Alert> {
 }
 
 /// Counts the runs that limits ended within the last hour.
-fn terminations(facts: &Facts, rule: &AlertRule, most: u64) -> Option<Alert> {
+fn terminations(facts: &RuleInput, rule: &AlertRule, most: u64) -> Option<Alert> {
     let ended = recent(facts).filter(|(_, logged)| logged.record.event == Some(RecordKind::AgentFailed));
     let blocks = ended.filter(|(_, logged)| logged.record.mode.is_empty() && !log_lines::keeps_back(&logged.record));
     let count = blocks.count() as u64;
@@ -132,7 +132,7 @@ fn terminations(facts: &Facts, rule: &AlertRule, most: u64) -> Option<Alert> {
 }
 
 /// Returns the records of the last hour.
-fn recent<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a SessionRows, &'a Logged)> {
+fn recent<'a>(facts: &RuleInput<'a>) -> impl Iterator<Item = (&'a SessionRows, &'a Logged)> {
     let since_ms = facts.since_hour();
     let all = facts.rows.iter().flat_map(|rows| rows.records.iter().map(move |logged| (rows, logged)));
     all.filter(move |(_, logged)| logged.at_ms > since_ms)
@@ -148,7 +148,7 @@ fn is_lifted(rows: &SessionRows, stop: &Logged) -> bool {
 }
 
 /// Finds the stops and pauses of limits within the last hour that nobody has lifted.
-fn stops(facts: &Facts, rule: &AlertRule) -> Vec<Alert> {
+fn stops(facts: &RuleInput, rule: &AlertRule) -> Vec<Alert> {
     let is_stop = |record: &Record| {
         let did = match record.event {
             Some(RecordKind::AgentFailed) => "stopped",
@@ -222,7 +222,7 @@ fn of_silence(at: At, silent: u64) -> Alert {
 }
 
 /// Finds out whether a run is silent past its own limit.
-fn silent_past_limit(facts: &Facts, rows: &SessionRows, run: &Run) -> Option<Alert> {
+fn silent_past_limit(facts: &RuleInput, rows: &SessionRows, run: &Run) -> Option<Alert> {
     let at = At { facts, rows, run };
     let rule = run.limits.limits.iter().find(|rule| matches!(rule.limit.meter, Meter::Silence))?;
     let silent = silence(at).filter(|silent| *silent >= rule.cap)?;

@@ -1,7 +1,7 @@
 //! Clients that go on without asking a hook: they cannot start one, or have none any more, and no limit holds them.
 
 use crate::alerts::alert::{Alert, Hold};
-use crate::alerts::rule_input::{Facts, blocks, of_run, who};
+use crate::alerts::rule_input::{RuleInput, blocks, of_run, who};
 use crate::domain::action::Action;
 use crate::domain::alert::AlertRule;
 use crate::domain::finding_source::FindingSource;
@@ -11,7 +11,7 @@ use crate::messages::alerts as messages;
 use crate::ui::formats::counted;
 
 /// Finds them, by one run of each that shows it.
-pub fn going_on(facts: &Facts, rule: &AlertRule) -> Vec<Alert> {
+pub fn going_on(facts: &RuleInput, rule: &AlertRule) -> Vec<Alert> {
     let found = facts.at_work().filter_map(|(rows, run)| {
         let session = &rows.session;
         let responses = facts.signs.get(&(session.id.clone(), run.id.clone()))?.unasked?;

@@ -1,4 +1,4 @@
-//! Lifting orders: what a grant, a resume or a reset does to the session's state, so that the work can go on. Touches no state.
+//! Clearing orders: what a grant, a resume or a reset does to a session's loaded state, so that the work can go on.
 
 use crate::cmd::target::Target;
 use crate::domain::action::Action;
@@ -37,11 +37,11 @@ pub fn holder(state: &SessionState, target: &Target) -> Target {
     }
 }
 
-/// Lifts the order of a session or run, and of every run that has taken it over; returns it.
-pub fn lift(state: &mut SessionState, target: &Target) -> Option<Order> {
+/// Clears the order of a session or run, and of every run that has adopted it; returns it.
+pub fn clear(state: &mut SessionState, target: &Target) -> Option<Order> {
     match target {
-        Target::Session(_) => clear_orders::lift_session(state),
-        Target::Run { run, .. } => clear_orders::lift_run(state, run),
+        Target::Session(_) => clear_orders::clear_session_order(state),
+        Target::Run { run, .. } => clear_orders::clear_run_order(state, run),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Levers without a name: what they would take on this machine is shown, and a person says yes to it.
+//! Commands without a name: what they would take on this machine is shown, and a person says yes to it.
 
 use std::process::ExitCode;
 
@@ -18,9 +18,9 @@ use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 use crate::wire::user_lines::by_layer;
 
-/// A lever that can take everything.
+/// A command that can take everything.
 #[derive(Clone, Copy, Debug)]
-pub struct Lever {
+pub struct BulkCommand {
     /// Its command.
     pub verb: &'static str,
     /// What it takes, as a sentence calls it.
@@ -37,7 +37,7 @@ const COLUMNS: [Column; 4] = [
     Column::new("PROJECT", Align::Path, 1),
 ];
 
-/// One thing that a lever would take.
+/// One thing that the command would take.
 #[derive(Debug)]
 pub struct Candidate {
     target: Target,
@@ -66,11 +66,11 @@ impl Candidate {
 /// Takes everything in `candidates`: one alone at once, several after a person has said yes to them.
 pub fn take_confirmed(
     env: &Environment,
-    lever: Lever,
+    bulk: BulkCommand,
     (candidates, yes): (Vec<Candidate>, bool),
     take: impl FnMut(&Target) -> Result<Vec<String>>,
 ) -> Result<ExitCode> {
-    let Lever { verb, takes, apart } = lever;
+    let BulkCommand { verb, takes, apart } = bulk;
     require_human::require_for(env, &format!("`fusebox {verb}` without an id"))?;
     let page = query::page(env);
     let rows: Vec<(Style, Vec<String>)> =
@@ -187,9 +187,9 @@ pub fn halted(env: &Environment) -> Result<Vec<Candidate>> {
     Ok(candidates)
 }
 
-/// The options of a lever that can take everything.
+/// The options of a command that can take everything.
 #[derive(Debug, clap::Args)]
-pub struct LeverArgs {
+pub struct BulkArgs {
     #[command(flatten)]
     target: target::TargetArgs,
     /// Without an id: take everything that is shown, and do not ask
@@ -197,7 +197,7 @@ pub struct LeverArgs {
     yes: bool,
 }
 
-impl LeverArgs {
+impl BulkArgs {
     /// Returns what is named; nothing where everything is meant.
     pub fn named(&self) -> Option<&TargetArgs> {
         Some(&self.target).filter(|target| target.is_named())

@@ -179,7 +179,7 @@ fn last(store: &Store) -> Result<Option<Found>> {
         return Ok(Some(Found { is_last: Some(words), ..of_record(store, number, record)? }));
     }
     let blocks = |session: &Session| {
-        let is_limit = session.kept_back.as_ref().is_some_and(|finding| finding.facts().is_some());
+        let is_limit = session.prompt_block.as_ref().is_some_and(|finding| finding.limit().is_some());
         is_limit && session.order.is_none() && session.last.wall_ms > since_ms
     };
     let blocked = store.open_sessions()?.into_iter().filter(blocks).max_by_key(|session| session.last.wall_ms);

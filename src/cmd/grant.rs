@@ -209,7 +209,7 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
         said.push(raise(edit, &target, more)?);
         let ordered = clear_order::order(edit.state, &target).is_some_and(|order| order.finding.source == *more.rule);
         if ordered {
-            clear_order::lift(edit.state, &target);
+            clear_order::clear(edit.state, &target);
         }
         let still = clear_order::used_up(edit.state, &target, edit.now);
         if let Some(still) = still.iter().find(|it| it.finding.source == *more.rule) {

@@ -213,7 +213,7 @@ fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<Strin
     let id = edit.state.session.id.clone();
     let mut said = vec![format!("session {} takes it at once", short(&id))];
     for target in held(edit, off) {
-        clear_order::lift(edit.state, &target);
+        clear_order::clear(edit.state, &target);
         said.push(edit.goes_on(&target));
         let name = edit.name(&target);
         edit.state.session.limits_off.iter_mut().for_each(|off| off.let_go_on.push(name.clone()));
@@ -240,7 +240,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     let Some(off) = edit.state.session.limits_off.as_mut().filter(|off| off.holds(now)) else { return Vec::new() };
     off.until_ms = Some(now);
     let (key, let_go_on) = (off.ended_key(), off.let_go_on.clone());
-    edit.state.session.says_first(&key);
+    edit.state.session.mark_notified(&key);
     note(edit, notices::switched_on(&edit.by));
     let name = edit.name(&edit.target);
     let takes = if edit.state.session.status == Status::Completed { "when a client takes it up" } else { "at once" };
@@ -248,7 +248,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     said.extend(let_go_on.iter().map(|it| format!("`fusebox off` had let {it} go on, which a limit had stopped")));
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
         let finding = &used_up.finding;
-        let Some(limit) = finding.facts() else { continue };
+        let Some(limit) = finding.limit() else { continue };
         let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
         let next = if finding.action == Action::RequestIncrease {
             "you are asked at its next step"

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order;
-use crate::cmd::everything::{self, Lever, LeverArgs};
+use crate::cmd::everything::{self, BulkArgs, BulkCommand};
 use crate::cmd::order_giver::OrderGiver;
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
@@ -39,7 +39,7 @@ Examples:
   fusebox stop 5f0c1d2e --reason 'wrong branch'")]
 pub struct Args {
     #[command(flatten)]
-    lever: LeverArgs,
+    bulk: BulkArgs,
     /// Why: the agent, whoever started it and the log are told
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -108,11 +108,11 @@ fn giving<'a>(
 
 fn give_orders(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitCode> {
     let reason = args.reason.as_deref();
-    if let Some(named) = args.lever.named() {
+    if let Some(named) = args.bulk.named() {
         return session_edit::edit_session(env, named, Fits::AtWork, giving(env, kind, reason)?);
     }
-    let lever = Lever { verb: verb(kind), takes: "at work", apart: "" };
-    everything::take_confirmed(env, lever, (everything::at_work(env)?, args.lever.yes()), |target| {
+    let bulk = BulkCommand { verb: verb(kind), takes: "at work", apart: "" };
+    everything::take_confirmed(env, bulk, (everything::at_work(env)?, args.bulk.yes()), |target| {
         session_edit::edit(env, target, |edit| give(edit, kind, (reason, &OrderGiver::Person), Ok(())))
     })
 }

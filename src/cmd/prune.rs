@@ -74,7 +74,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     require_human::require(env, "prune")?;
     if !args.dry_run {
-        Store::open(env)?.delete_altered_facts()?;
+        Store::open(env)?.delete_altered_metadata()?;
     }
     let Some(days) = args.older_than.or_else(|| configured(env)) else {
         env.print("everything is kept: `retention_days` is null\n");

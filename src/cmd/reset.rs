@@ -1,4 +1,4 @@
-//! `fusebox reset`.
+//! `fusebox reset`: sets the counters of a run or session to zero.
 
 use std::process::ExitCode;
 
@@ -54,14 +54,14 @@ fn reset(edit: &mut SessionEdit) -> Vec<String> {
     edit.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
     edit.notice(notices::reset(&edit.by, &name));
     if finding.is_some() && clear_order::holder(edit.state, &target) == target {
-        clear_order::lift(edit.state, &target);
+        clear_order::clear(edit.state, &target);
         said.push(edit.goes_on(&target));
     }
     said.extend(edit.held_still(&[]));
     said
 }
 
-/// Sets the counters to zero, and forgets what was said about them; returns what they were.
+/// Sets the counters to zero, and forgets the notices about them; returns the counters as they were.
 fn zero(edit: &mut SessionEdit) -> Counters {
     match &edit.target {
         Target::Session(_) => {
@@ -78,8 +78,8 @@ fn zero(edit: &mut SessionEdit) -> Counters {
             session.subagents = 0;
             session.warned.clear();
             session.pending_trips.clear();
-            session.kept_back.take_if(|finding| finding.scope == Scope::Session);
-            session.kept_back_too.retain(|finding| finding.scope != Scope::Session);
+            session.prompt_block.take_if(|finding| finding.scope == Scope::Session);
+            session.more_prompt_blocks.retain(|finding| finding.scope != Scope::Session);
             std::mem::take(&mut session.counters)
         }
         Target::Run { run, .. } => {
@@ -97,7 +97,7 @@ fn zero(edit: &mut SessionEdit) -> Counters {
     }
 }
 
-/// Stands for no limit in the record.
+/// Returns the finding for the record of a reset, where no order stands.
 fn none(target: &Target) -> Finding {
     let scope = if matches!(target, Target::Session(_)) { Scope::Session } else { Scope::Run };
     Finding::ordered(FindingSource::Reset, scope, Action::Warn)

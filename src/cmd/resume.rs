@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order::{self, UsedUp};
-use crate::cmd::everything::{self, Lever, LeverArgs};
+use crate::cmd::everything::{self, BulkArgs, BulkCommand};
 use crate::cmd::grant;
 use crate::cmd::grant_args::More;
 use crate::cmd::require_human;
@@ -39,7 +39,7 @@ Examples:
   fusebox resume 5f0c1d2e --grant max_cost_usd=+5")]
 pub struct Args {
     #[command(flatten)]
-    lever: LeverArgs,
+    bulk: BulkArgs,
     /// Raise a limit with it; may be given more than once
     #[arg(long, value_name = "LIMIT=+N", value_parser = grant::parse)]
     grant: Vec<More>,
@@ -51,16 +51,16 @@ pub struct Args {
 /// Lets a run or session go on.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     require_human::require(env, "resume")?;
-    let held = if args.lever.named().is_none() { everything::halted(env)? } else { Vec::new() };
-    match args.lever.named() {
+    let held = if args.bulk.named().is_none() { everything::halted(env)? } else { Vec::new() };
+    match args.bulk.named() {
         Some(named) => {
             session_edit::edit_session(env, named, Fits::Halted, |edit| resume(edit, (&args.grant, args.no_grant)))
         }
         // What a limit has ended is no pause: the last of them alone is meant.
         None if held.is_empty() => resume_last(env, args),
         None => {
-            let lever = Lever { verb: "resume", takes: "held (paused, or stopped by a person)", apart: NOT_TAKEN };
-            everything::take_confirmed(env, lever, (held, args.lever.yes()), |target| {
+            let bulk = BulkCommand { verb: "resume", takes: "held (paused, or stopped by a person)", apart: NOT_TAKEN };
+            everything::take_confirmed(env, bulk, (held, args.bulk.yes()), |target| {
                 session_edit::edit(env, target, |edit| resume(edit, (&args.grant, args.no_grant)))
             })
         }
@@ -82,7 +82,7 @@ const NOT_TAKEN: &str = "; what a limit has stopped stays stopped until it is na
 fn resume_last(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
     let found = target::find(env, &store, &TargetArgs::default(), Fits::Halted)?;
-    if !env.is_attended() || args.lever.yes() {
+    if !env.is_attended() || args.bulk.yes() {
         waits_at_hand(env, &store, &found.target)?;
     } else {
         let because = found.because.iter().map(|because| format!("nothing is paused; {}\n", plain(because)));
@@ -129,7 +129,7 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
     edit.target = clear_order::holder(edit.state, &edit.target);
     let name = edit.name(&edit.target);
     let status = edit.status(&edit.target);
-    let finding = match clear_order::lift(edit.state, &edit.target) {
+    let finding = match clear_order::clear(edit.state, &edit.target) {
         Some(order) => order.finding,
         None => holds_prompts_back(edit).ok_or_else(|| nothing_holds(edit, &name, status))?,
     };
@@ -139,7 +139,7 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
     let mut said = vec![format!("{name}: {} -> resumed", status.deed())];
     said.extend(grant::apply(edit, granted)?);
     // Whoever lifts what a person has ordered says nothing about a limit: perhaps No to one, before.
-    let raises = !keeps_limits && finding.facts().is_some();
+    let raises = !keeps_limits && finding.limit().is_some();
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
         said.push(if raises { raised(edit, &used_up) } else { warned(edit, &used_up) });
     }
@@ -187,7 +187,7 @@ fn held_below(edit: &SessionEdit) -> String {
 /// Says that a limit will stop the work again.
 fn warned(edit: &SessionEdit, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
-    let Some(limit) = finding.facts() else { return String::new() };
+    let Some(limit) = finding.limit() else { return String::new() };
     let more = suggestion::more(limit, used_up.more);
     let id = short(edit.target.id());
     let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
@@ -197,7 +197,7 @@ fn warned(edit: &SessionEdit, used_up: &UsedUp) -> String {
 /// Raises a limit that is used up, and says so.
 fn raised(edit: &mut SessionEdit, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
-    let Some(limit) = finding.facts() else { return String::new() };
+    let Some(limit) = finding.limit() else { return String::new() };
     let target = edit.target.clone();
     let rule = clear_order::rules(edit.state, &target).and_then(|rules| rules.source(&finding.source));
     if rule.is_some_and(|rule| rule.locked) {

@@ -246,7 +246,7 @@ fn order(order: &Order) -> String {
 fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let runs = store.runs_of(&session.id)?;
     let main = runs.iter().rfind(|run| run.agent_type == MAIN);
-    let run = match (main.filter(|run| is_ended(run.status)), &session.kept_back) {
+    let run = match (main.filter(|run| is_ended(run.status)), &session.prompt_block) {
         // What was kept back opened a run that has done nothing.
         (run, Some(why)) if run.is_none_or(|run| run.order.is_none()) => {
             let id = messages::short(&session.id).to_owned();

@@ -1,4 +1,4 @@
-//! `fusebox status --watch`: reads the state where it has changed, draws it, and pulls the levers of the keys.
+//! `fusebox status --watch`: reads the state where it has changed, draws it, and pulls the commands of the keys.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::report::status;
 use crate::screen::draw::draw;
 use crate::screen::item::ItemId;
 use crate::screen::source::ViewSource;
-use crate::screen::update::{Action, Lever, ScreenState, Stage};
+use crate::screen::update::{Action, ScreenState, SessionCommand, Stage};
 use crate::screen::view::View;
 use crate::ui::pace::{Age, Due, due};
 use crate::ui::style::{Colour, Terminal};
@@ -48,15 +48,15 @@ pub fn run(env: &Environment) -> Result<ExitCode> {
             Some(Input::Key(key)) => match state.update(&shown.view, key) {
                 Action::Quit => return Ok(ExitCode::SUCCESS),
                 Action::Suspend => screen.suspend().map_err(cannot)?,
-                Action::Give(lever) => {
-                    give(env, &lever, &mut state);
+                Action::Give(command) => {
+                    give(env, &command, &mut state);
                     is_given = true;
                 }
                 Action::Draw => {}
             },
             None => is_due = false,
         }
-        // What a lever has changed is seen at once.
+        // What a command has changed is seen at once.
         let due = match shown.due(env) {
             Due::State | Due::Clocks | Due::Nothing if std::mem::take(&mut is_given) => Due::State,
             due => due,
@@ -138,18 +138,18 @@ fn view_of(known: &LiveState, env: &Environment, page: &Terminal) -> View {
     View::of(&ViewSource { rows, budgets, calls, report: &report, pruned, now, page })
 }
 
-/// Pulls a lever as its command does, and keeps what that says.
-fn give(env: &Environment, lever: &Lever, state: &mut ScreenState) {
+/// Runs a command as its command does, and keeps what that says.
+fn give(env: &Environment, command: &SessionCommand, state: &mut ScreenState) {
     let target = |id: &ItemId| match id.run.clone() {
         Some(run) => Target::Run { session: id.session.clone(), run },
         None => Target::Session(id.session.clone()),
     };
-    let said = match lever {
-        Lever::Pause(id) => pause_stop::pause_one(env, &target(id)),
-        Lever::Stop(id) => pause_stop::stop_one(env, &target(id)),
-        Lever::Resume(id) => resume::resume_one(env, &target(id)),
-        Lever::Grant(id, more) => grant::grant_one(env, &target(id), more),
-        Lever::Explain(id) => {
+    let said = match command {
+        SessionCommand::Pause(id) => pause_stop::pause_one(env, &target(id)),
+        SessionCommand::Stop(id) => pause_stop::stop_one(env, &target(id)),
+        SessionCommand::Resume(id) => resume::resume_one(env, &target(id)),
+        SessionCommand::Grant(id, more) => grant::grant_one(env, &target(id), more),
+        SessionCommand::Explain(id) => {
             // A column is left free at each side.
             let page = query::page(env);
             let page = Terminal { colour: Colour::Off, width: page.width.saturating_sub(2), ..page };
@@ -166,5 +166,5 @@ fn give(env: &Environment, lever: &Lever, state: &mut ScreenState) {
             plain(&format!("{error}{}", hint.unwrap_or_default()))
         }
     };
-    state.say(words, Some(lever.about().clone()));
+    state.say(words, Some(command.about().clone()));
 }

@@ -253,7 +253,7 @@ fn tried(
             let Some(run) = session.runs.iter().find(|it| it.id == run) else { continue };
             // A limit of the session, or of some models alone, is another one.
             if let Some(limit) =
-                finding.facts().filter(|limit| finding.scope == Scope::Run && finding.source.to_string() == limit.key)
+                finding.limit().filter(|limit| finding.scope == Scope::Run && finding.source.to_string() == limit.key)
             {
                 let tripped = trips.entry((evidence::type_of(run), limit.key)).or_default();
                 tripped.insert((&session.session.id, &run.id));

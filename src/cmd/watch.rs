@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::alerts::alert::Alert;
-use crate::alerts::rule_input::Facts;
+use crate::alerts::rule_input::RuleInput;
 use crate::alerts::rules;
 use crate::calendar::Zone;
 use crate::cmd::live_state::{Depth, LiveState};
@@ -189,7 +189,7 @@ impl<'a> Watch<'a> {
         self.syncs.begin_if_due(self.env, &self.live)?;
         let signs = signs::of(&self.live);
         let now = self.env.now();
-        let facts = Facts {
+        let facts = RuleInput {
             rows: &self.live.rows,
             calls: &self.live.calls,
             signs: &signs,

@@ -108,7 +108,7 @@ pub fn state(installation: &Installation<'_>) -> Diagnosis {
 
 /// Returns what is wrong with the facts of the state; `None` where each is as Fusebox has written it.
 fn facts(store: &Store) -> Result<Option<Diagnosis>> {
-    let altered = store.altered_facts()?;
+    let altered = store.altered_metadata()?;
     let names: Vec<String> = altered.iter().filter_map(|name| altered_metadata::describe(name)).take(5).collect();
     if !names.is_empty() {
         let words = format!(
@@ -120,7 +120,7 @@ fn facts(store: &Store) -> Result<Option<Diagnosis>> {
         let hint = format!("`fusebox prune` removes it{}", again.unwrap_or_default());
         return Ok(Some(Diagnosis::warn(words, hint)));
     }
-    let deleted = store.fact_faults()?.lacks_some.then(|| {
+    let deleted = store.metadata_faults()?.lacks_some.then(|| {
         Diagnosis::warn(
             "another program has deleted facts from the state",
             "look at `fusebox config show` and the settings yourself: the next session may not tell what has changed",

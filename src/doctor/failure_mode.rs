@@ -9,14 +9,14 @@ use crate::wire::events::EVENTS;
 
 /// Says which way the registered handlers fail.
 pub fn failing(installation: &Installation<'_>) -> Diagnosis {
-    let fates = fates(installation);
-    if fates.is_empty() {
+    let modes = modes(installation);
+    if modes.is_empty() {
         return Diagnosis::warn("nothing is registered that could fail", registers(installation));
     }
     let words = format!(
         "where the program is missing, crashes or is late, {}; where its state is broken, {}; after a bug of its own, {}",
-        sides(fates.iter().any(|fate| fate.crash == Fails::Closed), ""),
-        sides(fates.iter().any(|fate| fate.state == Fails::Closed), ""),
+        sides(modes.iter().any(|mode| mode.crash == Fails::Closed), ""),
+        sides(modes.iter().any(|mode| mode.state == Fails::Closed), ""),
         sides(environment_checks::denies_on_error(installation), ", `on_error`"),
     );
     let is_asked = installation.registered_handlers().any(|found| found.handler.fails_closed());
@@ -27,7 +27,7 @@ pub fn failing(installation: &Installation<'_>) -> Diagnosis {
         ),
         None => Diagnosis::ok(words),
     };
-    Diagnosis { handlers: fates, ..diagnosis }
+    Diagnosis { handlers: modes, ..diagnosis }
 }
 
 /// Says what becomes of calls and prompts: `--json` has it for each event.
@@ -39,7 +39,7 @@ fn sides(is_closed: bool, by: &str) -> String {
     }
 }
 
-fn fates(installation: &Installation<'_>) -> Vec<FailureMode> {
+fn modes(installation: &Installation<'_>) -> Vec<FailureMode> {
     let is_heeded = installation.client_lacks(Feature::OnFailure).is_none();
     let of_row = |(file, found): (&str, &hooks::FoundHandler)| {
         let row = EVENTS.iter().find(|row| row.name == found.event)?;
@@ -49,12 +49,12 @@ fn fates(installation: &Installation<'_>) -> Vec<FailureMode> {
         let state = closed(crate::hook::failure::is_refused(row.event));
         Some(FailureMode { event: row.name, file: file.to_owned(), missing, crash: broken, timeout: broken, state })
     };
-    let mut fates: Vec<FailureMode> = Vec::new();
+    let mut modes: Vec<FailureMode> = Vec::new();
     for file in installation.files() {
         let found = hooks::find(&file.text);
         let name = installation.short(&file.place.settings);
-        fates.extend(found.iter().filter(|found| found.handler.is_ours()).filter_map(|found| of_row((&name, found))));
+        modes.extend(found.iter().filter(|found| found.handler.is_ours()).filter_map(|found| of_row((&name, found))));
     }
-    fates.sort_by_key(|fate| EVENTS.iter().position(|row| row.name == fate.event));
-    fates
+    modes.sort_by_key(|mode| EVENTS.iter().position(|row| row.name == mode.event));
+    modes
 }

@@ -41,7 +41,7 @@ impl LimitsOff {
 
     /// Whether an order or a finding stays in force: it is a person's, or of a rule that stays.
     pub fn keeps_finding(&self, finding: &Finding) -> bool {
-        finding.facts().is_none() || self.keeps_of(finding.layer, &finding.source.name())
+        finding.limit().is_none() || self.keeps_of(finding.layer, &finding.source.name())
     }
 
     fn keeps_of(&self, layer: Layer, name: &str) -> bool {

@@ -162,12 +162,12 @@ pub struct Session {
     /// An order to end the whole session.
     #[serde(default, skip_serializing_if = "is_default")]
     pub order: Option<Order>,
-    /// Why the last prompt was kept back, where it was.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub kept_back: Option<Finding>,
-    /// What would have kept it back besides.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub kept_back_too: Vec<Finding>,
+    /// The limit that blocked the last prompt; `None` where that was let through.
+    #[serde(rename = "kept_back", default, skip_serializing_if = "is_default")]
+    pub prompt_block: Option<Finding>,
+    /// The other limits that would have blocked it.
+    #[serde(rename = "kept_back_too", default, skip_serializing_if = "is_default")]
+    pub more_prompt_blocks: Vec<Finding>,
     /// The main run at work or last at work.
     #[serde(default, skip_serializing_if = "is_default")]
     pub main: Option<String>,

@@ -69,7 +69,7 @@ pub struct Finding {
     pub under_way: u64,
     /// How much of what is used was given and is not on disk yet, by its estimate, in the base unit.
     #[serde(skip)]
-    pub unwritten: u64,
+    pub missing_usage: u64,
     /// How long it takes until it passes, in milliseconds; 0 where it does not, or at a moment that `frees` says.
     #[serde(skip)]
     pub frees_in_ms: u64,
@@ -100,7 +100,7 @@ impl Finding {
             billing: Billing::default(),
             declined: false,
             under_way: 0,
-            unwritten: 0,
+            missing_usage: 0,
             frees_in_ms: 0,
             wait_ms: 0,
         }
@@ -126,7 +126,7 @@ impl Finding {
 
     /// Whether a command has ordered it, and no rule.
     pub fn is_ordered(&self) -> bool {
-        self.layer == Layer::Grant && self.facts().is_none()
+        self.layer == Layer::Grant && self.limit().is_none()
     }
 
     /// Names who has ordered it.
@@ -134,14 +134,14 @@ impl Finding {
         if self.subject.is_empty() { "a person" } else { &self.subject }
     }
 
-    /// Returns the limit's facts; nothing for a person's order.
-    pub fn facts(&self) -> Option<&'static Limit> {
+    /// Returns the limit that it is of; `None` for a person's order.
+    pub fn limit(&self) -> Option<&'static Limit> {
         self.source.limit()
     }
 
     /// Returns what people call the thing counted: dollars that nobody is billed are list prices.
     pub fn label(&self) -> Cow<'static, str> {
-        self.facts().map_or(Cow::Borrowed(""), |limit| limit.label_of(self.billing))
+        self.limit().map_or(Cow::Borrowed(""), |limit| limit.label_of(self.billing))
     }
 
     /// Whether the cap is reached (an early warning is not).
@@ -157,22 +157,22 @@ impl Finding {
     /// Whether its trip ends a whole session: what refuses single calls or passes by itself ends the run that meets it.
     pub fn ends_session(&self) -> bool {
         let wide = matches!(self.scope, Scope::Session | Scope::Outer) && !self.passes();
-        wide && !self.declined && self.facts().is_none_or(|limit| limit.ends == Ends::Run)
+        wide && !self.declined && self.limit().is_none_or(|limit| limit.ends == Ends::Run)
     }
 
     /// Whether its trip ends the run that meets it, and not the call alone.
     pub fn ends_run(&self) -> bool {
-        !self.is_window() && self.facts().is_some_and(|limit| limit.ends == Ends::Run)
+        !self.is_window() && self.limit().is_some_and(|limit| limit.ends == Ends::Run)
     }
 
     /// Whether it is about a window of time.
     pub fn is_window(&self) -> bool {
-        self.facts().is_some_and(|limit| limit.form == Form::Windows)
+        self.limit().is_some_and(|limit| limit.form == Form::Windows)
     }
 
     /// Whether its limit is on or off, and no amount.
     pub fn is_switch(&self) -> bool {
-        self.facts().is_some_and(|limit| limit.unit == Unit::Switch)
+        self.limit().is_some_and(|limit| limit.unit == Unit::Switch)
     }
 
     /// Returns how much of the cap is used, in per cent.
@@ -209,17 +209,17 @@ impl Finding {
 
     /// Whether model requests alone use it up.
     pub fn spent_by_requests(&self) -> bool {
-        self.facts().is_some_and(Limit::spent_by_requests)
+        self.limit().is_some_and(Limit::spent_by_requests)
     }
 
     /// Whether it is about repetition, which the agent is told of before the limit acts.
     pub fn is_announced_first(&self) -> bool {
-        self.facts().is_some_and(|limit| limit.announced_first)
+        self.limit().is_some_and(|limit| limit.announced_first)
     }
 
     /// Returns the machine-readable reason of a stop by it.
     pub fn stop_reason(&self) -> Cow<'_, str> {
-        self.facts().map_or_else(|| self.source.name(), |limit| Cow::Borrowed(limit.stop_reason))
+        self.limit().map_or_else(|| self.source.name(), |limit| Cow::Borrowed(limit.stop_reason))
     }
 }
 

@@ -55,7 +55,7 @@ pub fn apply_event(
     // What a shared budget that was counted anew has is what was found; what is estimated from here on it has not.
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     let renewed = renew_limits::renew(state, &id, limit_source);
-    for lifted in clear_orders::lift_outgrown_runs(state, &renewed) {
+    for lifted in clear_orders::clear_outgrown_run_orders(state, &renewed) {
         if let (EventKind::Prompt { .. }, Some(run)) = (&event.kind, state.run_mut(&lifted)) {
             // This prompt has found its run already.
             run.resumed = false;
@@ -86,7 +86,7 @@ pub fn apply_event(
         true => verdict = woken_agents::judge(state, &id, event).unwrap_or(verdict),
         false => end_client::judge(state, &id, event),
     }
-    note_kept_back(state, event, &verdict);
+    note_prompt_blocks(state, event, &verdict);
     (id, verdict)
 }
 
@@ -107,10 +107,10 @@ fn charge_all(state: &mut SessionState, charges: &[&(String, NewCharge)], event:
 }
 
 /// Takes note of why a prompt is kept back, where it is.
-fn note_kept_back(state: &mut SessionState, event: &Event, verdict: &Verdict) {
+fn note_prompt_blocks(state: &mut SessionState, event: &Event, verdict: &Verdict) {
     if matches!(event.kind, EventKind::Prompt { .. }) {
-        state.session.kept_back = verdict.deciding().filter(|_| verdict.decision >= Decision::Deny).cloned();
-        state.session.kept_back_too = verdict.blocks_too().cloned().collect();
+        state.session.prompt_block = verdict.deciding().filter(|_| verdict.decision >= Decision::Deny).cloned();
+        state.session.more_prompt_blocks = verdict.blocks_too().cloned().collect();
     }
 }
 
@@ -166,7 +166,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
 fn name_subject(finding: &mut Finding, run: &Run) {
     if finding.is_announced_first() {
         finding.subject = run.repetition.repeats(0).map(|what| repeated::says(what, &run.repeated)).unwrap_or_default();
-    } else if finding.facts().is_some_and(|limit| limit.names_last_refusal) && !run.refusals.last.is_empty() {
+    } else if finding.limit().is_some_and(|limit| limit.names_last_refusal) && !run.refusals.last.is_empty() {
         finding.subject = format!("the last for {}", run.refusals.last);
     }
 }

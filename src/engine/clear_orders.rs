@@ -1,4 +1,4 @@
-//! Lifting orders, so that work can go on: because a person says so, or because the limit that gave one has been raised.
+//! Clears orders, so that work can go on: by a person's command, or where the limit behind an order has been raised.
 
 use crate::domain::action::Action;
 use crate::domain::limit_set::{LimitRule, LimitSet};
@@ -9,44 +9,45 @@ use crate::domain::verdict::Finding;
 use crate::engine::agents::let_go_on;
 use crate::engine::session_state::SessionState;
 
-/// Lifts the order of the state's session, and of every run that has taken it over; returns it.
-pub fn lift_session(state: &mut SessionState) -> Option<Order> {
-    let lifted = release(&mut state.session);
+/// Clears the order of the state's session and of every run that has adopted it; returns it.
+pub fn clear_session_order(state: &mut SessionState) -> Option<Order> {
+    let cleared = release(&mut state.session);
     let taken = |run: &&Run| run.order.as_ref().is_some_and(|order| order.finding.scope == Scope::Session);
     let runs: Vec<(String, Option<Order>)> =
         state.runs().filter(taken).map(|run| (run.id.clone(), run.order.clone())).collect();
-    let order = lifted.or_else(|| runs.first().and_then(|(_, order)| order.clone()));
+    let order = cleared.or_else(|| runs.first().and_then(|(_, order)| order.clone()));
     for (id, _) in runs {
         go_on(state, &id, MainRun::GoesOn);
     }
     order
 }
 
-/// Takes the order off a session alone; returns it.
+/// Clears the order of a session alone; returns it.
 fn release(session: &mut Session) -> Option<Order> {
     if matches!(session.status, Status::Paused | Status::Failed | Status::Stopped) {
         session.status = if session.is_over { Status::Completed } else { Status::Running };
     }
     let order = session.order.take();
-    order.iter().for_each(|order| forget_kept_back(session, &order.finding));
+    order.iter().for_each(|order| forget_prompt_blocks(session, &order.finding));
     order
 }
 
-/// Forgets that a prompt was kept back by what is lifted now: the next one is judged anew.
-fn forget_kept_back(session: &mut Session, lifted: &Finding) {
-    let is_other = |kept_back: &Finding| kept_back.source != lifted.source || kept_back.scope != lifted.scope;
-    session.kept_back.take_if(|kept_back| !is_other(kept_back));
-    session.kept_back_too.retain(is_other);
+/// Forgets the prompt blocks of a finding whose order is cleared: the next prompt is judged anew.
+fn forget_prompt_blocks(session: &mut Session, cleared: &Finding) {
+    let is_other =
+        |prompt_block: &Finding| prompt_block.source != cleared.source || prompt_block.scope != cleared.scope;
+    session.prompt_block.take_if(|prompt_block| !is_other(prompt_block));
+    session.more_prompt_blocks.retain(is_other);
 }
 
-/// Lifts the order of a run, and of those below it that were stopped with it; returns it.
-pub fn lift_run(state: &mut SessionState, id: &str) -> Option<Order> {
+/// Clears the order of a run and of the runs below it that were stopped with it; returns it.
+pub fn clear_run_order(state: &mut SessionState, id: &str) -> Option<Order> {
     let is_main = state.run(id).filter(|run| run.order.is_some())?.is_main();
     let current = state.session.main.as_deref().and_then(|main| state.run(main));
     if is_main && current.is_none_or(|run| run.id == id || run.status != Status::Running) {
         state.session.main = Some(id.to_owned());
     }
-    lift(state, id, MainRun::GoesOn)
+    clear(state, id, MainRun::GoesOn)
 }
 
 /// What becomes of a main run whose loop has ended.
@@ -58,14 +59,14 @@ enum MainRun {
     IsOver,
 }
 
-fn lift(state: &mut SessionState, id: &str, main_run: MainRun) -> Option<Order> {
+fn clear(state: &mut SessionState, id: &str, main_run: MainRun) -> Option<Order> {
     let order = state.run(id)?.order.clone()?;
     let by = state.run(id)?.stopped_by().to_owned();
     let same = |run: &&Run| run.order.is_some() && run.stopped_by() == by;
     let below: Vec<String> =
         state.runs().filter(same).filter(|run| state.is_below(run, id)).map(|run| run.id.clone()).collect();
     if state.run(id).is_some_and(Run::is_main) {
-        forget_kept_back(&mut state.session, &order.finding);
+        forget_prompt_blocks(&mut state.session, &order.finding);
     }
     for id in below.iter().map(String::as_str).chain([id]) {
         go_on(state, id, main_run);
@@ -73,7 +74,7 @@ fn lift(state: &mut SessionState, id: &str, main_run: MainRun) -> Option<Order> 
     Some(order)
 }
 
-/// Takes the order off a run. One whose loop has not been ended yet is still at work; the current main run goes on with
+/// Clears the order of one run. One whose loop has not been ended yet is still at work; the current main run goes on with
 /// the next prompt; subagents with the next message to them. A main run that a later one has followed stays what it was.
 fn go_on(state: &mut SessionState, id: &str, main_run: MainRun) {
     let current = state.session.main.as_deref() == Some(id) && main_run == MainRun::GoesOn;
@@ -100,27 +101,29 @@ fn go_on(state: &mut SessionState, id: &str, main_run: MainRun) {
     let_go_on::note(state, id);
 }
 
-/// Lifts the order of a session whose limit has been raised since; returns it. Its runs follow at their next events.
-pub fn lift_outgrown_session(session: &mut Session) -> Option<Order> {
+/// Clears the order of a session whose limit has been raised since; returns it. Its runs follow at their next events.
+pub fn clear_outgrown_session_order(session: &mut Session) -> Option<Order> {
     session.order.as_ref().filter(|order| is_outgrown(&order.finding, &session.limits))?;
     release(session)
 }
 
-/// Lifts the orders of loaded runs that stand for nothing any more: the order of a session that they had taken over is lifted,
-/// a budget was raised, or they are `renewed` and their new rules would not give it. Returns those runs.
-pub fn lift_outgrown_runs(state: &mut SessionState, renewed: &[String]) -> Vec<String> {
+/// Clears the orders of loaded runs whose cause is gone; returns those runs.
+///
+/// A cause is gone where the session's order that the run adopted is cleared, where a budget was raised, or where the run is
+/// `renewed` and its new rules would not give the order.
+pub fn clear_outgrown_run_orders(state: &mut SessionState, renewed: &[String]) -> Vec<String> {
     let is_meant = |run: &&Run| is_void(state, run, renewed.contains(&run.id));
     let void: Vec<String> = state.runs().filter(is_meant).map(|run| run.id.clone()).collect();
     for id in &void {
         // Of a main run that its own limit has ended it was said that the next prompt starts afresh.
         let has_ended = |order: &Order| order.finding.scope == Scope::Run && order.finding.action != Action::Pause;
         let is_over = state.run(id).and_then(|run| run.order.as_ref()).is_some_and(has_ended);
-        lift(state, id, if is_over { MainRun::IsOver } else { MainRun::GoesOn });
+        clear(state, id, if is_over { MainRun::IsOver } else { MainRun::GoesOn });
     }
     void
 }
 
-/// Whether the order of a run stands for nothing any more.
+/// Whether the cause of a run's order is gone.
 fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
     let Some(order) = &run.order else { return false };
     let finding = &order.finding;
@@ -144,7 +147,7 @@ fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
 pub fn is_outgrown(finding: &Finding, rules: &LimitSet) -> bool {
     let rule = rules.source(&finding.source);
     let ends = |rule: &LimitRule| rule.action != Action::Warn && rule.cap <= finding.cap;
-    finding.facts().is_some() && !finding.is_window() && !rule.is_some_and(ends)
+    finding.limit().is_some() && !finding.is_window() && !rule.is_some_and(ends)
 }
 
 /// Whether rules have a higher cap than an order was given for.

@@ -143,7 +143,7 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
         state.session.notify_user(&to_people::yes_too_soon(limit));
         return;
     }
-    let has_cap = ask.finding.facts().filter(|limit| limit.unit != Unit::Switch && !ask.finding.is_window());
+    let has_cap = ask.finding.limit().filter(|limit| limit.unit != Unit::Switch && !ask.finding.is_window());
     let next = NextStep::Explain { id: ask.run.get(..8).unwrap_or(&ask.run).to_owned() };
     state.session.notify_user(&match has_cap {
         Some(facts) => {

@@ -36,7 +36,7 @@ pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
     };
     let grace = state.session.limits.grace_turns;
     let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return false };
-    let fits = match order.finding.facts().map(|limit| &limit.meter) {
+    let fits = match order.finding.limit().map(|limit| &limit.meter) {
         Some(Meter::Spend { used, part }) => {
             let next = part(&of_session.reserved).saturating_add(part(&of_session.next));
             order.finding.scope == Scope::Session && used(&of_session).saturating_add(next) <= order.finding.cap
@@ -101,9 +101,9 @@ pub fn enforce(state: &mut SessionState, id: &str, event: &Event, verdict: &Verd
 
 /// Ends a run whose prompt is not sent: nothing comes of it. One that the prompt would have begun was ended by the limit.
 pub fn keep_back(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
-    let kept_back = matches!(event.kind, EventKind::Prompt { .. }) && verdict.decision >= Decision::Deny;
+    let is_blocked = matches!(event.kind, EventKind::Prompt { .. }) && verdict.decision >= Decision::Deny;
     let began = state.was_opened(id);
-    let Some(run) = state.run_mut(id).filter(|_| kept_back) else { return };
+    let Some(run) = state.run_mut(id).filter(|_| is_blocked) else { return };
     match verdict.deciding().filter(|_| began) {
         Some(finding) => {
             lifecycle::end(run, Status::Failed);
@@ -200,7 +200,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
         warned.push(key);
         log_records::write(state, id, RecordKind::AgentWarning, finding);
         if let Some(run) = state.run_mut(id).filter(|_| finding.is_announced_first() && !finding.is_trip()) {
-            run.repetition.mark_told();
+            run.repetition.mark_notified();
         }
     }
 }

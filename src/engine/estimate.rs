@@ -20,7 +20,7 @@ pub fn first(state: &SessionState) -> Spend {
 ///
 /// An agent can add cheap rows to its transcript, or begin one with them. So it is no less than what the run or its session was
 /// ever charged for a response on average.
-pub fn unwritten(state: &SessionState, run: &Run) -> Spend {
+pub fn missing_usage(state: &SessionState, run: &Run) -> Spend {
     let own = if run.recent.is_empty() { first(state) } else { next(run, &LimitSet::default()) };
     own.max(run.counters.typical).max(state.session.counters.typical)
 }
@@ -53,7 +53,7 @@ pub fn model_of<'a>(state: &'a SessionState, run: &'a Run) -> &'a str {
 
 /// Returns the model that a response is taken for which is not on disk: the one that the run has spent most on. The last row
 /// may be one that the agent has added.
-pub fn unwritten_model<'a>(state: &'a SessionState, run: &'a Run) -> &'a str {
+pub fn model_of_missing_usage<'a>(state: &'a SessionState, run: &'a Run) -> &'a str {
     let dearest = run.by_model.iter().filter(|(name, _)| *name != OTHER_MODELS).max_by_key(|(_, spend)| spend.cost);
     match dearest {
         Some((model, spend)) if spend.cost > Amount::ZERO => model,

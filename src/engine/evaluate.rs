@@ -109,15 +109,15 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     let rule = used.limits.limits.iter().find(|rule| rule.is_source(&trip.source) && trip.spent_by_requests());
     let Some(rule) = rule else { return trip.clone() };
     let meters = used.meters_of(rule);
-    let unwritten = unwritten(rule, meters);
-    let (spent, ahead) = (rule.limit.used(meters).saturating_add(unwritten), ahead(rule, used.limits, meters));
+    let missing_usage = missing_usage(rule, meters);
+    let (spent, ahead) = (rule.limit.used(meters).saturating_add(missing_usage), ahead(rule, used.limits, meters));
     if spent.saturating_add(ahead) <= rule.cap {
         return trip.clone();
     }
     let lacks = spent.saturating_add(ahead).saturating_sub(rule.cap);
     let increase = trip.increase.max(rule.sufficient_increase(lacks));
     let requests_ahead = requests_ahead(used.limits, meters, Stage::Request);
-    Finding { used: trip.used.max(spent), unwritten, ahead, requests_ahead, increase, ..trip.clone() }
+    Finding { used: trip.used.max(spent), missing_usage, ahead, requests_ahead, increase, ..trip.clone() }
 }
 
 /// Returns a trip with what is used of its limit by now.
@@ -129,9 +129,9 @@ pub fn as_used(trip: &Finding, scopes: &[ScopeUsage]) -> Finding {
 }
 
 /// Returns what responses that are given and not on disk yet are taken for.
-fn unwritten(rule: &LimitRule, meters: &Meters) -> u64 {
+fn missing_usage(rule: &LimitRule, meters: &Meters) -> u64 {
     match &rule.limit.meter {
-        Meter::Spend { part, .. } => part(&meters.unwritten),
+        Meter::Spend { part, .. } => part(&meters.missing_usage),
         Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
@@ -209,7 +209,7 @@ pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
     let scope = usage.scopes.iter().find(|used| used.is_of(finding));
     let rule = scope.and_then(|used| used.limits.limits.iter().find(|rule| rule.is_source(&finding.source)));
-    let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
+    let fits = match (finding.limit().map(|limit| &limit.meter), scope, rule) {
         (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {
             let meters = used.meters_of(rule);
             let next = part(&meters.reserved).saturating_add(part(&meters.next));

@@ -40,7 +40,7 @@ pub fn evaluate_limits(usage: &Usage, event: &Event) -> Verdict {
 
 /// Returns a finding's place in the registry.
 pub fn place(finding: &Finding) -> usize {
-    REGISTRY.iter().position(|limit| Some(*limit) == finding.facts()).unwrap_or(0)
+    REGISTRY.iter().position(|limit| Some(*limit) == finding.limit()).unwrap_or(0)
 }
 
 /// Returns what the rules of each scope that is judged are looked at with.
@@ -119,7 +119,7 @@ fn is_call(stage: Stage) -> bool {
 
 /// Whether a trip refuses its call alone. An agent that nobody was asked for is ended, but not by what passes by itself.
 pub fn ends_call(finding: &Finding, stage: Stage) -> bool {
-    (stage != Stage::Arrival || finding.is_window()) && finding.facts().is_some_and(|limit| limit.ends == Ends::Call)
+    (stage != Stage::Arrival || finding.is_window()) && finding.limit().is_some_and(|limit| limit.ends == Ends::Call)
 }
 
 /// What a finding's limit does here: nobody can be asked where nobody is there, has said No, or may raise it, nor by an agent

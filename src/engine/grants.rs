@@ -11,7 +11,7 @@ use crate::engine::session_state::SessionState;
 /// Raises a cap for a run or its session, and forgets what was said about the old one.
 pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
     let limit = finding.source.to_string();
-    let is_switch = finding.facts().is_some_and(|limit| limit.unit == Unit::Switch);
+    let is_switch = finding.limit().is_some_and(|limit| limit.unit == Unit::Switch);
     if let Some(run) = state.run_mut(id).filter(|_| finding.scope == Scope::Run) {
         run.declined.retain(|key| *key != limit);
         run.pending_trips.retain(|trip| !trip.declined || trip.source != finding.source);

@@ -16,9 +16,9 @@ pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Fin
 
 fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) -> Record {
     let run = state.run(id).cloned().unwrap_or_default();
-    let number = |value| finding.facts().map(|limit| limit.configured(value));
+    let number = |value| finding.limit().map(|limit| limit.configured(value));
     let refused =
-        u64::from(kind == RecordKind::AgentFailed && finding.facts().is_some_and(|limit| limit.counts_attempt));
+        u64::from(kind == RecordKind::AgentFailed && finding.limit().is_some_and(|limit| limit.counts_attempt));
     let paused = kind == RecordKind::AgentPaused;
     Record {
         error: sentence(kind, finding),

@@ -164,7 +164,7 @@ impl<'a> Actor<'a> {
             wall_ms: self.occasion.at.wall_since(run.started),
             reserved: under_way + self.ahead(next, &run.limits),
             under_way,
-            unwritten: next * self.unwritten(),
+            missing_usage: next * self.missing_usage(),
             unlogged: self.unlogged(of).0,
             hooks_ahead: self.unlogged(of).1,
             ..self.same
@@ -186,7 +186,7 @@ impl<'a> Actor<'a> {
             wall_ms: self.occasion.at.wall_since(session.started),
             reserved: under_way + self.ahead(next, &session.limits),
             under_way,
-            unwritten: self.next(&session.limits, of) * self.unwritten(),
+            missing_usage: self.next(&session.limits, of) * self.missing_usage(),
             subagents_at_work: at_work,
             subagents: session.subagents.saturating_sub(earlier.subagents) + starts,
             unlogged: self.unlogged(of).0,
@@ -212,7 +212,7 @@ impl<'a> Actor<'a> {
             next,
             reserved: under_way + self.ahead(next, &budget.limits) + least(budget),
             under_way,
-            unwritten: self.next(&budget.limits, of) * self.unwritten(),
+            missing_usage: self.next(&budget.limits, of) * self.missing_usage(),
             ..self.same
         }
     }
@@ -282,7 +282,7 @@ impl<'a> Actor<'a> {
 
     /// Counts the responses that are given and not on disk where a call comes, the call's own among them. What is late already is
     /// counted as under way.
-    fn unwritten(self) -> u64 {
+    fn missing_usage(self) -> u64 {
         match self.occasion.step {
             Step::Call(_) if self.same.late == 0 => u64::try_from(self.run.unpaid + 1).unwrap_or(0),
             _ => 0,

@@ -52,7 +52,7 @@ pub fn end(state: &mut SessionState) {
 /// Writes down, once a session, that the client sent an event that this version does not know.
 pub fn note_unknown(state: &mut SessionState, name: &str) {
     let key = format!("event:{name}");
-    if state.session.says_first(&key) {
+    if state.session.mark_notified(&key) {
         state.log_records.push(Record {
             error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
             event: Some(RecordKind::Notice),

@@ -1,4 +1,4 @@
-//! What the person of a session is told at its next event, where the event at hand is not taken.
+//! Notifies the person of a session at its next event, where the event at hand is refused.
 
 use std::path::Path;
 
@@ -6,13 +6,12 @@ use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::{Store, log_file};
 
-/// Has the person of a session told something once, under a key of its own; it is written down, too. Nothing where the state does not
-/// know the session.
+/// Adds a notice to a session and to its log, once under a key of its own. Does nothing where the state does not know the session.
 pub fn once(env: &Environment, folder: &Path, id: &str, (key, what): (&str, &str)) -> Result<()> {
     let store = Store::open_for_hook(folder, id)?;
     store.begin()?;
     if let Some(mut session) = store.session(id)?.filter(|session| !session.is_altered)
-        && session.says_first(key)
+        && session.mark_notified(key)
     {
         session.notify_user(what);
         store.save_session(&session)?;

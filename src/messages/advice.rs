@@ -28,7 +28,7 @@ pub fn resume(id: &str) -> NextStep {
 
 /// Returns the step that gives so much more of a finding's limit that work goes on; of a locked one, whoever may.
 pub fn grant(finding: &Finding, id: &str) -> NextStep {
-    let (Some(limit), 1..) = (finding.facts(), finding.increase) else { return NextStep::Administrator };
+    let (Some(limit), 1..) = (finding.limit(), finding.increase) else { return NextStep::Administrator };
     let whose = match finding.scope {
         Scope::Project | Scope::User | Scope::Team => finding.scope.as_str(),
         Scope::Run | Scope::Session | Scope::Outer => short(id),
@@ -53,7 +53,7 @@ pub enum Stopped {
 /// Returns what a person does next about work that a finding holds or has ended. `id` is what a command calls its holder.
 pub fn lifts(finding: &Finding, stopped: Stopped, id: &str) -> NextStep {
     let is_budget = matches!(finding.scope, Scope::Project | Scope::User) && !finding.is_window();
-    match (finding.facts(), finding.action) {
+    match (finding.limit(), finding.action) {
         _ if finding.declined && stopped != Stopped::MainRun => resume(id),
         // A resume alone would be paused again at once.
         (Some(_), _) if is_budget && finding.increase > 0 => grant(finding, id),

@@ -147,7 +147,7 @@ fn run(run: &Run) -> RunForm<'_> {
 
 fn entry(entry: &Entry) -> EntryForm<'_> {
     let finding = &entry.finding;
-    let quantity = |value| finding.facts().map(|limit| Quantity { limit, value });
+    let quantity = |value| finding.limit().map(|limit| Quantity { limit, value });
     EntryForm {
         at_ms: entry.at_ms,
         run_id: &entry.run,

@@ -1,4 +1,4 @@
-//! Stops in reports: those that a person has lifted stay until the run has gone on, and what was stopped is partial.
+//! Stops in reports. A stop that a person has cleared is shown until the run has gone on.
 
 use crate::domain::finding_source::FindingSource;
 use crate::domain::layer::Layer;
@@ -8,9 +8,9 @@ use crate::domain::spend::charge::RecordKind;
 use crate::engine::enforce;
 use crate::report::rows::Logged;
 
-/// A stop that was lifted.
+/// A stop whose order was cleared.
 #[derive(Clone, Debug)]
-pub struct LiftedStop {
+pub struct ClearedStop {
     /// What the run was.
     pub status: Status,
     /// Why it was stopped, for machines.
@@ -42,7 +42,7 @@ pub fn may_go_on(run: &Run, records: &[Logged]) -> bool {
 }
 
 /// Returns the last stop of a run that is at rest since that was lifted.
-pub fn stop(run: &Run, records: &[Logged]) -> Option<LiftedStop> {
+pub fn stop(run: &Run, records: &[Logged]) -> Option<ClearedStop> {
     if (run.status != Status::Completed && !run.resumed) || run.order.is_some() {
         return None;
     }
@@ -54,7 +54,7 @@ pub fn stop(run: &Run, records: &[Logged]) -> Option<LiftedStop> {
         };
         let record = &logged.record;
         let error = if record.limit.is_empty() { record.error.clone() } else { enforce::exceeded(&record.limit) };
-        Some(LiftedStop { status, stop_reason: record.stop_reason.clone(), error })
+        Some(ClearedStop { status, stop_reason: record.stop_reason.clone(), error })
     })
 }
 

@@ -165,7 +165,7 @@ fn enough(source: &TimelineSource, trip: &Trip) -> Option<u64> {
     let same = |finding: &&Finding| finding.source == *trip.limit && finding.scope == Scope::Session;
     let limits = reading::of_session(source.rows, source.now);
     let of_now = |finding: &Finding| suggestion::finding_of_now(finding, Scope::Session, &limits).sufficient_increase();
-    findings.chain(&source.rows.session.kept_back).filter(same).map(of_now).max()
+    findings.chain(&source.rows.session.prompt_block).filter(same).map(of_now).max()
 }
 
 fn more(trip: &Trip, limit: &Limit, cap: u64) -> String {

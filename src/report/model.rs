@@ -17,7 +17,7 @@ use crate::report::by_model::{self, ModelReport};
 use crate::report::cleared_stops;
 use crate::report::dialogs::{self, Dialog};
 use crate::report::off_report::OffReport;
-use crate::report::prompt_block::{self, KeptBack};
+use crate::report::prompt_block::{self, PromptBlock};
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{SessionRows, project};
 use crate::report::trip::{self, Trip};
@@ -104,7 +104,7 @@ pub struct SessionReport {
     pub order: Option<Order>,
     /// What keeps its prompts back although nothing has ended it.
     #[serde(skip)]
-    pub kept_back: Vec<KeptBack>,
+    pub prompt_blocks: Vec<PromptBlock>,
 }
 
 /// One run.
@@ -200,7 +200,7 @@ impl Report {
         let mut sessions: Vec<SessionReport> = rows.iter().map(|rows| SessionReport::of(rows, now)).collect();
         let shared = reading::budgets(rows, budgets, now);
         for session in &mut sessions {
-            session.kept_back.retain(|it| {
+            session.prompt_blocks.retain(|it| {
                 shared.iter().all(|budget| !prompt_block::is_raised(&it.finding, budget.scope, &budget.reading))
             });
             session.stands = session.standing().1;
@@ -244,7 +244,7 @@ impl SessionReport {
             requests: spent.requests,
             tokens: spent.tokens,
             remaining: reading::remaining(&limits),
-            kept_back: prompt_block::kept_back(rows, &limits, now),
+            prompt_blocks: prompt_block::prompt_blocks(rows, &limits, now),
             limits,
             runs,
             main: session.main.clone(),
@@ -259,7 +259,7 @@ impl SessionReport {
 
     /// Returns how many runs it has, but for prompts that were not sent.
     pub fn runs_begun(&self) -> usize {
-        self.runs.iter().filter(|run| !run.is_kept_back()).count()
+        self.runs.iter().filter(|run| !run.is_blocked_prompt()).count()
     }
 
     /// Returns every trip of its runs, the oldest first, each with its run.

@@ -1,4 +1,4 @@
-//! What keeps a session's prompts back although nothing has ended its work.
+//! Limits that block a session's prompts although no order has ended its work.
 
 use crate::domain::event::Moment;
 use crate::domain::scope::Scope;
@@ -9,29 +9,29 @@ use crate::report::reading::LimitReading;
 use crate::report::rows::SessionRows;
 use crate::wire::user_lines;
 
-/// What keeps a session's prompts back.
+/// A limit that blocks a session's prompts.
 #[derive(Clone, Debug)]
-pub struct KeptBack {
+pub struct PromptBlock {
     /// The limit as it stood at the last prompt.
     pub finding: Finding,
     /// What lets prompts through again.
     pub next: NextStep,
 }
 
-/// Returns what keeps a session's prompts back; what has ended its work is told by the order.
-pub fn kept_back(rows: &SessionRows, limits: &[LimitReading], now: Moment) -> Vec<KeptBack> {
+/// Returns the limits that block a session's prompts. It returns none where an order has ended the work: reports show the order.
+pub fn prompt_blocks(rows: &SessionRows, limits: &[LimitReading], now: Moment) -> Vec<PromptBlock> {
     let session = &rows.session;
     let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
     let Some(main) = main.filter(|run| run.order.is_none() && session.order.is_none()) else { return Vec::new() };
-    let kept_back = |it: &Finding| KeptBack { finding: it.clone(), next: user_lines::unblocks(session, main, it) };
-    still(session, limits, now).map(kept_back).collect()
+    let block = |it: &Finding| PromptBlock { finding: it.clone(), next: user_lines::unblocks(session, main, it) };
+    still(session, limits, now).map(block).collect()
 }
 
-/// Returns what has kept the last prompt back and still leaves no room for one.
+/// Returns the limits that blocked the last prompt and would still block the next one.
 pub fn still<'a>(session: &'a Session, limits: &'a [LimitReading], now: Moment) -> impl Iterator<Item = &'a Finding> {
-    let findings = session.kept_back.iter().chain(&session.kept_back_too);
+    let findings = session.prompt_block.iter().chain(&session.more_prompt_blocks);
     // A person's order that is gone has been lifted.
-    let is_lifted = |it: &Finding| it.facts().is_none() && it.scope == Scope::Session;
+    let is_lifted = |it: &Finding| it.limit().is_none() && it.scope == Scope::Session;
     let off = session.limits_off.as_ref().filter(|off| off.holds(now.wall_ms));
     let is_off = move |it: &Finding| off.is_some_and(|off| !off.keeps_finding(it));
     findings.filter(move |it| {

@@ -14,8 +14,8 @@ impl SessionReport {
         let is_ending = self.runs.iter().any(|run| run.is_ending);
         let has_ended = self.status == Status::Completed;
         match last {
-            _ if !self.kept_back.is_empty() => ("blocked", Status::Failed),
-            Some(last) if has_ended && last.is_kept_back() => ("blocked", Status::Failed),
+            _ if !self.prompt_blocks.is_empty() => ("blocked", Status::Failed),
+            Some(last) if has_ended && last.is_blocked_prompt() => ("blocked", Status::Failed),
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
             Some(last) if self.status == Status::Running && !self.is_at_work() => match last.status {
                 Status::Paused => (word(last.status, is_ending), last.status),
@@ -34,7 +34,7 @@ impl SessionReport {
 
 impl RunReport {
     /// Whether nothing came of it, since its prompt was not sent.
-    pub fn is_kept_back(&self) -> bool {
+    pub fn is_blocked_prompt(&self) -> bool {
         let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none() && !self.may_go_on;
         self.agent_type == MAIN && self.status == Status::Failed && did_nothing
     }
@@ -48,7 +48,7 @@ impl RunReport {
     /// Says in a word where it stands.
     pub fn standing(&self) -> &'static str {
         match self.status {
-            _ if self.is_kept_back() => "blocked",
+            _ if self.is_blocked_prompt() => "blocked",
             _ if self.was_let_go_on() => "may go on",
             Status::Completed if self.is_left => "interrupted",
             status => word(status, self.is_ending),

@@ -92,7 +92,7 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
         // It waits for a message, or the next prompt.
         _ if run.was_let_go_on() => !at_work(session.status),
         Status::Completed | Status::Orphaned => true,
-        Status::Failed | Status::Stopped => run.is_kept_back() || suggestion::is_over(session, run),
+        Status::Failed | Status::Stopped => run.is_blocked_prompt() || suggestion::is_over(session, run),
         Status::Running | Status::Paused => false,
     }
 }

@@ -11,7 +11,7 @@ use crate::messages::advice::{self, Stopped, typed};
 use crate::messages::next_step::NextStep;
 use crate::report::dialogs::{Answer, Dialog};
 use crate::report::model::{RunReport, SessionReport};
-use crate::report::prompt_block::KeptBack;
+use crate::report::prompt_block::PromptBlock;
 use crate::report::reading::LimitReading;
 use crate::report::standing::IDLE;
 use crate::ui::style::{Style, Terminal, plain};
@@ -98,7 +98,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
         Some(held(&who, order, &lifts, (indent, terminal)) + &then(&lifts))
     });
-    let kept_back = session.kept_back.iter().map(|KeptBack { finding, next }| {
+    let prompt_blocks = session.prompt_blocks.iter().map(|PromptBlock { finding, next }| {
         let who = format!("session {}, prompt blocked: {}", short(id), by_layer(finding));
         told(&who, &next.entry(), (indent, terminal))
     });
@@ -116,13 +116,13 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         };
         told(&who, next, (indent, terminal))
     });
-    of_session.into_iter().chain(of_runs).chain(kept_back).chain(used_up).chain(let_go_on).collect()
+    of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(let_go_on).collect()
 }
 
 /// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more.
 fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, NextStep)> {
     let is_free = session.order.is_none()
-        && session.kept_back.is_empty()
+        && session.prompt_blocks.is_empty()
         && session.limits_off.as_ref().is_none_or(|off| !off.now);
     let is_at_rest = session.standing().0 == IDLE && session.mode == Mode::Enforce && is_free;
     let is_used_up = move |reading: &&LimitReading| {

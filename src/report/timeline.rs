@@ -95,8 +95,9 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         );
     }
     let sessions = || report.sessions.iter();
-    let kept_back: Vec<_> = sessions().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back()).collect();
-    for it in &kept_back {
+    let prompt_blocks: Vec<_> =
+        sessions().flat_map(|session| &session.prompt_blocks).filter(|_| told.is_blocked_prompt()).collect();
+    for it in &prompt_blocks {
         text.push_str(&heading("Prompt blocked", terminal));
         text.push_str(&terminal.wrap("  ", &by_layer(&it.finding)));
     }
@@ -104,7 +105,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let after_no =
         after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
     let steps: Vec<String> =
-        next(source, told).into_iter().chain(kept_back.iter().map(|it| it.next.entry())).chain(after_no).collect();
+        next(source, told).into_iter().chain(prompt_blocks.iter().map(|it| it.next.entry())).chain(after_no).collect();
     let is_observed = told.trips.iter().any(|tripped| Some(tripped.number) == trip && tripped.observed);
     if !steps.is_empty() && !is_observed {
         text.push_str(&heading("Next", terminal));

@@ -11,7 +11,7 @@ use crate::domain::session::Status;
 use crate::screen::draw::draw;
 use crate::screen::item::{Gauge, Item, ItemId};
 use crate::screen::spent::Spent;
-use crate::screen::update::{Action, Lever, ScreenState, Stage};
+use crate::screen::update::{Action, ScreenState, SessionCommand, Stage};
 use crate::screen::view::View;
 use crate::ui::key::Key;
 use crate::ui::style::Colour;
@@ -227,9 +227,11 @@ fn without_colour_nothing_is_coloured_and_with_it_gauges_warn() {
 fn an_order_is_given_once_it_is_confirmed() {
     let (view, mut state) = (view(), chosen("developer a1b2c3d4"));
     let id = state.chosen.clone().unwrap();
-    for (key, order) in
-        [('p', Lever::Pause(id.clone())), ('s', Lever::Stop(id.clone())), ('r', Lever::Resume(id.clone()))]
-    {
+    for (key, order) in [
+        ('p', SessionCommand::Pause(id.clone())),
+        ('s', SessionCommand::Stop(id.clone())),
+        ('r', SessionCommand::Resume(id.clone())),
+    ] {
         for (answer, action) in [('y', Action::Give(order)), ('n', Action::Draw)] {
             assert_eq!(state.update(&view, Key::Letter(key)), Action::Draw);
             assert_eq!(state.update(&view, Key::Letter(answer)), action);
@@ -244,7 +246,10 @@ fn an_order_is_given_once_it_is_confirmed() {
         "{:?}",
         state.stage
     );
-    assert_eq!(state.update(&view, Key::Letter('y')), Action::Give(Lever::Grant(id, "max_turns=+15".to_owned())));
+    assert_eq!(
+        state.update(&view, Key::Letter('y')),
+        Action::Give(SessionCommand::Grant(id, "max_turns=+15".to_owned()))
+    );
 }
 
 #[test]
@@ -305,7 +310,7 @@ fn a_long_line_at_the_bottom_goes_on_in_the_next() {
     ");
     let stage = Stage::Confirm(
         "Stop session 5f0c1d2e shop and the 2 below it?".to_owned(),
-        Lever::Stop(ItemId { session: "s1".to_owned(), run: None }),
+        SessionCommand::Stop(ItemId { session: "s1".to_owned(), run: None }),
     );
     let asks = ScreenState { stage, ..ScreenState::default() };
     assert_snapshot!(drawn((40, 10), &asks).lines().skip(8).collect::<Vec<_>>().join("\n"), @r"

@@ -7,14 +7,14 @@ use crate::ui::key::Key;
 
 /// How many lines a page moves.
 const PAGE: usize = 10;
-/// How long what a lever came to is shown at most, in milliseconds.
-const SAID_MS: u64 = 30_000;
+/// How long what a command came to is shown at most, in milliseconds.
+const NOTICE_MS: u64 = 30_000;
 /// The longest grant that can be typed.
 const LONGEST: usize = 80;
 
-/// A lever that a person pulls on the screen; each is the command of its name.
+/// A command for what is chosen, given by a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lever {
+pub enum SessionCommand {
     /// `fusebox pause`.
     Pause(ItemId),
     /// `fusebox stop`.
@@ -27,11 +27,15 @@ pub enum Lever {
     Explain(ItemId),
 }
 
-impl Lever {
+impl SessionCommand {
     /// Returns the line that it is about.
     pub fn about(&self) -> &ItemId {
         match self {
-            Lever::Pause(id) | Lever::Stop(id) | Lever::Resume(id) | Lever::Grant(id, _) | Lever::Explain(id) => id,
+            SessionCommand::Pause(id)
+            | SessionCommand::Stop(id)
+            | SessionCommand::Resume(id)
+            | SessionCommand::Grant(id, _)
+            | SessionCommand::Explain(id) => id,
         }
     }
 }
@@ -42,8 +46,8 @@ pub enum Stage {
     /// It shows the tree.
     #[default]
     Tree,
-    /// It asks for a yes or no before a lever.
-    Confirm(String, Lever),
+    /// It asks for a yes or no before a command.
+    Confirm(String, SessionCommand),
     /// It asks what is granted.
     Amount(ItemId, String),
     /// It shows a text, from a line on.
@@ -57,7 +61,7 @@ pub struct ScreenState {
     pub chosen: Option<ItemId>,
     /// What it is at.
     pub stage: Stage,
-    /// What the last lever came to.
+    /// What the last command came to.
     pub said: String,
     /// What that speaks of, where it is a line of the tree.
     pub about: Option<ItemId>,
@@ -70,8 +74,8 @@ pub struct ScreenState {
 pub enum Action {
     /// The screen is drawn anew.
     Draw,
-    /// A lever is pulled.
-    Give(Lever),
+    /// A command is given.
+    Give(SessionCommand),
     /// The screen stands still, as Ctrl-Z asks.
     Suspend,
     /// The screen ends.
@@ -96,7 +100,7 @@ const HELP: [&str; 13] = [
 ];
 
 impl ScreenState {
-    /// Says what a lever about a line came to.
+    /// Says what a command about a line came to.
     pub fn say(&mut self, words: String, about: Option<ItemId>) {
         (self.said, self.about, self.shown) = (words, about, None);
     }
@@ -110,7 +114,7 @@ impl ScreenState {
         let standing = line.map(|item| item.standing.clone());
         match &self.shown {
             None => self.shown = Some((now, standing)),
-            Some((at, then)) if *then != standing || now.since(*at) >= SAID_MS => self.say(String::new(), None),
+            Some((at, then)) if *then != standing || now.since(*at) >= NOTICE_MS => self.say(String::new(), None),
             Some(_) => {}
         }
     }
@@ -129,7 +133,7 @@ impl ScreenState {
         }
         match std::mem::take(&mut self.stage) {
             Stage::Tree => self.in_tree(view, key),
-            Stage::Confirm(_, lever) if matches!(key, Key::Letter('y' | 'Y')) => Action::Give(lever),
+            Stage::Confirm(_, command) if matches!(key, Key::Letter('y' | 'Y')) => Action::Give(command),
             Stage::Confirm(..) => {
                 self.say("nothing was changed".to_owned(), None);
                 Action::Draw
@@ -174,7 +178,7 @@ impl ScreenState {
         Action::Draw
     }
 
-    /// Asks before a lever about the line at `at`; what only looks is not asked about.
+    /// Asks before a command about the line at `at`; what only looks is not asked about.
     fn ask(&mut self, view: &View, at: usize, letter: char) -> Action {
         let Some(item) = view.items.get(at) else { return Action::Draw };
         self.chosen = Some(item.id.clone());
@@ -187,11 +191,11 @@ impl ScreenState {
         let id = item.id.clone();
         self.say(String::new(), None);
         self.stage = match letter {
-            'p' => Stage::Confirm(format!("Pause {what}{with}?"), Lever::Pause(id)),
-            's' => Stage::Confirm(format!("Stop {what}{with}?"), Lever::Stop(id)),
-            'r' => Stage::Confirm(format!("Let {what} go on?"), Lever::Resume(id)),
+            'p' => Stage::Confirm(format!("Pause {what}{with}?"), SessionCommand::Pause(id)),
+            's' => Stage::Confirm(format!("Stop {what}{with}?"), SessionCommand::Stop(id)),
+            'r' => Stage::Confirm(format!("Let {what} go on?"), SessionCommand::Resume(id)),
             'g' => Stage::Amount(id, item.proposal.clone()),
-            'e' => return Action::Give(Lever::Explain(id)),
+            'e' => return Action::Give(SessionCommand::Explain(id)),
             _ => Stage::Tree,
         };
         Action::Draw
@@ -202,7 +206,7 @@ impl ScreenState {
             Key::Enter if !text.trim().is_empty() => {
                 let name = view.items.iter().find(|item| item.id == id).map_or("it", |item| item.name.as_str());
                 let what = format!("Give {name} {}?", text.trim());
-                self.stage = Stage::Confirm(what, Lever::Grant(id, text));
+                self.stage = Stage::Confirm(what, SessionCommand::Grant(id, text));
                 return Action::Draw;
             }
             Key::Enter | Key::Escape => {

@@ -51,7 +51,7 @@ impl View {
                 view.add(source, session, run, 1);
             }
             let at_work = view.items[at..].iter().filter(|item| item.status == Status::Running).count();
-            let idle = at_work == 0 && session.status == Status::Running && session.kept_back.is_empty();
+            let idle = at_work == 0 && session.status == Status::Running && session.prompt_blocks.is_empty();
             let is_off = session.limits_off.as_ref().is_some_and(|off| off.now);
             let doing = match (is_off, idle) {
                 (true, _) => "limits off",
@@ -107,7 +107,7 @@ impl View {
             is_waiting = true;
             self.waits.push(format!("{} in {place}: {}", item.name, plain(&why)));
         }
-        for held in &session.kept_back {
+        for held in &session.prompt_blocks {
             is_waiting = true;
             // Where the line is cut, the command is still there.
             let (next, why) = (held.next.entry(), by_layer(&held.finding));

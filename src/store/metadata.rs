@@ -1,6 +1,6 @@
-//! The table `metadata`: small facts by name, such as trust, clients and when the state was last pruned.
+//! The table `metadata`: small metadata rows by name, such as trust, clients and when the state was last pruned.
 //!
-//! Each has a seal, a hash of its name and value: a fact without the right one is not believed. The fact `seals` has the seals of all
+//! Each has a seal, a hash of its name and value: a metadata row without the right one is not believed. The metadata row `seals` has the seals of all
 //! that are checked at once, so that one that is gone is missed.
 
 use rusqlite::{OptionalExtension, params};
@@ -13,12 +13,12 @@ use crate::store::value::column;
 
 /// Names that begin with `?1`, after `?2`.
 const BELOW: &str = "WHERE key > ?1 || ?2 AND key < ?1 || char(1114111)";
-/// The most facts that are checked at once.
+/// The most metadata rows that are checked at once.
 const MOST: u64 = 20_000;
 
-/// What is wrong with the facts.
+/// What is wrong with the metadata rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FactFaults {
+pub struct MetadataFaults {
     /// The names of those that another program has written.
     pub altered: Vec<String>,
     /// Whether one is gone that Fusebox has written.
@@ -26,7 +26,7 @@ pub struct FactFaults {
 }
 
 impl Store {
-    /// Returns a fact. One that another program has written is none, and is remembered as that.
+    /// Returns a metadata row. One that another program has written is none, and is remembered as that.
     pub fn metadata(&self, name: &str) -> Result<Option<String>> {
         let mut statement = self.prepare("SELECT value, seal FROM metadata WHERE key = ?1")?;
         let found = statement.query_row(params![name], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
@@ -34,11 +34,11 @@ impl Store {
         if sealed == seal(name, &value) {
             return Ok(Some(value));
         }
-        self.altered_facts.borrow_mut().insert(name.to_owned());
+        self.altered_metadata.borrow_mut().insert(name.to_owned());
         Ok(None)
     }
 
-    /// Sets a fact.
+    /// Sets a metadata row.
     pub fn set_metadata(&self, name: &str, value: &str) -> Result<()> {
         if kind_of(name).is_none() {
             return Err(Error::failed(format!("`{name}` is no kind of fact")));
@@ -50,7 +50,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes a fact.
+    /// Deletes a metadata row.
     pub fn delete_metadata(&self, name: &str) -> Result<()> {
         self.conn.execute_batch("SAVEPOINT fact")?;
         self.exchange_seal(name, 0)?;
@@ -65,7 +65,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the seal of a fact as it is out of those of all, and another one in.
+    /// Takes the seal of a metadata row as it is out of those of all, and another one in.
     fn exchange_seal(&self, name: &str, sealed: i64) -> Result<()> {
         if !is_checked(name) {
             return Ok(());
@@ -74,21 +74,21 @@ impl Store {
         self.put(SEALS.stem, &(self.seals()?.unwrap_or_default() ^ before ^ sealed).to_string())
     }
 
-    /// Returns the seals of all facts that are checked at once, as Fusebox has written them.
+    /// Returns the seals of all metadata rows that are checked at once, as Fusebox has written them.
     fn seals(&self) -> Result<Option<i64>> {
         Ok(self.metadata(SEALS.stem)?.and_then(|text| text.parse().ok()))
     }
 
-    /// Returns what is wrong with the facts, but for those there may be a great many of.
-    pub fn fact_faults(&self) -> Result<FactFaults> {
-        let (mut faults, mut seals) = (FactFaults::default(), 0);
-        let many = metadata::FACTS.iter().filter(|kind| kind.is_many);
+    /// Returns what is wrong with the metadata rows, but for those there may be a great many of.
+    pub fn metadata_faults(&self) -> Result<MetadataFaults> {
+        let (mut faults, mut seals) = (MetadataFaults::default(), 0);
+        let many = metadata::METADATA_KINDS.iter().filter(|kind| kind.is_many);
         let ends = many.flat_map(|kind| [kind.stem.to_owned(), format!("{}\u{10ffff}", kind.stem)]);
         // What lies between those kinds, in the order of names.
         let mut ends: Vec<String> = [String::new(), "\u{10ffff}".to_owned()].into_iter().chain(ends).collect();
         ends.sort_unstable();
         for range in ends.chunks(2) {
-            self.check_facts(&range[0], &range[range.len() - 1], |name, sealed| match sealed {
+            self.check_metadata(&range[0], &range[range.len() - 1], |name, sealed| match sealed {
                 Some(_) if name == SEALS.stem => {}
                 Some(sealed) => seals ^= sealed,
                 None => faults.altered.push(name),
@@ -104,20 +104,20 @@ impl Store {
         Ok(self.metadata(metadata::EARLIER_ROWS.stem)?.is_some())
     }
 
-    /// Returns the names of all facts that another program has written.
-    pub fn altered_facts(&self) -> Result<Vec<String>> {
+    /// Returns the names of all metadata rows that another program has written.
+    pub fn altered_metadata(&self) -> Result<Vec<String>> {
         let mut altered = Vec::new();
-        for kind in metadata::FACTS.iter().filter(|kind| kind.is_many) {
-            self.check_facts(kind.stem, &kind.of("\u{10ffff}"), |name, sealed| {
+        for kind in metadata::METADATA_KINDS.iter().filter(|kind| kind.is_many) {
+            self.check_metadata(kind.stem, &kind.of("\u{10ffff}"), |name, sealed| {
                 altered.extend(sealed.is_none().then_some(name));
             })?;
         }
-        altered.extend(self.fact_faults()?.altered);
+        altered.extend(self.metadata_faults()?.altered);
         Ok(altered)
     }
 
-    /// Gives to `take` the facts from a name up to another, each with its seal where that is right.
-    fn check_facts(&self, from: &str, to: &str, mut take: impl FnMut(String, Option<i64>)) -> Result<()> {
+    /// Gives to `take` the metadata rows from a name up to another, each with its seal where that is right.
+    fn check_metadata(&self, from: &str, to: &str, mut take: impl FnMut(String, Option<i64>)) -> Result<()> {
         let some = "SELECT key, value, seal FROM metadata WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3";
         let mut statement = self.prepare(some)?;
         let mut rows = statement.query(params![from, to, column(MOST)])?;
@@ -129,24 +129,24 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the facts as they are for all that there are, once the person is told that one is gone.
-    pub fn take_facts_as_they_are(&self) -> Result<()> {
+    /// Takes the metadata rows as they are for all that there are, once the person is told that one is gone.
+    pub fn accept_metadata_as_it_is(&self) -> Result<()> {
         seal_sum(&self.conn)
     }
 
-    /// Deletes the facts that another program has written; returns how many.
-    pub fn delete_altered_facts(&self) -> Result<u64> {
-        let altered = self.altered_facts()?;
+    /// Deletes the metadata rows that another program has written; returns how many.
+    pub fn delete_altered_metadata(&self) -> Result<u64> {
+        let altered = self.altered_metadata()?;
         altered.iter().try_for_each(|name| self.delete_metadata(name))?;
         Ok(altered.len() as u64)
     }
 
-    /// Returns the names of the facts that were read and not believed, and forgets them.
-    pub fn take_altered_facts(&self) -> Vec<String> {
-        std::mem::take(&mut *self.altered_facts.borrow_mut()).into_iter().collect()
+    /// Returns the names of the metadata rows that were read and not believed, and forgets them.
+    pub fn take_altered_metadata(&self) -> Vec<String> {
+        std::mem::take(&mut *self.altered_metadata.borrow_mut()).into_iter().collect()
     }
 
-    /// Returns some of the facts whose names begin with `prefix`, by name: the rest of the name, and the value. They come after
+    /// Returns some of the metadata rows whose names begin with `prefix`, by name: the rest of the name, and the value. They come after
     /// the one whose name ends with `after`. Those that another program has written are left out, and remembered as that.
     pub fn some_metadata(&self, prefix: &str, after: &str, most: u64) -> Result<Vec<(String, String)>> {
         let some = format!("SELECT key, value, seal FROM metadata {BELOW} ORDER BY key LIMIT ?3");
@@ -158,7 +158,7 @@ impl Store {
         {
             let (name, value, sealed): (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
             if sealed != seal(&name, &value) {
-                self.altered_facts.borrow_mut().insert(name);
+                self.altered_metadata.borrow_mut().insert(name);
             } else if let Some(rest) = name.strip_prefix(prefix) {
                 found.push((rest.to_owned(), value));
             }
@@ -166,8 +166,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the client processes that sessions were pinned by in a boot, with their start times: by the facts about them, and by
-    /// the open sessions, since facts may be gone.
+    /// Returns the client processes that sessions were pinned by in a boot, with their start times: by the metadata rows about them, and by
+    /// the open sessions, since metadata rows may be gone.
     pub fn clients(&self, boot: u64) -> Result<Vec<(u32, u64)>> {
         let client = |(name, _): &(String, String)| {
             let mut parts = name.split(':');

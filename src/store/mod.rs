@@ -62,7 +62,7 @@ pub struct Store {
     /// The sets of limits that were read or written, by their numbers, each with the hash of its text.
     limit_sets: RefCell<BTreeMap<i64, (LimitSet, u64)>>,
     /// The names of the facts that were read and not believed.
-    altered_facts: RefCell<BTreeSet<String>>,
+    altered_metadata: RefCell<BTreeSet<String>>,
     locks: Locks,
 }
 
@@ -81,7 +81,7 @@ impl Store {
             conn: connect(&path, schema::migrate)?,
             folder: folder.to_path_buf(),
             limit_sets: RefCell::default(),
-            altered_facts: RefCell::default(),
+            altered_metadata: RefCell::default(),
             locks,
         })
     }
@@ -110,7 +110,7 @@ impl Store {
             conn,
             folder: folder.to_path_buf(),
             limit_sets: RefCell::default(),
-            altered_facts: RefCell::default(),
+            altered_metadata: RefCell::default(),
             locks,
         };
         store.keep_log();

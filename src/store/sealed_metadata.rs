@@ -1,28 +1,28 @@
-//! Seals on facts: a hash of name and value, in a column of its own.
+//! Seals on metadata rows: a hash of name and value, in a column of its own.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::stored::metadata::{EARLIER_ROWS, FactKind, SEALS, kind_of};
+use crate::domain::stored::metadata::{EARLIER_ROWS, MetadataKind, SEALS, kind_of};
 use crate::domain::stored::stable_hash::StableHash;
 use crate::error::Result;
 
-/// Returns the seal of a fact. Like a row's it is a hash without a key.
+/// Returns the seal of a metadata row. Like a row's it is a hash without a key.
 pub(super) fn seal(name: &str, value: &str) -> i64 {
     (StableHash::default().text(name).text(value).value() >> 32).cast_signed()
 }
 
-/// Whether a fact is among those that are checked together.
+/// Whether a metadata row is among those that are checked together.
 pub(super) fn is_checked(name: &str) -> bool {
     kind_of(name).is_some_and(|kind| !kind.is_many && *kind != SEALS)
 }
 
-/// Seals the facts of an earlier version, without those that stand for a person's word: a program could take the state back to that
+/// Seals the metadata rows of an earlier version, without those that stand for a person's word: a program could take the state back to that
 /// version and write any of them.
 pub(super) fn seal_all(conn: &Connection) -> Result<()> {
     let mut statement = conn.prepare("SELECT key, value FROM metadata")?;
     let facts: Vec<(String, String)> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-    let is_noted = |name: &str| kind_of(name).is_some_and(|kind: &FactKind| kind.command.is_none());
+    let is_noted = |name: &str| kind_of(name).is_some_and(|kind: &MetadataKind| kind.command.is_none());
     for (name, value) in facts.iter().filter(|(name, _)| is_noted(name)) {
         conn.execute("UPDATE metadata SET seal = ?2 WHERE key = ?1", params![name, seal(name, value)])?;
     }
@@ -46,7 +46,7 @@ pub(super) fn note_earlier_rows(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Writes the sum of the seals of all facts that are checked together.
+/// Writes the sum of the seals of all metadata rows that are checked together.
 pub(super) fn seal_sum(conn: &Connection) -> Result<()> {
     let mut statement = conn.prepare("SELECT key, value, seal FROM metadata")?;
     let mut rows = statement.query([])?;

@@ -309,14 +309,14 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
 
     fn remark_unreadable(&mut self, state: &mut SessionState, path: &str, cause: &io::Error) {
         let key = format!("unreadable:{path}");
-        if !path.is_empty() && state.session.says_first(&key) {
+        if !path.is_empty() && state.session.mark_notified(&key) {
             self.remarks.push(format!("Fusebox: {}", notices::transcript_unreadable(path, cause)));
         }
     }
 
     fn remark_unknown(&mut self, state: &mut SessionState, model: &str, stand_in: Option<&str>) {
         let key = format!("model:{model}");
-        if state.session.says_first(&key) {
+        if state.session.mark_notified(&key) {
             let price = stand_in
                 .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
             self.remarks.push(format!("Fusebox: {}", notices::model_unknown(model, price)));

@@ -35,7 +35,7 @@ pub fn reading(finding: &Finding) -> String {
 
 fn stands(finding: &Finding) -> String {
     let by = format!("({}, set by {})", finding.source, finding.layer.owner());
-    finding.facts().map_or_else(|| orders(finding, &by), |limit| figures(finding, limit, &by))
+    finding.limit().map_or_else(|| orders(finding, &by), |limit| figures(finding, limit, &by))
 }
 
 /// Returns what is used of a limit's cap, and whose rule it is.
@@ -108,7 +108,7 @@ fn reason(run: &Run) -> String {
 /// Says what a run is at, or the run above it that it is stopped with, or what a person ordered.
 fn is_at(run: &Run, finding: &Finding) -> String {
     let who = capital(&who(run));
-    match (finding.facts(), &run.stopped_with) {
+    match (finding.limit(), &run.stopped_with) {
         // When a window opens stands first: a person is shown the beginning alone.
         (Some(_), None) if finding.is_window() => format!("{} {who} is at {}.", phrase(finding), stands(finding)),
         (Some(_), None) => format!("{} {who} is at {}.", phrase(finding), reading(finding)),
@@ -126,7 +126,7 @@ fn with(run: &Run) -> String {
 
 /// Returns the phrase that the source documents use for a limit that is reached.
 fn phrase(finding: &Finding) -> String {
-    let Some(limit) = finding.facts() else { return String::new() };
+    let Some(limit) = finding.limit() else { return String::new() };
     let wait = if finding.is_window() { passes(finding).replacen("; ", ", ", 1) } else { String::new() };
     format!("{}{wait}. Execution limit exceeded: [{}].", limit.phrase, finding.source)
 }
@@ -150,7 +150,7 @@ fn lifts(finding: &Finding, is_main: bool, id: &str) -> String {
 
 /// Tells an agent that a limit refuses this call alone.
 pub fn refused_call(run: &Run, finding: &Finding) -> String {
-    let then = finding.facts().map_or("", |limit| limit.then);
+    let then = finding.limit().map_or("", |limit| limit.then);
     to_agents::refused_call(is_at(run, finding), then).trim_end().to_owned()
 }
 
@@ -207,7 +207,7 @@ pub fn parent_notification(news: &ParentNotification) -> String {
     };
     let with =
         news.stopped_with.as_ref().map(|run| format!(", with the agent above it (run {run})")).unwrap_or_default();
-    let phrase = match news.finding.facts() {
+    let phrase = match news.finding.limit() {
         Some(_) => format!("{} At the end: ", phrase(&news.finding)),
         None => String::new(),
     };
@@ -244,7 +244,7 @@ pub fn addressee(run: &str, finding: &Finding, ended: bool) -> String {
 
 /// Whether more of it is what a run lacks: no order, nothing that is on or off, nothing that all sessions share.
 fn is_granted(finding: &Finding) -> bool {
-    finding.facts().is_some_and(|limit| limit.unit != Unit::Switch) && !finding.passes()
+    finding.limit().is_some_and(|limit| limit.unit != Unit::Switch) && !finding.passes()
 }
 
 /// Tells an agent that it may not touch this.

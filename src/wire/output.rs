@@ -269,7 +269,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
                 }
                 None => refusal(run, verdict),
             }));
-            if is_unwritten(&case.event.kind) {
+            if is_missing_usage(&case.event.kind) {
                 answer.specific(name).suppress_original_prompt = Some(true);
             }
             return;
@@ -295,7 +295,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
 }
 
 /// Whether a prompt is none of a person's: nobody misses its text.
-fn is_unwritten(kind: &EventKind) -> bool {
+fn is_missing_usage(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Prompt { notifications, by_machine, .. } if *by_machine || !notifications.is_empty())
 }
 

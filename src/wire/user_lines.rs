@@ -32,7 +32,7 @@ pub fn beside_command(finding: &Finding) -> String {
 /// Returns the same, and what is used by now where more has been spent since: of one stop all tell the figure of its moment.
 pub fn by_layer_and_now(finding: &Finding) -> String {
     let now = finding
-        .facts()
+        .limit()
         .filter(|_| finding.used_by_now > finding.used)
         .map(|limit| [finding.used_by_now, finding.used].map(|it| limit.show(it)));
     match now {
@@ -44,7 +44,7 @@ pub fn by_layer_and_now(finding: &Finding) -> String {
 /// Returns the same of what has ended an agent, a count in words: `25 of 25 tool calls (max_turns, project)`.
 pub fn of_end(finding: &Finding) -> String {
     let is_plain = finding.subject.is_empty() && finding.ahead == 0 && finding.frees == Frees::Never;
-    let limit = finding.facts().filter(|limit| is_plain && limit.unit == Unit::Count && finding.scope != Scope::Team);
+    let limit = finding.limit().filter(|limit| is_plain && limit.unit == Unit::Count && finding.scope != Scope::Team);
     let Some(limit) = limit else { return by_layer_and_now(finding) };
     let counted = format!("{}{} {}", label(finding, limit), over(finding.scope), used_of(finding, limit));
     let words = format!("{} of {} {}{}", finding.used, finding.cap, label(finding, limit), over(finding.scope));
@@ -57,7 +57,7 @@ fn without_wait(finding: &Finding) -> String {
 
 fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'static, str>) -> String {
     let by = by(finding);
-    let Some(limit) = finding.facts() else { return orders(finding, &by) };
+    let Some(limit) = finding.limit() else { return orders(finding, &by) };
     let text = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
@@ -171,7 +171,7 @@ pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)
     let why = reading(&news.finding, if is_said { "" } else { over(news.finding.scope) }, first_word);
     let why = why + &because(news.reason.as_ref());
     // Of calls the reason tells.
-    let counts_calls = news.finding.facts().is_some_and(|limit| limit.counts_attempt);
+    let counts_calls = news.finding.limit().is_some_and(|limit| limit.counts_attempt);
     let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
     let spent = match session.billing {
         Billing::Tokens => run.counters.spent.cost.to_string(),
@@ -179,7 +179,7 @@ pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)
     };
     // What has ended it was its own cost: one stop has one figure, and the report after it is told by `explain`.
     let tells_cost =
-        news.finding.scope == Scope::Run && news.finding.facts().is_some_and(|limit| limit.unit == Unit::Usd);
+        news.finding.scope == Scope::Run && news.finding.limit().is_some_and(|limit| limit.unit == Unit::Usd);
     let used = match (tells_cost, counts_calls) {
         (true, true) => String::new(),
         (true, false) => format!("{}. ", self::calls(run)),
@@ -215,7 +215,7 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     }
     let explain = || NextStep::Explain { id: short(&run.id).to_owned() };
     let next = if finding.action == Action::Pause { next } else { explain() };
-    let counts_calls = finding.facts().is_some_and(|limit| limit.counts_attempt);
+    let counts_calls = finding.limit().is_some_and(|limit| limit.counts_attempt);
     let used = if counts_calls { String::new() } else { format!("{}. ", calls(run)) };
     to_people::stopped_agent(did, named(run), why, used, next)
 }
@@ -244,7 +244,7 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
 
 /// Asks for an increase, with the figures of the moment.
 pub fn question(run: &Run, finding: &Finding) -> String {
-    let (who, Some(limit)) = (named(run), finding.facts()) else { return by_layer(finding) };
+    let (who, Some(limit)) = (named(run), finding.limit()) else { return by_layer(finding) };
     match (limit.form, limit.unit) {
         (Form::Windows, _) => to_people::question_window(who, finding.frees.to_string(), without_wait(finding)),
         (_, Unit::Switch) => to_people::question_repetition(who, by_layer(finding)),
@@ -252,7 +252,7 @@ pub fn question(run: &Run, finding: &Finding) -> String {
             let used_of = pair(limit, finding.used, finding.cap);
             let (used, cap) = used_of.split_once('/').unwrap_or((&used_of, ""));
             // What the response that asks for the call costs is not on disk yet; that it is one more is known.
-            let is_estimate = finding.unwritten > 0 && limit.unit != Unit::Count;
+            let is_estimate = finding.missing_usage > 0 && limit.unit != Unit::Count;
             let used = if is_estimate { format!("about {used}") } else { used.to_owned() };
             // The cap says the unit.
             let about = bare(limit, finding.ahead);
@@ -284,7 +284,7 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&F
     if let (NextStep::Grant { .. }, Some(one), Some((other, and))) = (&next, next.command(), other) {
         // Of how many requests it is there is no room to say.
         let short = |it: &Finding| Finding { requests_ahead: 0, ..it.clone() };
-        let figures = |it: &Finding| it.facts().map(|limit| used_of(&short(it), limit)).unwrap_or_default();
+        let figures = |it: &Finding| it.limit().map(|limit| used_of(&short(it), limit)).unwrap_or_default();
         let whose = if finding.layer == other.layer { String::new() } else { format!(" ({})", finding.layer) };
         return to_people::blocked_by_two(
             format!("{}{whose} and {} ({})", figures(finding), figures(other), other.layer),
@@ -306,7 +306,7 @@ pub fn unblocks(session: &Session, run: &Run, finding: &Finding) -> NextStep {
     // More of a budget is what lets the work go on, whether it was paused for it or not.
     let is_budget = matches!(finding.scope, Scope::Project | Scope::User);
     let paused = finding.action == Action::Pause && !is_budget;
-    match (finding.facts(), paused) {
+    match (finding.limit(), paused) {
         (Some(_), false) if finding.is_window() => NextStep::Passes { when: finding.frees.to_string() },
         (Some(_), false) if finding.is_switch() => advice::resume(id),
         (Some(_), false) if finding.increase == 0 && finding.passes() => {
@@ -334,11 +334,11 @@ fn phrase_of_block(finding: &Finding) -> &'static str {
     match (finding.scope, finding.action) {
         (_, Action::Pause) => "this work is paused:",
         _ if finding.is_window() => "prompts wait:",
-        (Scope::Session, _) if finding.facts().is_none() => "this session is stopped:",
+        (Scope::Session, _) if finding.limit().is_none() => "this session is stopped:",
         (Scope::Session, _) if has_room => "this session has no room:",
         (Scope::Session, _) => "this session's budget is used up:",
         (Scope::Run, _) => "this work was stopped:",
-        (Scope::Outer, _) if finding.facts().is_none() => "the session above is stopped:",
+        (Scope::Outer, _) if finding.limit().is_none() => "the session above is stopped:",
         (Scope::Outer, _) if has_room => "session above is full:",
         (Scope::Outer, _) => "the session above is used up:",
         (Scope::Project, _) if has_room => "project budget has no room:",

@@ -1,4 +1,4 @@
-//! A person's levers from another terminal, while the client is at work: each takes effect at the next event, and says what is so.
+//! A person's commands from another terminal, while the client is at work: each takes effect at the next event, and says what is so.
 
 use std::thread;
 
@@ -9,14 +9,14 @@ use crate::script::{bash, call, main, work};
 
 /// What an agent may do that has no other bound: a scenario that fails ends.
 const ENOUGH: u64 = 30;
-/// The calls before the lever: the last of them is at work while it is pulled.
+/// The calls before the command: the last of them is at work while it is pulled.
 const BEFORE: usize = 3;
 
 fn session(turns: u64) -> Value {
     json!({"session": {"max_turns": turns, "grace_turns": 0, "timeout_action": "terminate"}})
 }
 
-/// What came of a lever.
+/// What came of a command.
 struct Pulled {
     lab: Lab,
     run: Run,
@@ -43,7 +43,7 @@ fn pulled(policy: &Value, pull: impl Fn(&Lab, &str, &str) -> String + Sync) -> P
 }
 
 impl Pulled {
-    /// So many calls ran, those before the lever among them.
+    /// So many calls ran, those before the command among them.
     fn ran(&self, calls: usize) {
         assert_eq!(self.lab.ran().len(), calls, "{}\n{}", self.said, self.lab.story());
     }
@@ -54,7 +54,7 @@ impl Pulled {
         assert_eq!(self.lab.api.requests().len(), BEFORE, "{}\n{}", self.said, self.lab.story());
     }
 
-    /// The lever said this, and the log has that.
+    /// The command said this, and the log has that.
     fn says(&self, said: &str, logged: &str) {
         assert!(self.said.contains(said), "{}", self.said);
         let log = self.lab.must(&["log", "--json"]);

@@ -110,7 +110,7 @@ fn an_autonomous_loops_prompts_use_the_runs_requests() {
     scheduled("<<autonomous-loop>>");
 }
 
-/// Why a person's levers are commands of a terminal, and none is typed as a prompt: what an agent has the client's schedule send
+/// Why a person's commands are commands of a terminal, and none is typed as a prompt: what an agent has the client's schedule send
 /// arrives as what a person types, and a hook that grants cannot wait for the transcript, which alone tells them apart.
 #[test]
 fn a_command_of_a_schedule_arrives_as_one_that_is_typed() {

@@ -130,8 +130,8 @@ fn caps_act_on_a_compaction() {
                 add(&story.world, "s1.jsonl", &summary("u0", &story.now()));
             }
             let answer = story.event("UserPromptSubmit", &json!({"prompt": "on", "prompt_id": "p2"}));
-            let is_kept_back = answer.contains("\"block\"");
-            assert_eq!(is_kept_back, compacted, "{limit}: {answer}");
+            let is_blocked_prompt = answer.contains("\"block\"");
+            assert_eq!(is_blocked_prompt, compacted, "{limit}: {answer}");
         }
     }
 }

@@ -170,7 +170,7 @@ fn whatever_a_limit_does_takes_two_lines_at_most() {
 #[test]
 fn a_persons_line_names_what_is_counted() {
     for finding in findings() {
-        let limit = finding.facts().unwrap();
+        let limit = finding.limit().unwrap();
         let named = limit.short_label.unwrap_or(limit.label);
         // What repeats, or how much of a team's budget is used, is the subject.
         let named = if limit.unit == Unit::Switch { &finding.subject } else { named };

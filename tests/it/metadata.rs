@@ -1,7 +1,7 @@
 //! A law: whatever an agent writes about a fact that the state keeps by name, nothing is believed that Fusebox has not written. The
 //! person is told in the session that did it and at the start of the next one, and `doctor` shows it.
 
-use fusebox::domain::stored::metadata::{FACTS, FactKind, kind_of};
+use fusebox::domain::stored::metadata::{METADATA_KINDS, MetadataKind, kind_of};
 use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use rusqlite::Connection;
@@ -104,7 +104,7 @@ impl Play {
     }
 
     /// Returns the name of a fact about this project, or about a client that is not there.
-    fn name_of(&self, kind: &FactKind) -> String {
+    fn name_of(&self, kind: &MetadataKind) -> String {
         let project = self.world.path("project").display().to_string();
         match kind.stem {
             "client:" => kind.of("1:2:3:4"),
@@ -126,7 +126,7 @@ fn deeds(name: &str) -> Vec<String> {
 }
 
 /// Does a deed in a session of a world in which a person has said a thing before; returns what does not hold.
-fn broken(kind: &FactKind, at: usize, is_said: bool) -> Option<String> {
+fn broken(kind: &MetadataKind, at: usize, is_said: bool) -> Option<String> {
     let mut play = Play::new();
     if is_said {
         play.session("s0", 1, "");
@@ -153,8 +153,9 @@ fn broken(kind: &FactKind, at: usize, is_said: bool) -> Option<String> {
 
 #[test]
 fn no_fact_is_believed_that_another_program_has_written() {
-    let all =
-        FACTS.iter().flat_map(|kind| (0..deeds("").len()).flat_map(move |at| [(kind, at, false), (kind, at, true)]));
+    let all = METADATA_KINDS
+        .iter()
+        .flat_map(|kind| (0..deeds("").len()).flat_map(move |at| [(kind, at, false), (kind, at, true)]));
     let some = all.enumerate().filter(|(at, _)| in_long_form() || at.is_multiple_of(8)).map(|(_, case)| case);
     let broken: Vec<String> = some.filter_map(|(kind, at, is_said)| broken(kind, at, is_said)).collect();
     assert!(broken.is_empty(), "{broken:#?}");

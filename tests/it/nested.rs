@@ -102,12 +102,12 @@ fn what_holds_the_first_session_holds_a_nested_one_until_it_is_lifted() {
     let [first, below, _] = processes.pids[..] else { return };
     start(&world, first, "s1");
     start(&world, below, "s2");
-    for (lever, number) in [("pause", 1), ("stop", 2)] {
+    for (command, number) in [("pause", 1), ("stop", 2)] {
         assert_eq!(call(&world, below, "s2", &format!("t{number}")), "");
-        world.run(&[lever, "s1"]).ok();
+        world.run(&[command, "s1"]).ok();
         assert!(call(&world, below, "s2", &format!("u{number}")).contains(r#""deny""#));
         world.run(&["resume", "s1"]).ok();
-        let prompt = event(&world, below, "s2", "UserPromptSubmit", &json!({"prompt": "x", "prompt_id": lever}));
+        let prompt = event(&world, below, "s2", "UserPromptSubmit", &json!({"prompt": "x", "prompt_id": command}));
         assert!(!prompt.contains("block"), "{prompt}");
     }
     assert_eq!(call(&world, below, "s2", "t3"), "");

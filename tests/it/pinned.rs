@@ -31,7 +31,7 @@ fn prices_that_are_edited_wait_for_a_reload() {
     story.batch("t1");
     assert_eq!(story.cost(), ONE * 2);
     assert!(story.event("Stop", &json!({})).contains("was edited"), "the person is told");
-    // Reports and levers read transcripts, too.
+    // Reports and commands read transcripts, too.
     story.write(&["m2"]);
     let _read = story.world.run(&["report"]).ok();
     assert_eq!(story.cost(), ONE * 3);

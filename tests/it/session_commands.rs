@@ -1,4 +1,4 @@
-//! Levers from outside: what a person grants, resumes, pauses, stops and resets.
+//! Commands from outside: what a person grants, resumes, pauses, stops and resets.
 
 mod advice;
 mod agents;
@@ -82,7 +82,7 @@ pub fn log(world: &TestWorld) -> String {
 }
 
 #[test]
-fn only_a_person_pulls_the_levers_that_loosen() {
+fn only_a_person_pulls_the_commands_that_loosen() {
     let world = with_shop();
     let before = standing(&world, SHOP);
     for args in [&["grant", "a3fa", "max_turns=+1"][..], &["resume", "a3fa"], &["reset", "a3fa"]] {
@@ -300,7 +300,7 @@ fn a_reset_counts_from_zero_and_keeps_what_was_spent_in_the_report() {
 }
 
 #[test]
-fn a_lever_without_a_target_names_the_candidates() {
+fn a_command_without_a_target_names_the_candidates() {
     assert_snapshot!(TestWorld::new().run(&["reset"]), @r"
     [stderr]
     error: no run or session is named

@@ -152,7 +152,7 @@ pub fn ended(run: Run, finding: &Finding, status: Status) -> Run {
 
 /// The record of a finding on a run.
 pub fn record(kind: RecordKind, run: &Run, finding: &Finding) -> Record {
-    let number = |value| finding.facts().map(|limit| limit.configured(value));
+    let number = |value| finding.limit().map(|limit| limit.configured(value));
     Record {
         error: format!("Agent exceeded {} limit", finding.source),
         task_id: run.task_id().to_owned(),

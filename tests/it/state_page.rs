@@ -10,7 +10,7 @@ use fusebox::domain::call::{CallRecord, CallState};
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Run, Session, Status};
 use fusebox::domain::spend::charge::{Charge, DaySum, RecordKind};
-use fusebox::domain::stored::metadata::FACTS;
+use fusebox::domain::stored::metadata::METADATA_KINDS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::schema::MIGRATIONS;
 use rusqlite::types::Value;
@@ -139,7 +139,7 @@ fn each_key_of_metadata_is_listed() {
     let listed: BTreeSet<String> = names(section.split("\n## ").next().unwrap()).map(stem).collect();
     let found: BTreeSet<String> = keys.iter().map(|key| stem(key)).collect();
     assert!(found.len() >= 5 && found.is_subset(&listed), "{found:?} of {listed:?}");
-    let known: BTreeSet<String> = FACTS.iter().map(|kind| stem(kind.stem)).collect();
+    let known: BTreeSet<String> = METADATA_KINDS.iter().map(|kind| stem(kind.stem)).collect();
     assert_eq!(listed, known);
 }
 

@@ -68,7 +68,7 @@ pub fn act(env: &Environment, alert: &mut Alert, judgement: Judgement, watchdog:
 
 /// Writes a stall down as a warning of its limit. What is past another limit is the hooks' to write down.
 fn warn(env: &Environment, alert: &Alert, hold: &Hold) -> Result<()> {
-    if !hold.finding.facts().is_some_and(|limit| matches!(limit.meter, Meter::Silence)) {
+    if !hold.finding.limit().is_some_and(|limit| matches!(limit.meter, Meter::Silence)) {
         return Ok(());
     }
     let finding = Finding { action: Action::Warn, ..hold.finding.clone() };

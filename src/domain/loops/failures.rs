@@ -72,7 +72,7 @@ impl Failure {
         own.or(Some(&self.all).filter(|all| all.sum >= FULL * OF_OTHER_INPUTS + more)).map(|count| count.times)
     }
 
-    fn mark_told(&mut self) {
+    fn mark_notified(&mut self) {
         self.all.sum = self.all.sum.min(FULL * OF_OTHER_INPUTS);
         self.inputs.iter_mut().for_each(|(_, own)| own.sum = own.sum.min(FULL));
     }
@@ -120,8 +120,8 @@ impl Failures {
         self.0.iter().filter(|failure| failure.all.times > 0).count() > 1
     }
 
-    /// Takes note that the agent was told of what is a repetition.
-    pub fn mark_told(&mut self) {
-        self.0.iter_mut().for_each(Failure::mark_told);
+    /// Notes that the agent was told of the repetition.
+    pub fn mark_notified(&mut self) {
+        self.0.iter_mut().for_each(Failure::mark_notified);
     }
 }

@@ -142,10 +142,10 @@ impl CallHistory {
         (2..=LONGEST).find(|period| varies(*period) && goes_round(*period, ROUNDS)).map(Repetition::Cycle)
     }
 
-    /// Takes note that the agent was told: one more call has to go on with it before it has gone on.
-    pub fn mark_told(&mut self) {
+    /// Notes that the agent was told of the repetition. One more call has to repeat it before it counts as going on.
+    pub fn mark_notified(&mut self) {
         let keep = match self.repeats(0) {
-            Some(Repetition::Errors(_) | Repetition::ErrorsInTurn(_)) => return self.errors.mark_told(),
+            Some(Repetition::Errors(_) | Repetition::ErrorsInTurn(_)) => return self.errors.mark_notified(),
             Some(Repetition::Waits) => return self.waited = WAITS,
             Some(Repetition::Calls) => SAME,
             Some(Repetition::Cycle(calls)) => calls * ROUNDS,

@@ -143,7 +143,7 @@ pub struct Meters {
     /// What the next request is expected to spend.
     pub next: Spend,
     /// What the response that asks for the call at hand is taken for, where it is not on disk yet.
-    pub unwritten: Spend,
+    pub missing_usage: Spend,
     /// What first requests of which nothing is known may spend beyond what is reserved: those in flight, and the one at hand.
     pub unknown: (Spend, Spend),
     /// What the call at hand would have the client ask that no transcript shows.

@@ -68,7 +68,8 @@ pub fn compare_with_client(state: &mut SessionState) {
         (state.session.counters.spent + state.session.spend_before_reset).cost,
         Amount(state.session.client_cost.unwrap_or(0)),
     );
-    if counts_otherwise(&state.session) || !falls_short(counted, client) || !state.session.says_first("client-total") {
+    if counts_otherwise(&state.session) || !falls_short(counted, client) || !state.session.mark_notified("client-total")
+    {
         return;
     }
     state.session.notify_user(&notices::client_total_higher(counted, client));

@@ -28,8 +28,8 @@ pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
     let at_batch = matches!(event.kind, EventKind::BatchEnded(_));
     let is_hook = is_hook_agent(&run.id);
     // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
-    let is_unwritten = matches!(run.growth, Growth::Never | Growth::Gone);
-    let is_sure = at_batch || is_unwritten || known && run.growth == Growth::Before;
+    let is_missing_usage = matches!(run.growth, Growth::Never | Growth::Gone);
+    let is_sure = at_batch || is_missing_usage || known && run.growth == Growth::Before;
     if at_batch && run.growth == Growth::Now {
         run.growth = Growth::Before;
     }
@@ -128,11 +128,11 @@ pub fn note_last_response_over(state: &mut SessionState, id: &str) {
 fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
     let Some(run) = state.run(id) else { return };
     let most_written = run.unpaid_output.iter().copied().max().unwrap_or(0);
-    let each = estimate::unwritten(state, run).max(estimate::of_output(run, most_written));
+    let each = estimate::missing_usage(state, run).max(estimate::of_output(run, most_written));
     if (each.tokens, each.cost) == (0, Amount::ZERO) {
         return;
     }
-    let (model, at_ms) = (estimate::unwritten_model(state, run).to_owned(), now.wall_ms);
+    let (model, at_ms) = (estimate::model_of_missing_usage(state, run).to_owned(), now.wall_ms);
     let is_priced = state.session.knows_price(&model);
     let is_hook = is_hook_agent(&run.id);
     let path = run.position.as_ref().map_or(&state.session.position.path, |tail| &tail.path).clone();
@@ -152,7 +152,7 @@ fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
         false => ("unwritten", notices::responses_missing(path, each.cost, each.tokens)),
     };
     for session in state.sessions_mut().filter(|_| !is_hook) {
-        if session.says_first(key) {
+        if session.mark_notified(key) {
             session.notify_user(&what);
         }
     }

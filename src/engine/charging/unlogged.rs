@@ -131,7 +131,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
     let missing = grown.minus(own.minus(own_before));
     if missing > Amount::ZERO {
         let (model, each) = state.run(run).map_or_else(Default::default, |run| {
-            (estimate::model_of(state, run).to_owned(), estimate::unwritten(state, run).max(run.counters.dearest))
+            (estimate::model_of(state, run).to_owned(), estimate::missing_usage(state, run).max(run.counters.dearest))
         });
         let name = format!("total:{}", state.session.number_estimate());
         // Responses that events have told of and no row shows are what is missing. Else a person's command that takes a conversation

@@ -184,7 +184,7 @@ impl Watch<'_> {
 
     fn record(&self, run: &Run, worked_ms: u64) -> Record {
         let WatchJob { finding, session, commands, .. } = self.job;
-        let number = |value| finding.facts().map(|limit| limit.configured(value));
+        let number = |value| finding.limit().map(|limit| limit.configured(value));
         let (limit, command) = (&finding.source, commands.first().map_or("", String::as_str));
         Record {
             error: format!("a command that went on beyond what {limit} left it was ended: {command}"),

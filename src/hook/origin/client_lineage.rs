@@ -219,7 +219,7 @@ fn began_during(store: &Store, above: &Session, client: Process, event: &Event) 
 
 /// Tells the person of a session, once, that a client which has left its process tree is charged to it.
 fn tell_of(store: &Store, above: &mut Session, session: &Session, event: &Event) -> Result<()> {
-    if !above.says_first("left the process tree") {
+    if !above.mark_notified("left the process tree") {
         return Ok(());
     }
     let what = notices::session_outside(short(&session.id));

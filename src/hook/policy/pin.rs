@@ -322,7 +322,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.prices_only_raise = policy.own_prices() == OwnPrices::OnlyRaise;
     session.refuses_repository = policy.refuses_repository;
     session.policy = id;
-    if let Some(order) = clear_orders::lift_outgrown_session(session) {
+    if let Some(order) = clear_orders::clear_outgrown_session_order(session) {
         session.notify_user(&notices::outgrown(&order.finding.source));
     }
 }

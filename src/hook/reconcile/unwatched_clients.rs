@@ -27,7 +27,7 @@ pub fn tell(store: &Store, state: &mut SessionState, event: &Event, answer: &Ans
         session.notify_user_once("unwatched", &notices::transcripts_unread(NextStep::Doctor));
     }
     let mut answered = found.answered;
-    answered.retain(|id| session.says_first(&format!("unwatched:{id}")));
+    answered.retain(|id| session.mark_notified(&format!("unwatched:{id}")));
     if let Some(one) = answered.first() {
         let clients = counted(answered.len() as u64, "client");
         session.notify_user(&notices::clients_unwatched(clients, one, NextStep::Doctor));

@@ -24,7 +24,7 @@ pub fn compare(store: &Store, session: &mut Session, now: &Registered) -> Result
     let Some(mut above) = above else { return Ok(()) };
     let Some(harm) = settings::baseline::harm(&allowed(store, session, &above)?, now) else { return Ok(()) };
     session.notify_user(&notices::settings_held(&harm));
-    if above.says_first(&format!("below:{harm}")) {
+    if above.mark_notified(&format!("below:{harm}")) {
         let takes = takes(session, &above);
         above.notify_user(&notices::settings_held_below(&harm, takes));
         store.save_session(&above)?;

@@ -64,7 +64,7 @@ pub fn watch_settings(
 
 /// Tells the person what waits, once; returns whether it was not told yet.
 fn tells_first(session: &mut Session, harm: &str) -> bool {
-    let is_first = session.says_first(&format!("{WAITS}:{harm}"));
+    let is_first = session.mark_notified(&format!("{WAITS}:{harm}"));
     if is_first {
         session.notify_user(&waits(session, harm));
     }
@@ -85,7 +85,7 @@ fn hold(state: &mut SessionState, harm: &str) -> String {
     if tells_first(session, harm) {
         return format!("Fusebox: {}", waits(session, harm));
     }
-    if session.says_first(&format!("{WAITS_BEHIND}:{harm}")) {
+    if session.mark_notified(&format!("{WAITS_BEHIND}:{harm}")) {
         session.notify_user(&notices::settings_wait_behind(harm, NextStep::Reload));
     }
     format!("Fusebox: {}", notices::settings_wait_behind(harm, NextStep::Reload))
@@ -107,7 +107,7 @@ pub fn forget_told(session: &mut Session) {
 pub fn takes_as_told(env: &Environment, session: &mut Session) -> bool {
     let Some(harm) = settings::baseline::waiting(env, session) else { return false };
     for kind in [WAITS, WAITS_BEHIND] {
-        session.says_first(&format!("{kind}:{harm}"));
+        session.mark_notified(&format!("{kind}:{harm}"));
     }
     session.config_hash = policy::pin::fingerprint(env, Path::new(&session.folder));
     true

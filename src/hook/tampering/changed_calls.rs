@@ -36,7 +36,7 @@ pub fn compare_call(state: &mut SessionState, event: &Event, input: &Input) {
         return;
     }
     state.session.swapped = true;
-    if state.session.says_first("swapped") {
+    if state.session.mark_notified("swapped") {
         state.session.notify_user(&notices::call_changed(what, NextStep::Reload));
     }
 }

@@ -194,7 +194,7 @@ fn grouped(source: &PageSource, by: GroupBy) -> GroupColumns {
 /// Sums up runs by their agents' types, those with the most runs first.
 fn types(report: &Report) -> Vec<AgentType> {
     let mut by_kind: BTreeMap<&str, Vec<&RunReport>> = BTreeMap::new();
-    for run in report.sessions.iter().flat_map(|session| &session.runs).filter(|run| !run.is_kept_back()) {
+    for run in report.sessions.iter().flat_map(|session| &session.runs).filter(|run| !run.is_blocked_prompt()) {
         by_kind.entry(run.kind()).or_default().push(run);
     }
     let mut types: Vec<AgentType> = by_kind.into_iter().map(|(kind, runs)| agent_type(kind, &runs)).collect();

@@ -76,7 +76,7 @@ pub fn dialogs(report: &Report, zone: &Zone, words: &mut Words) -> DialogColumns
 pub fn hours(report: &Report, zone: &Zone) -> HourColumns {
     let mut agents: BTreeMap<String, BTreeSet<(&str, &str)>> = BTreeMap::new();
     for session in &report.sessions {
-        for (run, trip) in session.trips().into_iter().filter(|(run, _)| !run.is_kept_back()) {
+        for (run, trip) in session.trips().into_iter().filter(|(run, _)| !run.is_blocked_prompt()) {
             let hour: String = zone.minute(trip.at.0).chars().take("2026-11-20 10".len()).collect();
             agents.entry(hour + ":00").or_default().insert((&session.session_id, &run.run_id));
         }

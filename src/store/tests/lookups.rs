@@ -88,6 +88,6 @@ fn facts_that_another_program_has_written_are_left_out_where_some_are_looked_up(
     assert_eq!(found("client:1:5:7:")?, [("0".to_owned(), "3 s1".to_owned())]);
     assert_eq!(found("client:2:5:7:")?, []);
     assert_eq!(store.clients(7)?, [(1, 5)]);
-    assert_eq!(store.take_altered_facts(), ["client:1:5:7:+", "client:2:5:7:0"]);
+    assert_eq!(store.take_altered_metadata(), ["client:1:5:7:+", "client:2:5:7:0"]);
     Ok(())
 }

@@ -19,7 +19,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
     /// A fork copies the main transcript alone; the client's own total of the fork has the subagents too.
     pub(super) fn inherit(&mut self, state: &mut SessionState) -> Result<()> {
         for origin in std::mem::take(&mut self.origins) {
-            if state.session.says_first(&format!("origin:{origin}")) {
+            if state.session.mark_notified(&format!("origin:{origin}")) {
                 state.session.origins.push(ForkOrigin { session: origin, at: TranscriptPosition::default() });
             }
         }

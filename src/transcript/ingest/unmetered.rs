@@ -33,7 +33,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         let session = state.session.id.clone();
         let is_copy = response.billed_by.as_ref().is_some_and(|billed| *billed != session);
         let Some(of) = state.run(run).filter(|_| !is_copy) else { return Ok(()) };
-        let (mut spend, replay_price, context) = (estimate::unwritten(state, of), of.replay_price, of.context);
+        let (mut spend, replay_price, context) = (estimate::missing_usage(state, of), of.replay_price, of.context);
         if spend.cost == Amount::ZERO {
             spend = first_request(state, self.prices.table(), (response.at_ms, ""));
         }

@@ -62,7 +62,7 @@ fn held(trial: &Trial, calls: usize) {
 
 #[test]
 fn plain_commands_are_refused() {
-    let levers = [
+    let commands = [
         "resume",
         "reset",
         "reload",
@@ -75,7 +75,7 @@ fn plain_commands_are_refused() {
         "status --watch",
         "team sync",
     ]
-    .map(|lever| format!("fusebox {lever}"));
+    .map(|command| format!("fusebox {command}"));
     let ways = [
         "fusebox {}",
         "$(command -v fusebox) {}",
@@ -90,7 +90,7 @@ fn plain_commands_are_refused() {
         "true; (fusebox {})",
         "bash <<'END'\nfusebox {}\nEND",
     ];
-    let attempts = levers.into_iter().chain(ways.map(|way| way.replace("{}", GRANT)));
+    let attempts = commands.into_iter().chain(ways.map(|way| way.replace("{}", GRANT)));
     let attempts = [attempts.map(|command| bash(&command)).collect()];
     let trial = Trial::run(trial::lab(session(2), &attempts), &attempts);
     trial.all("which only a person may run");

@@ -225,7 +225,7 @@ fn explained(finding: &Finding, change: impl Fn(&mut Record, &mut Session)) -> S
     let world = TestWorld::new();
     let caps = [("max_parallel_subagents", 8, Action::Terminate)];
     let mut of = Session { limits: rules(&caps, Layer::User), ..session("s1") };
-    let is_call = finding.facts().is_some_and(|limit| limit.ends == fusebox::domain::limit::Ends::Call);
+    let is_call = finding.limit().is_some_and(|limit| limit.ends == fusebox::domain::limit::Ends::Call);
     let run = developer("s1", "a1", "p1");
     let kind = if is_call { RecordKind::AgentWarning } else { RecordKind::AgentFailed };
     let mut told =

@@ -1,4 +1,4 @@
-//! Levers that nobody names a target for: they take what there is, once a person has seen it.
+//! Commands that nobody names a target for: they take what there is, once a person has seen it.
 
 use std::process::Command;
 

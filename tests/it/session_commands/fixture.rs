@@ -1,4 +1,4 @@
-//! A session at work for tests of levers: its client is a process of the test, its main agent and one subagent take steps.
+//! A session at work for tests of commands: its client is a process of the test, its main agent and one subagent take steps.
 
 use std::cell::RefCell;
 use std::fs;

@@ -1,7 +1,7 @@
-//! A person's lever that an agent pulls where nobody can see it: each lever, and each way of hiding it, is refused. Each ordinary
+//! A person's command that an agent pulls where nobody can see it: each command, and each way of hiding it, is refused. Each ordinary
 //! way of a person passes.
 //!
-//! A plain run takes each way with some of the levers, and each lever in some of the ways; `FUSEBOX_LAWS=full` takes all of them.
+//! A plain run takes each way with some of the commands, and each command in some of the ways; `FUSEBOX_LAWS=full` takes all of them.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -31,7 +31,7 @@ const LEVERS: [&str; 14] = [
     "resume --yes",
 ];
 
-/// What becomes of the state before the lever is pulled.
+/// What becomes of the state before the command is pulled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Whole,
@@ -40,7 +40,7 @@ enum State {
     Gone,
 }
 
-/// A way of hiding: what runs the lever, `LEVER`, below a shell that stands for the client.
+/// A way of hiding: what runs the command, `LEVER`, below a shell that stands for the client.
 struct Hiding {
     /// What the system has to allow.
     needs: &'static str,
@@ -97,8 +97,8 @@ fn is_allowed(needs: &str) -> bool {
     allows
 }
 
-/// Returns a lever in an environment that knows of no client.
-fn lever(world: &TestWorld, words: &str) -> String {
+/// Returns a command in an environment that knows of no client.
+fn command(world: &TestWorld, words: &str) -> String {
     let set = ["HOME", "FUSEBOX_HOME", "CLAUDE_CONFIG_DIR"].map(|name| format!("{name}={}", world.variables()[name]));
     format!("env -i PATH=/usr/bin:/bin {} {FUSEBOX} {words}", set.join(" "))
 }
@@ -139,12 +139,12 @@ fn shell(world: &TestWorld, script: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Lets an agent pull a lever in hiding; returns what it reads.
+/// Lets an agent pull a command in hiding; returns what it reads.
 fn pulls(hiding: &Hiding, words: &str) -> String {
     let world = with_start();
     let mut client = shell(
         &world,
-        &hiding.script.replace("LEVER", &lever(&world, words)).replace("HOOK", &format!("{FUSEBOX} hook")),
+        &hiding.script.replace("LEVER", &command(&world, words)).replace("HOOK", &format!("{FUSEBOX} hook")),
     );
     let mut begun = String::new();
     let mut out = BufReader::new(client.stdout.take().unwrap());
@@ -158,17 +158,17 @@ fn pulls(hiding: &Hiding, words: &str) -> String {
     read + &String::from_utf8(client.wait_with_output().unwrap().stderr).unwrap()
 }
 
-/// Whether a plain run takes a lever in a way.
-fn is_taken(lever: usize, way: usize) -> bool {
-    in_long_form() || lever % 7 == way % 7
+/// Whether a plain run takes a command in a way.
+fn is_taken(command: usize, way: usize) -> bool {
+    in_long_form() || command % 7 == way % 7
 }
 
 #[test]
-fn no_lever_is_pulled_where_an_agent_hides() {
+fn no_command_is_pulled_where_an_agent_hides() {
     let mut wrong = Vec::new();
     let mut tried = 0;
     for (way, hiding) in HIDINGS.iter().enumerate().filter(|(_, hiding)| is_allowed(hiding.needs)) {
-        for (_, words) in LEVERS.iter().enumerate().filter(|(lever, _)| is_taken(*lever, way)) {
+        for (_, words) in LEVERS.iter().enumerate().filter(|(command, _)| is_taken(*command, way)) {
             tried += 1;
             let read = pulls(hiding, words);
             if !read.contains("is a person's to run") || !read.contains("hint: run it in a") {
@@ -176,8 +176,8 @@ fn no_lever_is_pulled_where_an_agent_hides() {
             }
         }
     }
-    assert!(tried >= 2 * 10, "only {tried} levers were tried");
-    assert!(wrong.is_empty(), "{} of {tried} levers:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(tried >= 2 * 10, "only {tried} commands were tried");
+    assert!(wrong.is_empty(), "{} of {tried} commands:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// A client beside the person, as `$client`.
@@ -204,17 +204,17 @@ const ORDINARY: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn each_lever_is_a_persons_in_each_ordinary_way() {
+fn each_command_is_a_persons_in_each_ordinary_way() {
     let mut wrong = Vec::new();
     for (way, (_, script)) in ORDINARY.iter().enumerate().filter(|(_, (needs, _))| is_allowed(needs)) {
-        for (_, words) in LEVERS.iter().enumerate().filter(|(lever, _)| is_taken(*lever, way)) {
+        for (_, words) in LEVERS.iter().enumerate().filter(|(command, _)| is_taken(*command, way)) {
             let world = with_start();
             let beside = if script.contains("\"BESIDE") { BESIDE.replace('$', "\\$") } else { BESIDE.to_owned() };
             let start = format!("{FUSEBOX} hook <start.json >/dev/null");
             let script = script.replace("BESIDE", &beside).replace("START", &start);
             let script = format!(
                 "{}; echo done; test -z \"$client\" || kill $client",
-                script.replace("LEVER", &lever(&world, words))
+                script.replace("LEVER", &command(&world, words))
             );
             let outcome = world.program("/bin/sh", &["-c", &script]).run();
             let said = outcome.to_string();
@@ -230,12 +230,12 @@ fn each_lever_is_a_persons_in_each_ordinary_way() {
 const CONTAINED: [&str; 3] = ["LEVER", "setsid -w script -qc 'LEVER' /dev/null", "unshare -pf --mount-proc LEVER"];
 
 #[test]
-fn no_lever_is_pulled_below_a_client_in_a_container() {
+fn no_command_is_pulled_below_a_client_in_a_container() {
     let mut wrong = Vec::new();
     for (way, agent) in CONTAINED.iter().enumerate().filter(|_| is_allowed("-p")) {
-        for (_, words) in LEVERS.iter().enumerate().filter(|(lever, _)| is_taken(*lever, way)) {
+        for (_, words) in LEVERS.iter().enumerate().filter(|(command, _)| is_taken(*command, way)) {
             let world = with_start();
-            let agent = agent.replace("LEVER", &lever(&world, words));
+            let agent = agent.replace("LEVER", &command(&world, words));
             world
                 .script("project/contained", &format!("CLAUDE_PID=$$ {FUSEBOX} hook <start.json >part\n{agent}\ntrue"));
             let said = world.program("unshare", &["-pf", "--mount-proc", "./contained"]).run().to_string();

@@ -1,4 +1,4 @@
-//! Each lever does what it says: every lever on every target in every state, and the next event's decision beside the words.
+//! Each command does what it says: every command on every target in every state, and the next event's decision beside the words.
 //!
 //! A plain run takes each limit with one action; `FUSEBOX_LAWS=full` takes all of them.
 
@@ -35,10 +35,10 @@ const BLOCKS: [(&str, Actor); 7] = [
 
 const ACTIONS: [&str; 3] = ["terminate", "pause", "request_increase"];
 
-/// Where the work stands when the lever is used.
+/// Where the work stands when the command is used.
 const STATES: [&str; 6] = ["running", "tripped", "paused", "stopped", "ended", "tripped and ended"];
 
-/// The levers; `ID` stands for the target, `LIMIT` for the limit.
+/// The commands; `ID` stands for the target, `LIMIT` for the limit.
 const LEVERS: [&[&str]; 12] = [
     &["grant", "ID", "LIMIT=+9000"],
     &["grant", "ID", "LIMIT=+LITTLE"],
@@ -54,7 +54,7 @@ const LEVERS: [&[&str]; 12] = [
     &["a new client", "with the limit raised"],
 ];
 
-/// Words with which a lever says that the work will not go on all the same.
+/// Words with which a command says that the work will not go on all the same.
 const CAVEATS: [&str; 6] = [
     "would still stop it",
     "is not enough",
@@ -96,7 +96,7 @@ fn number(cap: f64) -> Value {
     if cap.fract() == 0.0 { json!(cap as u64) } else { json!(cap) }
 }
 
-/// One lever on one target in one state.
+/// One command on one target in one state.
 struct Case<'a> {
     block: &'a str,
     actor: Actor,
@@ -134,8 +134,8 @@ impl Case<'_> {
             return None;
         }
         if matches!(self.state, "paused" | "stopped") {
-            let lever = if self.state == "paused" { "pause" } else { "stop" };
-            fixture.world.run(&[lever, self.target()]).ok();
+            let command = if self.state == "paused" { "pause" } else { "stop" };
+            fixture.world.run(&[command, self.target()]).ok();
         }
         if self.state.ends_with("ended") {
             fixture.end();
@@ -161,9 +161,9 @@ impl Case<'_> {
         }
     }
 
-    /// Uses a lever; returns its exit code and what it said.
-    fn pull(&self, fixture: &mut Fixture, lever: &[&str]) -> (i32, String) {
-        match lever {
+    /// Uses a command; returns its exit code and what it said.
+    fn pull(&self, fixture: &mut Fixture, command: &[&str]) -> (i32, String) {
+        match command {
             ["a new client", _] => {
                 self.write_policy(fixture, self.cap * 100.0);
                 fixture.takes_up();
@@ -182,23 +182,23 @@ impl Case<'_> {
             _ => {}
         }
         let little = if self.cap.fract() == 0.0 { "1" } else { "0.000001" };
-        let shared = self.is_shared() && lever[0] == "grant";
+        let shared = self.is_shared() && command[0] == "grant";
         let word = |word: &&str| match *word {
             "ID" if shared => self.block.to_owned(),
             "ID" => self.target().to_owned(),
             word => word.replace("LIMIT", self.limit).replace("LITTLE", little),
         };
-        let words: Vec<String> = lever.iter().filter(|word| !word.starts_with("with")).map(word).collect();
+        let words: Vec<String> = command.iter().filter(|word| !word.starts_with("with")).map(word).collect();
         let outcome = fixture.world.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
         (outcome.code, outcome.stdout + &outcome.stderr)
     }
 
-    /// Says what is wrong with what a lever said, given whether the work went on without it and with it.
-    fn judge(&self, lever: &[&str], said: &(i32, String), (before, after): (bool, bool)) -> Option<String> {
+    /// Says what is wrong with what a command said, given whether the work went on without it and with it.
+    fn judge(&self, command: &[&str], said: &(i32, String), (before, after): (bool, bool)) -> Option<String> {
         let (code, text) = said;
         let caveat = CAVEATS.iter().any(|caveat| text.contains(caveat));
         let used_up = self.state.starts_with("tripped");
-        let expected = match (lever, code) {
+        let expected = match (command, code) {
             (["stop", _], 0) if text.contains("a run of its own") => Some(true),
             (["pause" | "stop", _], 0) => Some(false),
             // What a spawn asked for is in no file.
@@ -239,8 +239,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Tries every lever from where the fixture stands; returns what is wrong.
-fn every_lever(case: &Case, fixture: &mut Fixture, tried: &mut usize) -> Vec<String> {
+/// Tries every command from where the fixture stands; returns what is wrong.
+fn every_command(case: &Case, fixture: &mut Fixture, tried: &mut usize) -> Vec<String> {
     let kept = tempfile::tempdir().unwrap();
     let root = fixture.world.path("");
     for folder in ["state", "transcripts"] {
@@ -249,8 +249,8 @@ fn every_lever(case: &Case, fixture: &mut Fixture, tried: &mut usize) -> Vec<Str
     let again = fixture.clock();
     let mut wrong = Vec::new();
     let before = fixture.goes_on(case.actor);
-    for lever in LEVERS {
-        if case.is_shared() && lever[0] == "resume" && lever.last() == Some(&"LIMIT=+9000") {
+    for command in LEVERS {
+        if case.is_shared() && command[0] == "resume" && command.last() == Some(&"LIMIT=+9000") {
             continue;
         }
         for folder in ["state", "transcripts"] {
@@ -258,19 +258,19 @@ fn every_lever(case: &Case, fixture: &mut Fixture, tried: &mut usize) -> Vec<Str
         }
         case.write_policy(fixture, case.cap);
         fixture.rewind(&again);
-        let said = case.pull(fixture, lever);
+        let said = case.pull(fixture, command);
         let after = fixture.goes_on(case.actor);
         *tried += 1;
-        if let Some(what) = case.judge(lever, &said, (before, after)) {
+        if let Some(what) = case.judge(command, &said, (before, after)) {
             let Case { block, limit, action, state, actor, .. } = case;
-            wrong.push(format!("{} | {block} {limit} {action} | {actor:?} | {state}: {what}", lever.join(" ")));
+            wrong.push(format!("{} | {block} {limit} {action} | {actor:?} | {state}: {what}", command.join(" ")));
         }
     }
     wrong
 }
 
 #[test]
-fn what_a_lever_says_is_what_the_next_event_decides() {
+fn what_a_command_says_is_what_the_next_event_decides() {
     let is_full = in_long_form();
     let mut wrong = Vec::new();
     let (mut tried, mut number) = (0, 0);
@@ -285,25 +285,25 @@ fn what_a_lever_says_is_what_the_next_event_decides() {
                     }
                     let case = Case { block, actor, limit, cap: cap.parse().unwrap(), action, state };
                     if let Some(mut fixture) = case.play() {
-                        wrong.extend(every_lever(&case, &mut fixture, &mut tried));
+                        wrong.extend(every_command(&case, &mut fixture, &mut tried));
                     }
                 }
             }
         }
     }
-    assert!(tried > 30, "only {tried} uses of a lever were tried");
-    assert!(wrong.is_empty(), "{} of {tried} uses of a lever:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(tried > 30, "only {tried} uses of a command were tried");
+    assert!(wrong.is_empty(), "{} of {tried} uses of a command:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn a_question_that_waits_is_none_where_its_cap_is_raised() {
     for (limit, cap) in LIMITS {
-        for lever in [["reload", "with the limit raised"], ["a new client", "with the limit raised"]] {
+        for command in [["reload", "with the limit raised"], ["a new client", "with the limit raised"]] {
             let (block, actor, cap) = ("agents.worker", Actor::Worker, cap.parse().unwrap());
             let case = Case { block, actor, limit, cap, action: "request_increase", state: "tripped" };
             let mut fixture = case.play().unwrap();
-            let said = case.pull(&mut fixture, &lever);
-            assert!(fixture.goes_on(actor), "{limit}, {lever:?}: {said:?}");
+            let said = case.pull(&mut fixture, &command);
+            assert!(fixture.goes_on(actor), "{limit}, {command:?}: {said:?}");
         }
     }
 }

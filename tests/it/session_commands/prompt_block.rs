@@ -268,20 +268,20 @@ fn explain_alone_tells_of_a_no_and_of_a_blocked_prompt() {
 /// A prompt that a person's stop has kept back is not said to be blocked once the stop is lifted.
 #[test]
 fn a_stop_that_is_lifted_keeps_no_prompt_back() {
-    for lever in ["stop", "pause"] {
+    for command in ["stop", "pause"] {
         let mut fixture = begin(&json!({}));
         assert!(fixture.step(Actor::Main));
-        shell(&fixture, &format!("fusebox {lever} s-0000"));
-        assert!(!fixture.prompt(), "{lever}");
+        shell(&fixture, &format!("fusebox {command} s-0000"));
+        assert!(!fixture.prompt(), "{command}");
         let status = shell(&fixture, "fusebox status");
-        assert!(status.contains("fusebox resume s-0000"), "{lever}: {status}");
+        assert!(status.contains("fusebox resume s-0000"), "{command}: {status}");
         let said = shell(&fixture, "fusebox resume s-0000");
-        assert!(said.contains("-> resumed"), "{lever}: {said}");
+        assert!(said.contains("-> resumed"), "{command}: {said}");
         for command in ["fusebox status", "fusebox report"] {
             let said = shell(&fixture, command);
-            assert!(!said.contains("blocked") && !said.contains("fusebox resume"), "{lever}, {command}: {said}");
+            assert!(!said.contains("blocked") && !said.contains("fusebox resume"), "{command}, {command}: {said}");
         }
-        assert!(fixture.prompt() && fixture.step(Actor::Main), "{lever}");
+        assert!(fixture.prompt() && fixture.step(Actor::Main), "{command}");
     }
 }
 

@@ -41,13 +41,13 @@ impl End {
     }
 
     fn happens(self, fixture: &mut Fixture) {
-        let lever = |fixture: &Fixture, args: &[&str]| drop(fixture.world.run(args).ok());
+        let command = |fixture: &Fixture, args: &[&str]| drop(fixture.world.run(args).ok());
         match self {
             End::ByItself => assert!(fixture.step(Actor::Main)),
             End::Loop => assert!((0..20).any(|_| !fixture.repeats())),
             End::RunLimit | End::SessionLimit | End::Pause => assert!((0..9).any(|_| !fixture.step(Actor::Main))),
-            End::StoppedRun => lever(fixture, &["stop", "p1-0000"]),
-            End::StoppedSession => lever(fixture, &["stop", "s-0000"]),
+            End::StoppedRun => command(fixture, &["stop", "p1-0000"]),
+            End::StoppedSession => command(fixture, &["stop", "s-0000"]),
         }
         if matches!(self, End::StoppedRun | End::StoppedSession) {
             assert!((0..9).any(|_| !fixture.step(Actor::Main)));
@@ -60,7 +60,7 @@ impl End {
 
 /// What a person does about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Lever {
+enum SessionCommand {
     Nothing,
     ResumesRun,
     ResumesSession,
@@ -122,12 +122,12 @@ fn offers(text: &str) -> bool {
     ["fusebox resume ", "fusebox grant ", "The next prompt starts afresh"].iter().any(|words| text.contains(words))
 }
 
-fn walk(end: End, leaves: bool, lever: Lever) -> Vec<String> {
+fn walk(end: End, leaves: bool, command: SessionCommand) -> Vec<String> {
     let mut fixture = Fixture::new();
     fixture.world.write("home/.claude/fusebox.json", end.policy().to_string());
     fixture.begin();
     end.happens(&mut fixture);
-    let name = format!("{end:?} leaves: {leaves} {lever:?}");
+    let name = format!("{end:?} leaves: {leaves} {command:?}");
     let mut walk = Walk { fixture, name, wrong: Vec::new() };
     if leaves {
         walk.fixture.leaves();
@@ -137,25 +137,25 @@ fn walk(end: End, leaves: bool, lever: Lever) -> Vec<String> {
     walk.expect(stands == end.status(), &format!("after its end it is {}", end.status()), &stands);
     let offered = walk.says(&["status"]);
     walk.expect(end == End::ByItself || offers(&offered), "something is offered", &offered);
-    let said = match lever {
-        Lever::Nothing => String::new(),
-        Lever::ResumesRun => walk.says(&["resume", "p1-0000"]),
-        Lever::ResumesSession => walk.says(&["resume", "s-0000"]),
+    let said = match command {
+        SessionCommand::Nothing => String::new(),
+        SessionCommand::ResumesRun => walk.says(&["resume", "p1-0000"]),
+        SessionCommand::ResumesSession => walk.says(&["resume", "s-0000"]),
     };
     let is_vain = said.contains("nothing holds it");
     let helps =
         !is_vain || !offers(&offered) || said.contains("fusebox resume p1-0000") || said.contains("fusebox grant");
     walk.expect(helps, "who resumes what is not held is told what is", &said);
-    walk.look("after the lever");
+    walk.look("after the command");
     let after = walk.says(&["status"]);
-    if lever != Lever::Nothing && !is_vain {
+    if command != SessionCommand::Nothing && !is_vain {
         walk.expect(!offers(&after), "nothing is left to lift", &after);
     }
     if leaves {
         walk.fixture.takes_up();
     }
     let goes_on = walk.fixture.prompt() && walk.fixture.step(Actor::Main);
-    let is_lifted = lever != Lever::Nothing && !is_vain;
+    let is_lifted = command != SessionCommand::Nothing && !is_vain;
     let runs_anew = matches!(end, End::ByItself | End::Loop | End::RunLimit | End::StoppedRun);
     walk.expect(goes_on == (is_lifted || runs_anew), "the work goes on where nothing holds it", &said);
     walk.look("after the next prompt");
@@ -178,9 +178,9 @@ fn what_is_told_of_a_run_agrees_with_what_is() {
 }
 
 fn ways_of(end: End) -> Vec<String> {
-    let levers = [Lever::Nothing, Lever::ResumesRun, Lever::ResumesSession];
-    let ways = [false, true].into_iter().flat_map(|leaves| levers.map(|lever| (leaves, lever)));
-    ways.flat_map(|(leaves, lever)| walk(end, leaves, lever)).collect()
+    let commands = [SessionCommand::Nothing, SessionCommand::ResumesRun, SessionCommand::ResumesSession];
+    let ways = [false, true].into_iter().flat_map(|leaves| commands.map(|command| (leaves, command)));
+    ways.flat_map(|(leaves, command)| walk(end, leaves, command)).collect()
 }
 
 #[test]

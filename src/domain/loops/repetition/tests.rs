@@ -8,7 +8,7 @@ fn after(story: &str) -> (u64, Option<Repetition>) {
     let mut loops = CallHistory::default();
     for letter in story.chars() {
         if letter == '!' {
-            loops.mark_told();
+            loops.mark_notified();
             continue;
         }
         if letter == '~' {
@@ -82,7 +82,7 @@ fn a_wait_is_a_repetition_once_it_has_been_the_same_for_long() {
         loops.push(wait(70), false);
     }
     assert_eq!((loops.level(), loops.repeats(0)), (1, Some(Repetition::Waits)));
-    loops.mark_told();
+    loops.mark_notified();
     assert_eq!(loops.level(), 1);
     loops.push(wait(70), false);
     assert_eq!(loops.level(), 2);
@@ -120,7 +120,7 @@ fn failures_are_a_repetition_by_the_pace_at_which_they_come() {
                 came += 1;
             }
             assert_eq!(came, times, "{waited_ms} ms, {way}");
-            loops.mark_told();
+            loops.mark_notified();
             loops.push(failure(70, 100), false);
             assert_eq!(loops.level(), 2);
         }
