@@ -1,4 +1,4 @@
-//! `fusebox complete WORDS…`: what a shell may put where the cursor is. The scripts of `fusebox completions` ask it at each TAB.
+//! `fusebox complete WORDS…`: prints the words that a shell may put at the cursor. The scripts of `fusebox completions` call it.
 //!
 //! Scripts that hold the whole command line, as clap_complete writes them, would make the program 94 kB larger.
 
@@ -30,7 +30,7 @@ pub fn run(env: &Environment, args: &Args, program: Command) -> Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns what may stand for the word that is typed, after those before it, each with what it does.
+/// Returns the candidates for the word that is typed, after the words before it. Each has a description, which may be empty.
 pub fn candidates(mut program: Command, typed: &str, before: &[&str]) -> Vec<(String, String)> {
     program.build();
     let mut command = &program;
@@ -56,7 +56,7 @@ pub fn candidates(mut program: Command, typed: &str, before: &[&str]) -> Vec<(St
     found.into_iter().filter(|(word, _)| word.starts_with(typed)).collect()
 }
 
-/// Returns the option that a word names.
+/// Returns the option of a command that a word names.
 fn option<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     let short = word.strip_prefix('-').filter(|rest| rest.chars().count() == 1).and_then(|rest| rest.chars().next());
     let long = word.strip_prefix("--");

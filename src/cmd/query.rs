@@ -1,4 +1,4 @@
-//! What commands that show something read first: the sessions as they stand now, and the page to show them on.
+//! Reads sessions for the commands that show something: it brings them up to date, and returns all their rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,9 +19,9 @@ use crate::store::{self, Store};
 use crate::transcript::{layout, turn_end};
 use crate::ui::style::{Colour, Terminal};
 
-/// Returns some sessions with all their rows, their transcripts read up to now.
+/// Returns sessions with all their rows, after reading their transcripts to the end.
 ///
-/// The locks are let go after each session: hooks wait for them.
+/// It releases the locks after each session, since hooks wait for them.
 pub fn fresh_sessions(env: &Environment, ids: &[String]) -> Result<Vec<SessionRows>> {
     let mut fresh = Vec::new();
     for id in ids {
@@ -33,10 +33,10 @@ pub fn fresh_sessions(env: &Environment, ids: &[String]) -> Result<Vec<SessionRo
     Ok(fresh)
 }
 
-/// How far back runs are looked for that are open in a session which is over, in milliseconds: 30 days.
+/// How far back a session that is over is searched for runs that are still open, in milliseconds: 30 days.
 pub const LATELY_MS: i64 = 30 * DAY_MS;
 
-/// How far back sessions are looked for that are not at work, in milliseconds: 7 days.
+/// How far back sessions that are not at work are searched, in milliseconds: 7 days.
 pub const WEEK_MS: i64 = 7 * DAY_MS;
 
 /// Returns the sessions that are open, or had an event since `since_ms`, the oldest first.
@@ -47,7 +47,7 @@ pub fn open_or_since(env: &Environment, since_ms: i64) -> Result<Vec<Session>> {
     Ok(by_age.into_values().collect())
 }
 
-/// Takes note of what no hook tells: sessions whose client has died, and dialogs that were left with Esc.
+/// Notes what no hook reports: sessions whose client has died, and dialogs that a person has left with Esc.
 pub fn note_untold(env: &Environment) -> Result<()> {
     let now = env.now();
     let sessions = open_or_since(env, now.wall_ms.saturating_sub(LATELY_MS))?;
@@ -79,7 +79,7 @@ pub fn runs_of(store: &Store, session: &Session) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// Ends the runs whose turn a person has left, of which the client tells no hook: only the transcript has it. Returns their ids.
+/// Ends the runs whose turn a person has left; returns their ids. No hook reports that: only the transcript has it.
 fn end_left(session: &Session, runs: &mut [Run]) -> BTreeSet<String> {
     let mut left = BTreeSet::new();
     for run in runs.iter_mut().filter(|run| run.working && run.status == Status::Running) {
@@ -92,13 +92,13 @@ fn end_left(session: &Session, runs: &mut [Run]) -> BTreeSet<String> {
     left
 }
 
-/// Returns a record as reports take it.
+/// Converts a stored record to the form that reports take.
 pub fn logged(row: Numbered) -> Logged {
     let (number, at_ms, record) = row;
     Logged { number, at_ms, record }
 }
 
-/// Returns the page that standard output is.
+/// Returns the terminal or file that standard output is, as reports draw on it.
 pub fn page(env: &Environment) -> Terminal {
     let colour = if env.colours() { Colour::On } else { Colour::Off };
     let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
@@ -107,7 +107,7 @@ pub fn page(env: &Environment) -> Terminal {
     Terminal { width: env.width(), colour, zone, billing, cost_source }
 }
 
-/// Returns the zone that days begin in: the one that the configuration names for budgets, else the machine's.
+/// Returns the time zone in which days begin: the one configured for budgets, else the machine's.
 pub fn zone(env: &Environment) -> Zone {
     let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
     Zone::named(policy.time_zone())
@@ -118,7 +118,7 @@ pub fn begin_ms(env: &Environment, since: Since) -> i64 {
     period::bounds(since, &zone(env), env.now().wall_ms).0
 }
 
-/// Returns the moment that a period ends at: a day is contained in it.
+/// Returns the moment that a period ends at. A period that is given as a day includes that day.
 pub fn end_ms(env: &Environment, until: Since) -> i64 {
     period::bounds(until, &zone(env), env.now().wall_ms).1
 }

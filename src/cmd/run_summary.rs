@@ -1,4 +1,4 @@
-//! What came of a `fusebox run`, for a program that reads it.
+//! The outcome of a `fusebox run` as a JSON file, for a program that reads it.
 
 use std::path::Path;
 
@@ -11,18 +11,18 @@ use crate::platform::environment::Environment;
 use crate::report::model::{Report, SessionReport};
 use crate::ui::json;
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Debug, Default)]
 pub struct Ended {
     /// The exit code of `fusebox run`.
     pub exit_code: u8,
-    /// The client's own; none where it was not started.
+    /// The client's own exit code; `None` where the client was not started.
     pub client_exit_code: Option<u8>,
-    /// Why its main agent was stopped, paused or not begun; none where it was not.
+    /// Why its main agent was stopped, paused or not begun; `None` where it was not.
     pub stopped: Option<String>,
-    /// What is said on standard error.
+    /// The lines for standard error.
     pub remarks: Vec<String>,
-    /// Which limits were passed that only warn.
+    /// The limits that were passed and only warn.
     pub warned: Vec<String>,
     /// Its sessions.
     pub sessions: Vec<String>,
@@ -47,7 +47,7 @@ struct Summary<'a> {
     sessions: Vec<SessionReport>,
 }
 
-/// Writes it into a file.
+/// Writes the outcome into a file.
 pub fn write(env: &Environment, path: &Path, ended: &Ended) -> Result<()> {
     let rows = query::fresh_sessions(env, &ended.sessions)?;
     let summary = Summary {

@@ -10,26 +10,26 @@ use crate::config::yaml;
 use crate::domain::layer::Layer;
 use crate::limits::REGISTRY;
 
-/// The keys at the top of a frontmatter that are read.
+/// The top-level keys of a frontmatter that are read.
 const KEYS: [&str; 4] = ["name", "execution_limits", "settings", "maxTurns"];
 
-/// Returns the keys of AgentMD's `settings` that are limits. Others are not ours: its `max_tokens` is the size of one response.
+/// Returns the keys of AgentMD's `settings` that are limits. It skips others: AgentMD's `max_tokens` is the size of one response.
 pub fn agentmd_keys() -> impl Iterator<Item = &'static str> {
     REGISTRY.iter().filter_map(|limit| limit.agentmd)
 }
 
-/// An agent's type, and what its frontmatter says.
+/// An agent type, and what its frontmatter says.
 pub struct Agent {
     /// The type.
     pub name: String,
-    /// What it says of limits.
+    /// The limits that it declares.
     pub reading: DocumentRead,
 }
 
 /// The longest frontmatter that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
 
-/// How much of a file is read for it: the line before it, and enough to see that it is too long.
+/// How many bytes of a file are read to find it: the longest frontmatter, its first line, and enough to see that it is too long.
 pub const HEAD: u64 = LONGEST as u64 + 16;
 
 /// Reads the start of an agent's file; `stem` is its name without the ending.
@@ -83,7 +83,7 @@ pub fn length(text: &str) -> usize {
     lines.map(|line| line.len() + 1).sum()
 }
 
-/// Returns what a frontmatter says under these keys; nothing where it cannot be read.
+/// Returns the values of these keys in a frontmatter; `None` where it is too long or not valid YAML.
 pub fn entries(text: &str, keys: &[&str]) -> Option<Map<String, Value>> {
     let Some(picked) = picked(text, keys) else { return Some(Map::new()) };
     if length(text) >= LONGEST {

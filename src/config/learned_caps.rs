@@ -1,4 +1,4 @@
-//! Caps that finished runs suggest: with `adaptive` they hold where they are tighter than what is configured.
+//! Caps that finished runs suggest. With `adaptive` they apply where they are lower than the configured caps.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ pub struct LearnedCaps {
     types: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
-/// A cap that is another one than before.
+/// A learned cap that has changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CapChange<'a> {
-    /// Whose it is.
+    /// The agent type that it applies to.
     pub agent_type: &'a str,
     /// The limit.
     pub limit: &'static Limit,
-    /// What it was; `None` where there was none.
+    /// The cap before; `None` where there was none.
     pub before: Option<u64>,
-    /// What it is; `None` where there is none any more.
+    /// The cap now; `None` where there is none any more.
     pub now: Option<u64>,
 }
 
 impl LearnedCaps {
-    /// Whether nothing is learned.
+    /// Whether no cap is learned.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }
@@ -40,7 +40,7 @@ impl LearnedCaps {
         self.types.entry(agent_type.to_owned()).or_default().insert(limit.key.to_owned(), cap);
     }
 
-    /// Lowers the caps of an agent type to what is learned of it. It adds no limit, and raises none; what the managed file sets stays.
+    /// Lowers the caps of an agent type to the learned ones. It adds no limit, raises none, and keeps what the managed file sets.
     pub fn lower(&self, agent_type: &str, rules: &mut LimitSet) {
         let Some(learned) = self.types.get(agent_type) else { return };
         for rule in rules.limits.iter_mut().filter(|rule| rule.of.is_none() && !rule.locked) {
@@ -52,7 +52,7 @@ impl LearnedCaps {
         }
     }
 
-    /// Returns what is not as it was.
+    /// Returns the caps that differ from those of `before`.
     pub fn changes<'a>(&'a self, before: &'a LearnedCaps) -> Vec<CapChange<'a>> {
         let mut names: Vec<&String> = self.types.keys().chain(before.types.keys()).collect();
         names.sort_unstable();
@@ -70,7 +70,7 @@ impl LearnedCaps {
     }
 }
 
-/// Returns the increase that is to a lower cap what it was to the one before; at least 1, and none where there was none.
+/// Scales an increase by the ratio of the new cap to the old one. Returns at least 1, and 0 where the increase was 0.
 fn scaled(increase: u64, cap: u64, before: u64) -> u64 {
     let part = u128::from(increase) * u128::from(cap) / u128::from(before.max(1));
     u64::try_from(part).unwrap_or(increase).max(1).min(increase)

@@ -1,4 +1,4 @@
-//! Limits of so many in so much time, which stand at the top of a file: what they take, and how they are read and written.
+//! Limits of a number of events in a window of time, at the top of a file: their values, how they are read and written.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,24 +9,24 @@ use crate::domain::limit::Limit;
 use crate::domain::scope::Scope;
 use crate::domain::stored::serde_default::is_default;
 
-/// One window as configuration says it.
+/// One window as the configuration has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowSetting {
     /// The pattern of the tools; empty for model requests.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    /// How many fit into it.
+    /// How many events fit into the window.
     pub max: u64,
-    /// How long it is, in milliseconds.
+    /// The length of the window, in milliseconds.
     pub per_ms: u64,
     /// What it is counted over.
     pub over: Scope,
-    /// What happens to a call beyond it.
+    /// What happens to a call beyond the number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_limit: OnLimit,
 }
 
-/// How many may fit, and how long a window may be: up to a week.
+/// The bounds of the number and of the length; a window is at most a week long.
 const MAX: ValueType = ValueType::Whole(1, 1_000_000);
 const PER_MS: ValueType = ValueType::Millis(1, 604_800_000);
 
@@ -44,7 +44,7 @@ const OF_REQUESTS: ValueType = ValueType::Object(&[
     Field::optional("over", ValueType::Word(&["session", "user"])),
 ]);
 
-/// Whether a limit's windows are of tools, and so many; else there is one, of model requests.
+/// Whether a limit takes a list of windows, each for tools. Otherwise it takes one window, for model requests.
 pub fn are_of_tools(limit: &Limit) -> bool {
     limit.scopes.contains(&Scope::Run)
 }
@@ -61,7 +61,7 @@ pub fn schema(limit: &Limit) -> Value {
     json!({ "anyOf": [all, { "type": "null" }] })
 }
 
-/// Reads one window, where the JSON is right.
+/// Reads one window; `None` where its JSON has another form.
 pub fn read(limit: &Limit, value: &Value) -> Option<WindowSetting> {
     if !value_type(limit).accepts(value) {
         return None;
@@ -73,7 +73,7 @@ pub fn read(limit: &Limit, value: &Value) -> Option<WindowSetting> {
     Some(WindowSetting { tool, max, per_ms: millis(value.get("per_ms")?)?, over, on_limit })
 }
 
-/// Writes windows as configuration would.
+/// Returns windows as the JSON that configuration would have.
 pub fn written(limit: &Limit, windows: &[WindowSetting]) -> Value {
     if are_of_tools(limit) {
         return json!(windows);

@@ -1,4 +1,4 @@
-//! The syncs of a machine on which no hook begins any: it tells its team what it spent, and hears how much of the caps is spent.
+//! Syncs with the team's store on a machine where no hook begins any: they report what was spent, and read what is used of the caps.
 
 use crate::cmd::live_state::LiveState;
 use crate::cmd::team_place;
@@ -10,23 +10,23 @@ use crate::hook::background::team_sync;
 use crate::platform::environment::Environment;
 use crate::store::{self, Store};
 
-/// How often a machine without new events asks how much of the caps is spent, in milliseconds.
+/// How often a machine without new events asks what is used of the caps, in milliseconds.
 const IDLE_MS: u64 = 300_000;
 
-/// How often a watch begins a sync, and when it last looked whether one is due.
+/// When `fusebox watch` begins a sync: its interval, and when it last checked whether one is due.
 pub struct Syncs {
     interval_ms: u64,
     looked: Moment,
 }
 
 impl Syncs {
-    /// As the person's own policy says.
+    /// Reads the interval from the person's own policy.
     pub fn of(policy: &Policy) -> Syncs {
         let interval_ms = policy.team().map_or(SYNC_INTERVAL_MS, |terms| terms.sync_interval_ms);
         Syncs { interval_ms, looked: Moment::default() }
     }
 
-    /// Begins a sync where one is due, by the claim that hooks have too: each is begun once.
+    /// Begins a sync where one is due. It claims the sync as hooks do, so that each is begun once.
     pub fn begin_if_due(&mut self, env: &Environment, live: &LiveState) -> Result<()> {
         let now = env.now();
         let has_looked = self.looked != Moment::default() && now.since(self.looked) < self.interval_ms;

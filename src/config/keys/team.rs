@@ -1,4 +1,4 @@
-//! The key of the team whose caps bind the sessions of this machine.
+//! The configuration key `team`: the team whose caps bind the sessions of this machine.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::domain::team::{MAX_STALENESS_MS, OnStale, SYNC_INTERVAL_MS, TeamTerms
 /// The longest time in milliseconds: a day.
 const LONGEST_MS: u64 = 86_400_000;
 
-/// A ceiling of one's own beside the team's cap.
+/// The value type of a person's own ceiling beside the team's cap.
 const CEILING: ValueType = ValueType::Either(&[ValueType::Number(0.000_001, 1_000_000.0), ValueType::Null]);
 
 const TEAM: ValueType = ValueType::Either(&[

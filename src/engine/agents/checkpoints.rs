@@ -1,4 +1,4 @@
-//! What is wrong with an agent's file of checkpoints, in words.
+//! Finds the faults in an agent's file of checkpoints, as sentences for the agent.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use crate::domain::limit_set::Checkpoints;
 use crate::domain::text::json_fault;
 use crate::domain::text::rfc3339;
 
-/// The file, as far as it is read.
+/// The file of checkpoints as it was read.
 #[derive(Deserialize)]
 struct File {
     execution_checkpoints: Vec<Checkpoint>,
@@ -19,10 +19,10 @@ struct Checkpoint {
     timestamp: String,
 }
 
-/// What an agent has to keep.
+/// The form of the file, as the agent is shown it.
 const FORM: &str = r#"[{"checkpoint": "NAME", "timestamp": "2026-01-22T10:00:00Z"}]"#;
 
-/// Says everything that is wrong with the text of the file, or why there is none.
+/// Returns every fault of the file's text, or why there is no text.
 pub fn problems(rule: &Checkpoints, text: Result<&str, &str>) -> Vec<String> {
     let file = text.map_err(str::to_owned).and_then(|text| {
         serde_json::from_str::<File>(text).map_err(|cause| match serde_json::from_str::<serde::de::IgnoredAny>(text) {
@@ -36,7 +36,7 @@ pub fn problems(rule: &Checkpoints, text: Result<&str, &str>) -> Vec<String> {
     }
 }
 
-/// Names the checkpoints that are missing, or stand before one that they must follow.
+/// Returns the checkpoints that are missing, and those that stand before one that they must follow.
 fn order<'a>(rule: &'a Checkpoints, kept: &'a [Checkpoint]) -> impl Iterator<Item = String> + use<'a> {
     let mut from = 0;
     let mut last: Option<&str> = None;
@@ -54,7 +54,7 @@ fn order<'a>(rule: &'a Checkpoints, kept: &'a [Checkpoint]) -> impl Iterator<Ite
     })
 }
 
-/// Names timestamps that are none or go back, and gaps that are too long.
+/// Returns timestamps that are invalid or go back, and gaps that are too long.
 fn times<'a>(rule: &'a Checkpoints, kept: &'a [Checkpoint]) -> impl Iterator<Item = String> + use<'a> {
     let mut before: Option<(&str, i64)> = None;
     kept.iter().filter_map(move |one| {
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::domain::layer::Layer;
 
-    /// Checks what is said of a file with these checkpoints, each a name and the minutes and seconds after ten.
+    /// Checks the faults of a file with these checkpoints, each a name and the minutes and seconds after ten.
     #[track_caller]
     fn check(kept: &[(&str, &str)], said: &[&str]) {
         let list: Vec<_> = kept
