@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::admin::{Expired, Whose};
 use crate::store::team::ledger::Ledger;
+use crate::team::project_address;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
@@ -25,8 +26,10 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
     let caps = caps.iter().map(|text| cap_of(text)).collect::<Result<Vec<_>>>()?;
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined)?;
-    if let Whose::User(login) = whose {
-        known_login(&mut ledger, &joined.team, login)?;
+    match whose {
+        Whose::User(login) => known_login(&mut ledger, &joined.team, login)?,
+        Whose::Project(label) if caps.iter().any(|(_, cap)| cap.is_some()) => check_project(label)?,
+        _ => {}
     }
     for (period, cap) in &caps {
         ledger.set_cap(&joined.team, whose, period, *cap)?;
@@ -42,6 +45,19 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
     }
     env.print(&format!("{WHEN}\n"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses an address by which no project is known: a cap of it would bind nobody, and every member would read it.
+fn check_project(label: &str) -> Result<()> {
+    let known = project_address::shared(label);
+    if known.as_deref() == Some(label) {
+        return Ok(());
+    }
+    let error = Error::usage("no project is known by this address");
+    Err(match known {
+        Some(known) => error.hint(format!("without login, query and fragment it is {known}")),
+        None => error.hint("`fusebox team report --by project` lists the addresses"),
+    })
 }
 
 /// Refuses a login that takes no part: a cap of it would bind nobody.
