@@ -66,7 +66,7 @@ pub fn tampering(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Option<
     let does = words(name);
     let has = |known: &[&str]| does.iter().any(|word| known.contains(&word.as_str()));
     let (writes, runs) = (has(&WRITES), has(&RUNS));
-    let may_name = |text: &str| text.contains('%') || guard.mentions(text);
+    let may_name = |text: &str| text.contains('%') || guard.may_mention(text);
     let text = input.filter(|input| (writes || runs) && may_name(input.get()))?.get();
     let fields: Value = serde_json::from_str(text).ok()?;
     let mut found = Found::default();

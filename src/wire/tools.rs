@@ -187,9 +187,9 @@ pub fn asks_the_model(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bo
 
 /// Returns how a call plainly starts clients in a shell. Most commands do not name one, and are not read.
 pub fn client_starts(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Vec<ClientStart> {
-    let named = input.filter(|input| runs_shell(tool) && guard.names_client(input.get()));
-    let command = named.and_then(|input| command(Some(input)));
-    command.map(|it| guard.client_starts(&as_posix(tool, &it))).unwrap_or_default()
+    let command = if runs_shell(tool) { command(input) } else { None };
+    let named = command.filter(|it| guard.may_mention(it));
+    named.map(|it| guard.client_starts(&as_posix(tool, &it))).unwrap_or_default()
 }
 
 /// Returns a tool's command as a Unix shell would read it.

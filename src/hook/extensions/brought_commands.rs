@@ -63,7 +63,7 @@ fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &s
             let said = messages::tampering(&what);
             return Some(format!("{} `{named}` has the command.", said.strip_prefix(OURS).unwrap_or(&said)));
         }
-        let starts = if guard.names_client(command) { guard.client_starts(command) } else { Vec::new() };
+        let starts = if guard.may_mention(command) { guard.client_starts(command) } else { Vec::new() };
         starts.iter().find_map(|start| client_starts::harm(env, session, guard, start)).map(|harm| {
             format!(
                 "this call was not run. A command in `{named}` starts a client that may not be limited as this session is: {harm}. Take \

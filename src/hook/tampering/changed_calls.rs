@@ -19,7 +19,7 @@ use crate::wire::tools;
 pub fn note(state: &mut SessionState, run: &str, (event, input): (&Event, &Input), answer: &Answer, guard: &Guard) {
     let EventKind::ToolRequested(call) = &event.kind else { return };
     // Most calls name nothing of it, and are not read any further.
-    let runs = answer.changed_input().or(input.tool_input).filter(|runs| guard.mentions(runs.get()));
+    let runs = answer.changed_input().or(input.tool_input).filter(|runs| guard.may_mention(runs.get()));
     if let Some(subject) = tools::subject(&call.tool, runs) {
         state.call_mut(run, &call.id).subject = stable_hash::of(subject.as_bytes());
     }

@@ -1,5 +1,6 @@
 //! What is known of the session at hand: its folders, and the program.
 
+use crate::wire::bypass_detection::lies::{Lies, fits, is_pattern, lies};
 use crate::wire::bypass_detection::path_rules::{LONGEST, PathRules};
 use crate::wire::shell;
 
@@ -46,8 +47,14 @@ impl Guard {
 
     /// Whether a program is this one.
     pub(super) fn is_program(&self, word: &str) -> bool {
-        let is_own = |own: &str| word.len() <= LONGEST && self.rules.unified(own) == self.rules.unified(word);
+        // A shell looks up what stands behind it, and a pattern.
+        let word = word.strip_prefix('=').unwrap_or(word);
+        let unified = self.rules.unified(word);
+        let is_own = |own: &str| word.len() <= LONGEST && lies(&unified, &self.rules.unified(own)) == Some(Lies::At);
         let name = shell::program_name(word);
+        if is_pattern(name) && !name.starts_with('*') && fits(name, PROGRAM) {
+            return word.contains('/');
+        }
         // As a package its name may be followed by a version: `npx fusebox-cli@latest`.
         let package = name.split_once('@').map_or(name, |(name, _)| name);
         [PROGRAM, PACKAGE].iter().any(|own| package.eq_ignore_ascii_case(own)) || self.programs().any(is_own)

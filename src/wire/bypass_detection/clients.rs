@@ -2,6 +2,7 @@
 
 use crate::byte_search;
 use crate::wire::bypass_detection::diversions;
+use crate::wire::bypass_detection::lies::{fits, is_pattern};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{program_name, substituted};
 
@@ -244,8 +245,11 @@ fn is_client(program: &str) -> bool {
     let program = substituted(program).unwrap_or(program);
     // Nix names a package behind what it is in.
     let program = program.rsplit_once('#').map_or(program, |(_, package)| package);
+    let program = program.strip_prefix('=').unwrap_or(program);
     let name = program_name(program);
+    let is_found = is_pattern(name) && !name.starts_with('*') && program.contains('/');
     ["claude", "claude-code", "claude.ps1"].iter().any(|client| name.eq_ignore_ascii_case(client))
+        || (is_found && fits(name, "claude"))
         || is_package(program)
         || ["/claude/versions/", "\\claude\\versions\\"].iter().any(|versions| program.contains(versions))
 }

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 pub use crate::wire::bypass_detection::at_hand::Guard;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
 pub use crate::wire::bypass_detection::client_starts::ClientStart;
+use crate::wire::bypass_detection::own_names::OwnNames;
 use crate::wire::bypass_detection::way::{ENTERING, Leads, Way};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::variables::Variables;
@@ -18,9 +19,6 @@ use crate::wire::shell::{self, Part, Simple, written};
 /// Commands that only a person may give.
 pub const PERSONS_COMMANDS: [&str; 12] =
     ["grant", "resume", "reset", "reload", "trust", "uninstall", "upgrade", "prune", "off", "on", "team", "watch"];
-
-/// Options that only a person may give, each with its command: limits are only watched, written into a file, changed by keys.
-const PERSONS_OPTIONS: [(&str, &str); 3] = [("init", "--observe"), ("suggest", "--write"), ("status", "--watch")];
 
 /// Commands of a shell that set its variables.
 const SETTERS: [&str; 6] = ["export", "declare", "typeset", "local", "readonly", "unset"];
@@ -59,7 +57,7 @@ impl Guard {
 
     /// Whether a text may reach what is the session's own: it names that, or takes folders away.
     fn may_reach(&self, text: &str) -> bool {
-        self.mentions(text) || writers::names_one_that_takes_folders(text)
+        self.may_mention(text) || writers::names_one_that_takes_folders(text)
     }
 
     /// Whether a shell command plainly starts a client with an agent in it.
@@ -90,9 +88,9 @@ impl Guard {
         names.any(|name| crate::byte_search::find(self.rules.folded(name).as_bytes(), text.as_bytes()).is_some())
     }
 
-    /// Whether a text names the client.
-    pub fn names_client(&self, text: &str) -> bool {
-        self.rules.folded(text).contains("claude")
+    /// Whether a text names one of them, or may put a name together.
+    pub fn may_mention(&self, text: &str) -> bool {
+        shell::may_assemble(text) || self.mentions(text)
     }
 }
 
@@ -115,6 +113,8 @@ struct Walk<'g> {
     scope: ShellScope,
     /// The values of variables.
     variables: Variables,
+    /// The functions and aliases.
+    own_names: OwnNames<'g>,
     /// Whether the command's text names a setting that switches hooks off: a file of settings may hold it.
     names_switch: bool,
     /// Whether the command's text ends processes by their numbers.
@@ -147,6 +147,7 @@ impl<'g> Walk<'g> {
             guard,
             whole: text,
             variables: Variables::default(),
+            own_names: OwnNames::of(text),
             scope: ShellScope { folder: guard.folder.clone(), ..ShellScope::default() },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
             kills: crate::wire::bypass_detection::processes::kills(text),
@@ -208,6 +209,9 @@ impl<'g> Walk<'g> {
         if let Some(filled) = written::filled_in(simple, &|name| self.guard.path_of(name)).filter(|_| depth < DEEPEST) {
             return self.simple(&filled, depth + 1);
         }
+        if let Some(refused) = self.own_name(simple, depth) {
+            return Some(refused);
+        }
         let invocations = Invocation::of(simple);
         self.note_read(simple);
         let said = std::mem::take(&mut self.said);
@@ -242,9 +246,8 @@ impl<'g> Walk<'g> {
     }
 
     fn invocation(&mut self, simple: &Simple, it: &Invocation, read: &[&str], depth: usize) -> Option<String> {
-        // Only what names Fusebox, the state or the client is read at all.
         if it.is_too_deep || (depth >= DEEPEST && !it.scripts.is_empty()) {
-            return Some(TOO_DEEP.to_owned());
+            return self.guard.mentions(self.whole).then(|| TOO_DEEP.to_owned());
         }
         for script in &it.scripts {
             // Its variables and its folder are those of the program that runs it.
@@ -267,7 +270,7 @@ impl<'g> Walk<'g> {
                 return refused;
             }
         }
-        if let Some(what) = self.writes(it, read) {
+        if let Some(what) = self.writes(it, read).or_else(|| self.other_language(it, read, depth)) {
             return Some(what);
         }
         self.note_listed(it);
@@ -301,21 +304,6 @@ impl<'g> Walk<'g> {
             .or_else(|| crate::wire::bypass_detection::processes::ended(self.guard, it, self.kills))
             .or_else(|| crate::wire::bypass_detection::packages::removed(it))
     }
-
-    fn persons_command(&self, it: &Invocation) -> Option<String> {
-        let program = shell::substituted(it.program).unwrap_or(it.program);
-        let asks_for_help = || it.args.iter().any(|word| matches!(&*word.text, "--help" | "-h"));
-        if !self.guard.is_program(program) || asks_for_help() {
-            return None;
-        }
-        let mut words = it.args.iter().map(|word| &*word.text);
-        let verb = words.find(|word| !word.starts_with('-'))?;
-        if PERSONS_COMMANDS.contains(&verb) {
-            return Some(format!("`fusebox {verb}`, which only a person may run"));
-        }
-        let (_, option) = PERSONS_OPTIONS.iter().find(|row| row.0 == verb && words.any(|word| word == row.1))?;
-        Some(format!("`fusebox {verb} {option}`, which only a person may run"))
-    }
 }
 
 pub mod at_hand;
@@ -329,11 +317,15 @@ mod finds;
 pub mod folders;
 mod git_files;
 mod handed;
+mod languages;
 mod lies;
 pub mod node_options;
+mod own_calls;
+mod own_names;
 mod packages;
 pub mod path_rules;
 pub mod paths;
+mod persons;
 pub mod processes;
 pub mod servers;
 mod shell_variables;

@@ -4,6 +4,7 @@ use crate::wire::bypass_detection::Walk;
 use crate::wire::bypass_detection::clients::diverting;
 use crate::wire::bypass_detection::way::ENTERING;
 use crate::wire::shell::invocation::Invocation;
+use crate::wire::shell::unset::without_unset;
 use crate::wire::shell::{Simple, assignment};
 
 /// What is said of commands with more values than are read.
@@ -16,6 +17,17 @@ const MOST_LINES: usize = 64;
 impl Walk<'_> {
     /// Says what a command does that is refused, with each value that its variables may have.
     pub(super) fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+        if simple.words.is_empty() && simple.assignments.len() > 1 {
+            // Each may name the one before.
+            for word in &simple.assignments {
+                let one = Simple { assignments: vec![word.to_static()], words: Vec::new(), ..simple.to_static() };
+                let refused = self.simple(&one, depth);
+                if refused.is_some() {
+                    return refused;
+                }
+            }
+            return None;
+        }
         let written = self.variables.written(simple);
         let is_sure = is_sure(simple);
         match written.as_deref() {
@@ -37,10 +49,25 @@ impl Walk<'_> {
             }
         }
         match written {
-            None => self.plain(simple, depth),
-            Some(written) if written.len() == 1 => self.plain(&written[0], depth),
+            None => self.plain(simple, depth).or_else(|| self.without_unset(simple, depth)),
+            Some(written) if written.len() == 1 => {
+                self.plain(&written[0], depth).or_else(|| self.without_unset(&written[0], depth))
+            }
             Some(written) => self.each(simple, written, depth),
         }
+    }
+
+    /// Says what a command does that is refused, where variables that the text does not set stand for nothing: `fuse${x}box`,
+    /// `$x fusebox`.
+    fn without_unset(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+        let bare = without_unset(simple, &mut self.variables)?;
+        if !bare.words.iter().chain(&bare.writes).any(|word| self.guard.mentions(&word.text)) {
+            return None;
+        }
+        let (scope, said) = (self.scope.clone(), self.said.clone());
+        let refused = self.plain(&bare, depth);
+        (self.scope, self.said) = (scope, said);
+        refused
     }
 
     /// Says what one of several commands does that is refused, of which a shell runs one or all.
@@ -103,8 +130,13 @@ impl Walk<'_> {
     /// Remembers the variables that a command sets or takes away: `export x=y`.
     pub(super) fn note_variables(&mut self, simple: &Simple, it: &Invocation) {
         let keeps = it.name() == "readonly" || it.args.iter().any(|word| word.text.starts_with("-r"));
+        let refers = it.args.iter().any(|word| word.text.starts_with('-') && word.text.contains('n'));
         for word in it.args {
             self.note_variable(&word.text);
+            if let Some((name, to)) = assignment(&word.text).filter(|_| refers) {
+                self.variables.refer(name, to);
+                continue;
+            }
             self.variables.assign(&word.text, is_sure(simple));
             if let Some((name, _)) = assignment(&word.text).filter(|_| keeps) {
                 self.variables.keep(name);

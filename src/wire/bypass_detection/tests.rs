@@ -341,6 +341,7 @@ fn what_is_written_on_windows_is_known_by_its_path() {
     }
 }
 
+mod assembled;
 mod client_forms;
 mod hidden_forms;
 mod programs;

@@ -14,7 +14,8 @@ pub(super) struct Choice<'v> {
 
 impl Values for Choice<'_> {
     fn value(&self, name: &str) -> Option<&str> {
-        let found = self.values.iter().find(|(known, _)| *known == name)?.1;
+        let is = |name: &str| self.values.iter().find(|(known, _)| *known == name);
+        let found = is(name).or_else(|| is(references::array_of(name)))?.1;
         // A value that is not known stands as it is written.
         (found.strip_prefix('$') != Some(name)).then_some(found)
     }
@@ -41,10 +42,7 @@ pub(super) fn size(simple: &Simple) -> usize {
 
 /// Returns a command with the values that are chosen.
 pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
-    let whole = |word: &Word| match references::with_values(word, choice) {
-        Some(text) => Word { text: Cow::Owned(text), end: word.end, ..Word::default() },
-        None => word.to_static(),
-    };
+    let whole = |word: &Word| references::with_values(word, choice).unwrap_or_else(|| word.to_static());
     let all = |words: &[Word]| words.iter().map(whole).collect();
     let mut words = Vec::new();
     for word in &simple.words {
@@ -53,12 +51,14 @@ pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
         // What a substitution writes is not known here.
         let is_known = !new.text.contains("$(") && !new.text.contains('`');
         if (word.splits || is_list) && new.text != word.text && is_known {
-            let split = new.text.split_whitespace();
-            words.extend(split.map(|text| Word {
-                text: Cow::Owned(text.to_owned()),
-                end: word.end,
-                ..Word::default()
-            }));
+            let mut split = new.text.split_whitespace();
+            match (split.next(), split.next()) {
+                // What is one word may name more that is not known.
+                (Some(_), None) => words.push(new),
+                _ => words.extend(
+                    new.text.split_whitespace().map(|text| Word { end: word.end, ..Word::of(text.to_owned()) }),
+                ),
+            }
         } else {
             words.push(new);
         }

@@ -11,6 +11,9 @@ pub(super) const DEEPEST: usize = 40;
 /// How many here-documents may begin in one line; what is beyond is read as commands.
 const MOST_DOCUMENTS: usize = 100;
 
+/// The most words and substitutions of a text that are read: they are held in memory.
+pub(super) const MOST_READ: usize = 100_000;
+
 /// Words of the shell's grammar after which a command begins.
 const BEFORE_COMMANDS: [&str; 12] =
     ["if", "then", "elif", "else", "do", "while", "until", "!", "{", "coproc", "fi", "done"];
@@ -53,6 +56,8 @@ pub(super) struct Lexer<'a> {
     /// Whether the word that was read last has a brace outside of quotes.
     pub(super) has_braces: bool,
     documents: Vec<HereDocument<'a>>,
+    /// How many words were read.
+    pub(super) words: usize,
 }
 
 impl<'a> Lexer<'a> {
@@ -66,11 +71,15 @@ impl<'a> Lexer<'a> {
             functions: 0,
             has_braces: false,
             documents: Vec::new(),
+            words: 0,
         }
     }
 
     pub(super) fn read(mut self) -> Vec<Part<'a>> {
         self.list(Until::End, Link::None);
+        if self.is_full() {
+            self.parts.push(Part::Command(Simple { is_unread: true, ..Simple::default() }));
+        }
         self.parts
     }
 
@@ -86,7 +95,7 @@ impl<'a> Lexer<'a> {
     /// Reads commands up to the end of the text, or past the parenthesis that closes them.
     pub(super) fn list(&mut self, until: Until, link: Link) {
         let mut list = List::after(link, self.parts.len());
-        while let Some(byte) = self.peek(0) {
+        while let Some(byte) = self.peek(0).filter(|_| !self.is_full()) {
             match byte {
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'\\' if self.starts("\\\n") => self.at += 2,

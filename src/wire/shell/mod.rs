@@ -9,17 +9,32 @@ mod choices;
 pub mod invocation;
 mod lexer;
 mod lists;
+mod operators;
 mod parts;
 mod references;
+pub mod unset;
 pub mod variables;
 mod words;
 pub mod written;
 
 pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};
+pub use crate::wire::shell::references::closed as closing_brace;
 
 /// Splits a shell command into its parts.
 pub fn parts(text: &str) -> Vec<Part<'_>> {
     lexer::Lexer::new(text).read()
+}
+
+/// Whether a shell may make other words of a text than those that stand in it: by a substitution, a variable, braces, an escape, a
+/// pattern, or by quotes within a word.
+pub fn may_assemble(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let joins = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"'\"/.-".contains(byte));
+    bytes.iter().enumerate().any(|(at, byte)| match byte {
+        b'$' | b'`' | b'{' | b'\\' | b'*' | b'?' | b'[' => true,
+        b'\'' | b'"' => joins(at.checked_sub(1).and_then(|before| bytes.get(before))) && joins(bytes.get(at + 1)),
+        _ => false,
+    })
 }
 
 /// Endings of programs that Windows leaves out of their names.

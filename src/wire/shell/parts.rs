@@ -41,6 +41,11 @@ pub struct Simple<'a> {
 }
 
 impl Word<'_> {
+    /// Returns a word in which nothing is left to expand.
+    pub fn of(text: String) -> Word<'static> {
+        Word { text: Cow::Owned(text), ..Word::default() }
+    }
+
     /// Returns it as one that borrows nothing.
     pub fn to_static(&self) -> Word<'static> {
         Word {

@@ -1,5 +1,6 @@
 //! Where a text names variables, and what it becomes with their values: `$x`, `${x}`, `${x:-WORD}`.
 
+use crate::wire::shell::operators::{self, CHANGES};
 use crate::wire::shell::parts::Word;
 use crate::wire::shell::written;
 
@@ -22,41 +23,59 @@ pub(super) trait Values {
 }
 
 /// One place of a text that names a variable.
-struct Reference<'t> {
+pub(super) struct Reference<'t> {
     name: &'t str,
     /// Where the text goes on.
-    end: usize,
-    /// The operator and the word behind the name.
+    pub(super) end: usize,
+    /// The operator and the word behind the name that may stand for it.
     word: Option<(&'t str, &'t str)>,
+    /// The operator that changes the value, and its word.
+    change: Option<(&'t str, &'t str)>,
+    /// Whether the value is the name of another variable: `${!x}`.
+    is_indirect: bool,
 }
 
 /// The operators with a word that stands for the variable, and those with one where the variable is set.
 const OPERATORS: [&str; 6] = [":-", ":=", ":+", "-", "=", "+"];
 
 /// Reads the name of a variable at a `$`; nothing for what is none.
-fn reference(text: &str, at: usize) -> Option<Reference<'_>> {
+pub(super) fn reference(text: &str, at: usize) -> Option<Reference<'_>> {
     let rest = text.get(at + 1..)?;
-    if let Some(inner) = rest.strip_prefix('{') {
-        let length = closed(inner)?;
-        let inner = &inner[..length];
-        let (name, word) = inner.split_at(name_length(inner)?);
-        let end = at + length + 3;
-        let index = word.strip_prefix('[').and_then(|word| word.split_once(']'));
-        if let Some((index, "")) = index {
-            // All elements of an array have a name of their own.
-            let name = if matches!(index, "@" | "*") { &inner[..name.len() + 2] } else { name };
-            return Some(Reference { name, end, word: None });
-        }
-        let operator = OPERATORS.iter().find(|operator| word.starts_with(**operator));
-        let word = match operator {
-            Some(operator) => Some((*operator, &word[operator.len()..])),
-            None if word.is_empty() => None,
-            None => return None,
+    let plain = |name, end| Reference { name, end, word: None, change: None, is_indirect: false };
+    let Some(inner) = rest.strip_prefix('{') else {
+        let length = name_length(rest)?;
+        return Some(plain(&rest[..length], at + 1 + length));
+    };
+    let length = closed(inner)?;
+    let (end, inner) = (at + length + 3, &inner[..length]);
+    let (is_indirect, inner) = inner.strip_prefix('!').map_or((false, inner), |inner| (true, inner));
+    let (mut name, mut word) = inner.split_at(name_length(inner)?);
+    if let Some((index, behind)) = word.strip_prefix('[').and_then(|word| word.split_once(']')) {
+        // All elements of an array have a name of their own, and each has one.
+        name = match index {
+            "@" | "*" => &inner[..name.len() + 2],
+            _ if index.bytes().all(|byte| byte.is_ascii_digit()) => &inner[..name.len() + index.len() + 2],
+            _ => name,
         };
-        return Some(Reference { name, end, word });
+        word = behind;
     }
-    let length = name_length(rest)?;
-    Some(Reference { name: &rest[..length], end: at + 1 + length, word: None })
+    let found = Reference { is_indirect, ..plain(name, end) };
+    let split = |known: &[&str]| {
+        let length = known.iter().find(|operator| word.starts_with(**operator))?.len();
+        Some(word.split_at(length))
+    };
+    if word.is_empty() {
+        return Some(found);
+    }
+    match split(&OPERATORS) {
+        Some(word) => Some(Reference { word: Some(word), ..found }),
+        None => split(&CHANGES).map(|change| Reference { change: Some(change), ..found }),
+    }
+}
+
+/// Returns the name of the array that an element's name is of: `a` of `a[1]`.
+pub(super) fn array_of(name: &str) -> &str {
+    name.split_once('[').filter(|(_, index)| index.ends_with(']')).map_or(name, |(array, _)| array)
 }
 
 /// Returns the length of the name that a text begins with.
@@ -70,7 +89,7 @@ fn name_length(text: &str) -> Option<usize> {
 }
 
 /// Returns where the brace closes that is open before a text.
-fn closed(text: &str) -> Option<usize> {
+pub fn closed(text: &str) -> Option<usize> {
     let bytes = &text.as_bytes()[..text.len().min(LONGEST)];
     let (mut at, mut depth, mut quote) = (0, 0_usize, None);
     while let Some(byte) = bytes.get(at) {
@@ -99,8 +118,8 @@ pub(super) fn names<'t>(text: &'t str, places: &[usize], depth: usize, note: &mu
             names_inside(inner, note);
             end = at + length;
         } else if let Some(found) = reference(text, at) {
-            note(found.name, if found.word.is_some() { Kind::WithWord } else { Kind::Plain });
-            if let Some((_, word)) = found.word.filter(|_| depth < DEEPEST) {
+            note(found.name, found.kind());
+            if let Some((_, word)) = found.word.or(found.change).filter(|_| depth < DEEPEST) {
                 names(word, &dollars(word), depth + 1, note);
             }
             end = found.end;
@@ -112,8 +131,18 @@ pub(super) fn names<'t>(text: &'t str, places: &[usize], depth: usize, note: &mu
 pub(super) fn names_inside<'t>(text: &'t str, note: &mut dyn FnMut(&'t str, Kind)) {
     for found in inner_places(text).into_iter().filter_map(|at| reference(text, at)) {
         note(found.name, Kind::Inner);
-        if found.word.is_some() {
-            note(found.name, Kind::WithWord);
+        if found.kind() != Kind::Plain {
+            note(found.name, found.kind());
+        }
+    }
+}
+
+impl Reference<'_> {
+    fn kind(&self) -> Kind {
+        match self.word {
+            Some(_) => Kind::WithWord,
+            None if self.is_indirect => Kind::Indirect,
+            None => Kind::Plain,
         }
     }
 }
@@ -123,6 +152,8 @@ pub(super) fn names_inside<'t>(text: &'t str, note: &mut dyn FnMut(&'t str, Kind
 pub(super) enum Kind {
     /// Alone.
     Plain,
+    /// By a variable that holds its name.
+    Indirect,
     /// With a word that may stand for it.
     WithWord,
     /// In the text of a substitution.
@@ -130,7 +161,7 @@ pub(super) enum Kind {
 }
 
 /// Returns the commands of the substitution at a place, and the length of it all.
-fn substitution(text: &str, at: usize) -> Option<(&str, usize)> {
+pub(super) fn substitution(text: &str, at: usize) -> Option<(&str, usize)> {
     let opened = text.get(at..)?;
     let is_one = opened.starts_with('`') || (opened.starts_with("$(") && !opened.starts_with("$(("));
     is_one.then(|| written::substitution(opened)).flatten()
@@ -158,13 +189,22 @@ fn inner_places(text: &str) -> Vec<usize> {
     places
 }
 
-/// Returns a word's text with the values of its variables; nothing where it names none that is known.
-pub(super) fn with_values(word: &Word, values: &dyn Values) -> Option<String> {
-    filled(&word.text, &word.expands_at, values, 0)
+/// Returns a word with the values of its variables; nothing where it names none that is known.
+pub(super) fn with_values(word: &Word, values: &dyn Values) -> Option<Word<'static>> {
+    let mut expands_at = Vec::new();
+    let text = filled(&word.text, &word.expands_at, values, (0, &mut expands_at))?;
+    // What a substitution writes is not known here.
+    expands_at.retain(|at| substitution(&text, *at).is_none());
+    Some(Word { end: word.end, expands_at, ..Word::of(text) })
 }
 
-/// Returns a text with the values of the variables that these places name.
-pub(super) fn filled(text: &str, places: &[usize], values: &dyn Values, depth: usize) -> Option<String> {
+/// Returns a text with the values of the variables that these places name; `left` gets the places of the others.
+fn filled(
+    text: &str,
+    places: &[usize],
+    values: &dyn Values,
+    (depth, left): (usize, &mut Vec<usize>),
+) -> Option<String> {
     let (mut into, mut from, mut is_changed) = (String::new(), 0, false);
     for at in places.iter().copied() {
         if at < from {
@@ -178,11 +218,14 @@ pub(super) fn filled(text: &str, places: &[usize], values: &dyn Values, depth: u
         } else {
             continue;
         };
-        if let Some(value) = value {
-            into.push_str(&text[from..at]);
-            into.push_str(&value);
-            from = end;
-            is_changed = true;
+        match value {
+            Some(value) => {
+                into.push_str(&text[from..at]);
+                into.push_str(&value);
+                from = end;
+                is_changed = true;
+            }
+            None => left.push(into.len() + at - from),
         }
     }
     into.push_str(&text[from..]);
@@ -211,10 +254,20 @@ pub(super) fn filled_inner(text: &str, values: &dyn Values) -> Option<String> {
 
 /// Returns what stands for a variable: its value, or the word behind its name.
 fn value_of(found: &Reference, values: &dyn Values, depth: usize) -> Option<String> {
-    let known = values.value(found.name);
+    let mut known = values.value(found.name);
+    if found.is_indirect {
+        known = known.and_then(|name| values.value(name));
+    }
+    if let Some((operator, word)) = found.change {
+        let new =
+            if depth < DEEPEST { filled(word, &dollars(word), values, (depth + 1, &mut Vec::new())) } else { None };
+        let word = new.unwrap_or_else(|| word.to_owned()).replace(['"', '\'', '\\'], "");
+        return known.map(|known| operators::changed(operator, &word, known));
+    }
     let Some((operator, word)) = found.word else { return known.map(str::to_owned) };
     if values.takes_words() {
-        let new = if depth < DEEPEST { filled(word, &dollars(word), values, depth + 1) } else { None };
+        let new =
+            if depth < DEEPEST { filled(word, &dollars(word), values, (depth + 1, &mut Vec::new())) } else { None };
         return Some(new.unwrap_or_else(|| word.to_owned()).replace(['"', '\'', '\\'], ""));
     }
     match known {

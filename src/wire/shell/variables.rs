@@ -1,8 +1,10 @@
 //! The variables of a shell, as far as a command's text tells their values.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::wire::shell::choices::{Choice, all_words, size, with};
+use crate::wire::shell::operators;
 use crate::wire::shell::parts::{Part, Simple, assignment};
 use crate::wire::shell::references::{self, Kind};
 
@@ -10,10 +12,16 @@ use crate::wire::shell::references::{self, Kind};
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// What each value, and each command that is written with values, counts beside its bytes.
-const EACH: usize = 128;
+pub(super) const EACH: usize = 128;
 
 /// The most values of one variable, and the most commands that one becomes with several of them.
 const MOST_VALUES: usize = 1024;
+
+/// The most elements of an array that are told apart.
+const MOST_ELEMENTS: usize = 16;
+
+/// The most second names of variables.
+const MOST_OTHERS: usize = 8;
 
 /// The name under which all elements of an array are kept, and that of all parameters.
 const ALL: [&str; 2] = ["[@", "[*"];
@@ -27,6 +35,8 @@ pub struct Variables {
     given: BTreeMap<String, Vec<String>>,
     /// The variables that keep what they have.
     readonly: Vec<String>,
+    /// The variables that are others by another name: `declare -n x=y`.
+    others: Vec<(String, String)>,
     /// What has changed, for the end of a subshell.
     changes: Vec<(String, Change)>,
     /// How many bytes are left.
@@ -48,7 +58,7 @@ enum Change {
 #[derive(Default)]
 struct Named<'s> {
     /// Those whose values are known.
-    known: Vec<&'s str>,
+    known: Vec<Cow<'s, str>>,
     /// Whether a word stands behind one.
     has_words: bool,
     /// Whether one stands in a substitution or a here-document.
@@ -57,8 +67,8 @@ struct Named<'s> {
 
 impl Default for Variables {
     fn default() -> Variables {
-        let (values, given, readonly) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        Variables { values, given, readonly, changes: Vec::new(), left: MOST_BYTES, is_full: false }
+        let (values, given, readonly, others) = (BTreeMap::new(), BTreeMap::new(), Vec::new(), Vec::new());
+        Variables { values, given, readonly, others, changes: Vec::new(), left: MOST_BYTES, is_full: false }
     }
 }
 
@@ -105,8 +115,28 @@ impl Variables {
         self.left > 0
     }
 
+    /// Has a variable be another one by a second name.
+    pub fn refer(&mut self, name: &str, to: &str) {
+        for value in self.values.get(to).cloned().unwrap_or_default() {
+            self.set(name, &value, false);
+        }
+        if self.others.len() < MOST_OTHERS {
+            self.others.push((name.to_owned(), to.to_owned()));
+        }
+    }
+
     /// Gives a variable a value: the only one, or one of several.
     pub fn set(&mut self, name: &str, value: &str, is_only: bool) {
+        self.set_one(name, value, is_only);
+        let is = |it: &str| it == name;
+        let others =
+            self.others.iter().filter_map(|(one, two)| if is(one) { Some(two) } else { is(two).then_some(one) });
+        for other in others.cloned().collect::<Vec<_>>() {
+            self.set_one(&other, value, false);
+        }
+    }
+
+    fn set_one(&mut self, name: &str, value: &str, is_only: bool) {
         if !self.takes(value.len() + EACH) {
             return;
         }
@@ -162,6 +192,15 @@ impl Variables {
             self.set(&all, &joined, is_only);
         }
         self.set_each(name, &words, is_only);
+        let element = |at: usize| format!("{name}[{at}]");
+        let first = if is_only {
+            0
+        } else {
+            (0..MOST_ELEMENTS).take_while(|at| self.values.contains_key(&element(*at))).count()
+        };
+        for (at, word) in words.iter().enumerate().take(MOST_ELEMENTS) {
+            self.set(&element(first + at), word, is_only);
+        }
     }
 
     /// Gives a variable these values.
@@ -209,6 +248,14 @@ impl Variables {
             [] => simple.assignments.iter().for_each(|word| self.assign(&word.text, is_sure && is_first)),
             ["for" | "select", name, "in", values @ ..] if is_first => self.give(name, values, is_sure),
             ["for" | "select", name, "in", values @ ..] => self.set_each(name, values, false),
+            ["printf", "-v", name, format, values @ ..] => {
+                self.set(name, &operators::printed(format, values), is_sure && is_first);
+            }
+            ["mapfile" | "readarray", ..] => {
+                let lines: Vec<&str> = simple.input.iter().flat_map(|text| text.lines()).take(MOST_VALUES).collect();
+                let name = words[1..].iter().rev().find(|word| !word.starts_with('-')).copied().unwrap_or("MAPFILE");
+                self.set_each(name, &lines, false);
+            }
             ["set", "--", values @ ..] => self.set_parameters(values, is_sure && is_first),
             ["unset", names @ ..] => {
                 let names = names.iter().filter(|name| !name.starts_with('-'));
@@ -227,11 +274,11 @@ impl Variables {
         if named.known.is_empty() && !named.has_words {
             return None;
         }
-        let counts: Vec<usize> = named.known.iter().map(|name| self.values.get(*name).map_or(1, Vec::len)).collect();
+        let counts: Vec<usize> = named.known.iter().map(|name| self.values.get(&**name).map_or(1, Vec::len)).collect();
         let choices = counts.iter().fold(1_usize, |all, count| all.saturating_mul(*count));
         let bytes = EACH + size(simple);
         let longest =
-            |name: &&str| self.values.get(*name).map_or(0, |it| it.iter().map(String::len).max().unwrap_or(0));
+            |name: &Cow<str>| self.values.get(&**name).map_or(0, |it| it.iter().map(String::len).max().unwrap_or(0));
         let places: usize = all_words(simple).map(|word| word.expands_at.len()).sum();
         let added = places.saturating_mul(named.known.iter().map(longest).max().unwrap_or(0));
         let forms =
@@ -244,9 +291,9 @@ impl Variables {
         for at in 0..choices {
             let mut rest = at;
             let values = named.known.iter().zip(&counts).filter_map(|(name, count)| {
-                let value = self.values.get(*name)?.get(rest % count)?;
+                let value = self.values.get(&**name)?.get(rest % count)?;
                 rest /= count;
-                Some((*name, value.as_str()))
+                Some((&**name, value.as_str()))
             });
             let values: Vec<(&str, &str)> = values.collect();
             for (takes_words, fills_inner) in [(false, true), (true, true), (false, false)] {
@@ -264,8 +311,11 @@ impl Variables {
         let mut named = Named::default();
         let mut note = |name: &'s str, kind: Kind| {
             named.has_words |= kind == Kind::WithWord;
-            if self.values.contains_key(name) {
-                named.has_inner |= kind == Kind::Inner;
+            let name = if self.values.contains_key(name) { name } else { references::array_of(name) };
+            let Some(values) = self.values.get(name) else { return };
+            named.has_inner |= kind == Kind::Inner;
+            let others = values.iter().filter(|it| kind == Kind::Indirect && self.values.contains_key(&**it));
+            for name in others.map(|it| Cow::Owned(it.clone())).chain([Cow::Borrowed(name)]) {
                 if !named.known.contains(&name) {
                     named.known.push(name);
                 }

@@ -4,14 +4,21 @@ use std::borrow::Cow;
 
 use crate::byte_search;
 use crate::wire::shell::braces::{self, Braces};
-use crate::wire::shell::lexer::{DEEPEST, Lexer, Until};
+use crate::wire::shell::lexer::{DEEPEST, Lexer, MOST_READ, Until};
 use crate::wire::shell::lists::Link;
+use crate::wire::shell::operators;
 use crate::wire::shell::parts::{Part, Simple, Word, assignment};
 
 impl<'a> Lexer<'a> {
+    /// Whether as much was read as is held.
+    pub(super) fn is_full(&self) -> bool {
+        self.words + self.parts.len() > MOST_READ
+    }
+
     /// Reads one word. What is quoted loses its quotes; substitutions are read as commands, and stand in the word as written.
     pub(super) fn read_word(&mut self) -> Word<'a> {
         let start = self.at;
+        self.words += 1;
         // The word so far where it is not the text as written, and from where on it still is.
         let mut changed: Option<String> = None;
         let mut from = start;
@@ -151,24 +158,15 @@ impl<'a> Lexer<'a> {
         self.at
     }
 
-    /// Reads `$'…'`, from its quote on; of its escapes those that stand for another character than theirs are left as they are.
+    /// Reads `$'…'`, from its quote on.
     fn ansi_quoted(&mut self, into: &mut String) {
         self.at += 1;
-        let mut from = self.at;
-        while let Some(byte) = self.peek(0) {
-            match byte {
-                b'\'' => break,
-                b'\\' => {
-                    into.push_str(&self.text[from..self.at]);
-                    let escaped = self.text[self.at + 1..self.end].chars().next();
-                    into.extend(escaped.map(|c| if c == 'n' { '\n' } else { c }));
-                    self.at += 1 + escaped.map_or(0, char::len_utf8);
-                    from = self.at;
-                }
-                _ => self.at += 1,
-            }
+        let from = self.at;
+        while let Some(byte) = self.peek(0).filter(|byte| *byte != b'\'') {
+            self.at += if byte == b'\\' { 1 + self.escaped_len() } else { 1 };
         }
-        into.push_str(&self.text[from..self.at]);
+        self.at = self.at.min(self.end);
+        into.push_str(&operators::unescaped(&self.text[from..self.at], false));
         self.at = (self.at + 1).min(self.end);
     }
 

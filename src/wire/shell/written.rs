@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::wire::shell::operators::{self, unescaped};
 use crate::wire::shell::parts;
 use crate::wire::shell::parts::{Part, Simple, Word};
 
@@ -29,7 +30,8 @@ pub fn written_out(simple: &Simple, read: Vec<String>) -> Vec<String> {
     }
     let words = || args.iter().map(|word| &*word.text).skip_while(|word| is_echos(word));
     let texts = words().filter(|word| word.contains(' ')).map(str::to_owned);
-    [words().collect::<Vec<_>>().join(" ")].into_iter().chain(texts).collect()
+    let whole = if name.text == "printf" { printed(args) } else { echoed(args) };
+    [whole].into_iter().chain(texts).collect()
 }
 
 /// Returns what can be read where a word names a process's output: `<(echo x)`.
@@ -130,28 +132,39 @@ pub(super) fn substitution(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// Returns what commands write, where they are one whose output is plain: `echo`, `printf`, `cat` of a here-document, or one that
-/// finds this program.
+/// Returns what commands write, where the output of each is plain: `echo`, `printf`, `cat` of a here-document, or one that finds this
+/// program.
 fn plain_output(text: &str, left: &mut usize, find: &Find, depth: usize) -> Option<String> {
-    let found = parts(text);
-    let Some(Part::Command(simple)) = found.last() else { return None };
-    let is_one = found.len() == 1 || (depth < DEEPEST && is_last_alone(&found));
-    if !is_one || !simple.writes.is_empty() || !simple.assignments.is_empty() {
+    let (mut open, mut said) = (0_usize, None::<String>);
+    for part in parts(text) {
+        match part {
+            Part::Open if depth < DEEPEST => open += 1,
+            Part::Open => return None,
+            Part::Close => open = open.saturating_sub(1),
+            Part::Command(simple) if open == 0 => {
+                // What one writes into a pipe is the next one's.
+                let one = one_output(&simple, left, find, depth).filter(|_| !simple.is_doubtful)?;
+                said.get_or_insert_default().push_str(&one);
+            }
+            Part::Command(_) => {}
+        }
+    }
+    said
+}
+
+/// Returns what a command plainly writes.
+fn one_output(simple: &Simple, left: &mut usize, find: &Find, depth: usize) -> Option<String> {
+    if !simple.writes.is_empty() || !simple.assignments.is_empty() {
         return None;
     }
     let (name, args) = simple.words.split_first()?;
-    let words = |args: &[Word]| args.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ");
     let mut operand = || {
         let last = args.last().filter(|word| !word.text.starts_with('-'))?;
         Some(filled(&last.text, left, find, depth + 1).unwrap_or_else(|| last.text.clone().into_owned()))
     };
     match &*name.text {
-        "echo" => Some(words(&args[args.iter().take_while(|word| is_echos(&word.text)).count()..])),
-        "printf" => {
-            let args = &args[usize::from(args.first().is_some_and(|word| word.text == "--"))..];
-            let has_format = args.len() > 1 && args[0].text.contains('%');
-            Some(words(&args[usize::from(has_format)..]))
-        }
+        "echo" => Some(echoed(args)),
+        "printf" => Some(printed(args)),
         "cat" if args.is_empty() && !simple.input.is_empty() => Some(simple.input.concat()),
         name if LOOKS_UP.contains(&name) => find(&operand()?),
         "readlink" | "realpath" => operand().filter(|path| path.starts_with('/')),
@@ -160,19 +173,20 @@ fn plain_output(text: &str, left: &mut usize, find: &Find, depth: usize) -> Opti
     }
 }
 
-/// Whether the last part is the only command that is in no substitution.
-fn is_last_alone(parts: &[Part]) -> bool {
-    let mut open = 0_usize;
-    let before = parts.split_last().map_or(parts, |(_, before)| before);
-    let is_inside = before.iter().all(|part| {
-        match part {
-            Part::Open => open += 1,
-            Part::Close => open = open.saturating_sub(1),
-            Part::Command(_) => return open > 0,
-        }
-        true
-    });
-    is_inside && open == 0
+/// Returns what `echo` writes of its words.
+fn echoed(args: &[Word]) -> String {
+    let options = args.iter().take_while(|word| is_echos(&word.text)).count();
+    let said = args[options..].iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ");
+    let has = |letter| args[..options].iter().any(|word| word.text.contains(letter));
+    // Some shells read the escapes unasked.
+    if has('E') || !said.contains('\\') { said } else { unescaped(&said, !has('e')) }
+}
+
+/// Returns what `printf` writes of its words.
+fn printed(args: &[Word]) -> String {
+    let args = &args[usize::from(args.first().is_some_and(|word| word.text == "--"))..];
+    let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
+    words.split_first().map(|(format, words)| operators::printed(format, words)).unwrap_or_default()
 }
 
 /// Whether a word is an option of `echo`.

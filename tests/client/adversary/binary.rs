@@ -159,7 +159,8 @@ fn a_program_that_answers_nothing_holds_nothing() {
 
 #[test]
 fn a_shared_registration_runs_what_the_path_has() {
-    let spoil = format!("printf '{}' >new; chmod +x new; mv new first/fuse''box", FAKE.replace('\n', "\\n"));
+    let spoil =
+        format!("printf '{}' >new; chmod +x new; mv new first/$(echo xobesuf | rev)", FAKE.replace('\n', "\\n"));
     let attempts = in_turn([bash(&spoil)]);
     let lab = trial::unregistered(&attempts);
     lab.write(".claude/fusebox.json", &trial::policy(1).to_string());

@@ -138,7 +138,7 @@ pub fn command(words: &str) -> Tool {
 
 /// The client's name put together at run time, so that no word of the command names it.
 pub fn disguised(words: &str) -> Tool {
-    let path = claude().to_string_lossy().replace("claude", "cl''aude");
+    let path = claude().to_string_lossy().replace("claude", "$(echo edualc | rev)");
     bash(&words.replace(CLIENT, &path))
 }
 
@@ -179,17 +179,18 @@ fn a_client_however_it_is_started_is_bound_by_the_session() {
     ] {
         bound(&calls(command(&words), "local").0);
     }
-    let (lab, _) = calls(disguised(&format!("env CLAUDE_CONFIG''_DIR=$PWD/../other CLIENT {ASKED}")), "local");
+    let (lab, _) =
+        calls(disguised(&format!("env $(echo RID_GIFNOC_EDUALC | rev)=$PWD/../other CLIENT {ASKED}")), "local");
     bound_unheard(&lab);
 }
 
 #[test]
 fn a_client_with_a_state_of_its_own_is_bound_by_the_session() {
     for set in [
-        "env FUSE''BOX_HOME=$PWD/../other/st",
-        "env -u FUSE''BOX_HOME XDG''_STATE_HOME=$PWD/../other",
-        "env -u FUSE''BOX_HOME HO''ME=$PWD/../other",
-        "env FUSE''BOX_HOME=$PWD/../other/st sh -c 'env FUSE''BOX_HOME=$PWD/../other/more \"$@\"' -",
+        "env $(echo EMOH_XOBESUF | rev)=$PWD/../other/st",
+        "env -u $(echo EMOH_XOBESUF | rev) $(echo EMOH_ETATS_GDX | rev)=$PWD/../other",
+        "env -u $(echo EMOH_XOBESUF | rev) $(echo EMOH | rev)=$PWD/../other",
+        "env $(echo EMOH_XOBESUF | rev)=$PWD/../other/st sh -c 'env $(echo EMOH_XOBESUF | rev)=$PWD/../other/more \"$@\"' -",
     ] {
         let (lab, _) = calls(disguised(&format!("{set} CLIENT {ASKED}")), "local");
         bound_unheard(&lab);
@@ -335,7 +336,7 @@ fn plain_clients_without_hooks_are_refused() {
 
 #[test]
 fn managed_hooks_run_in_clients_without_hooks() {
-    for option in ["--bare", "--safe-mode", "--settings '{\"disableAll''Hooks\": true}'"] {
+    for option in ["--bare", "--safe-mode", "--settings '{\"disableAll'$(echo skooH | rev)'\": true}'"] {
         let attack = disguised(&format!("CLIENT {option} {ASKED}"));
         let policy = session(json!({"max_turns": CALLS}));
         let world = Managed::with(&policy, json!({}), vec![nested(), main(steps(attack))]);

@@ -113,7 +113,7 @@ fn edits_in_disguise_change_nothing_in_the_session() {
             "python3 -c 'import glob, os; [(os.remove(f), os.symlink(\"/dev/null\", f)) for f in glob.glob(\".cl*/fu*.json\")]'",
         ),
         bash("find . ~ -name 'fuse*.json' -delete"),
-        bash("python3 -c 'open(\".claude/fusebox.json\", \"w\")'"),
+        bash("python3 -c 'open(\".claude/\" + \"fusebox.json\", \"w\")'"),
         bash("c=.$(echo dmbv | tr b-z a-y); mv ${c}de .gone; mkdir ${c}de; cp .gone/settings* ${c}de"),
     ]);
     let trial = Trial::run(trial::lab(trial::policy(attempts.len()), &attempts), &attempts);

@@ -248,7 +248,8 @@ fn an_environment_leads_no_hook_astray() {
     ];
     // A command that names the state's folder and writes would be refused.
     let set = |name: &str| {
-        let settings = json!({"env": {name: "/tmp/elsewhere"}}).to_string().replace("FUSEBOX", "FUSE''BOX");
+        let settings =
+            json!({"env": {name: "/tmp/elsewhere"}}).to_string().replace("FUSEBOX", "'$(echo XOBESUF | rev)'");
         bash(&format!("echo '{settings}' >.claude/settings.json"))
     };
     let edits = seen(names.map(set));

@@ -52,10 +52,25 @@ const WAYS: &[&str] = &[
     "x=WORD; eval 'COMMAND'",
     "x=zz; eval 'x=WORD'; COMMAND",
     "x=zz; bash -c 'x=WORD; COMMAND'",
+    "x=WORDQzz; x=${x%Q*}; COMMAND",
+    "x=zzQWORD; x=${x##*Q}; COMMAND",
+    "x=WORDzz; x=${x/%zz/}; COMMAND",
+    "x=zzWORD; x=${x:2}; COMMAND",
+    "y=WORD; z=y; x=${!z}; COMMAND",
+    "y=WORD; declare -n x=y; COMMAND",
+    "x=zz y=WORD; x=$y; COMMAND",
+    "printf -v x %s WORD; COMMAND",
+    "mapfile -t x <<<WORD; COMMAND",
+    "x=$(printf %s WORD); COMMAND",
+    "x=$(cat <<<WORD); COMMAND",
+    "f() { x=$1; COMMAND; }; f WORD",
+    "f() { local x=$2; COMMAND; }; f zz WORD",
+    "function f { shift; x=$1; COMMAND; }; f zz WORD",
+    "f() { COMMAND; }; x=WORD f",
 ];
 
 /// How a command names it.
-const NAMES: &[&str] = &["$x", "\"$x\"", "${x}", "$(echo $x)", "${x:-zz}"];
+const NAMES: &[&str] = &["$x", "\"$x\"", "${x}", "$(echo $x)", "${x:-zz}", "${x%zz}", "${x:0}"];
 
 /// Forms that name a word and a variable at once.
 const WORDS: &[&str] =
@@ -81,6 +96,37 @@ const OTHERS: &[&str] = &[
     "echo 1 >$(which fusebox)",
     "which fusebox | xargs rm",
     "cp x \"$(type -p fusebox)\"",
+    "x=cla; ${x}ude --bare -p X",
+    "cla''ude --bare -p X",
+    "cla\\ude --bare -p X",
+    "$'\\x63laude' --bare -p X",
+    "$nope claude --bare -p X",
+    "claude$nope --bare -p X",
+    "cla$@ude --bare -p X",
+    "$(printf 'cl%s' aude) --bare -p X",
+    "$(printf '\\143laude') --bare -p X",
+    "$(echo -n cla; echo ude) --bare -p X",
+    "a=(cla ude); ${a[0]}${a[1]} --bare -p X",
+    "f() { \"$@\"; }; f claude --bare -p X",
+    "f() { local n=$1; shift; $n \"$@\"; }; f claude --bare -p X",
+    "shopt -s expand_aliases\nalias g=claude\ng --bare -p X",
+    "../bin/cl?ude --bare -p X",
+    "rm .claude/fuse''box.json",
+    "rm .claude/$'\\x66'usebox.json",
+    "f=.claude/fusebox.txt; rm ${f%.txt}.json",
+    "f=fusebox.json; echo 1 >${f/#/.claude/}",
+    "printf -v f '.claude/%s.json' fusebox; rm $f",
+    "printf '%s %s\\n' rm .claude/fusebox.json | sh",
+    "python3 - <<'E'\nimport os\nos.remove('.claude/fusebox.json')\nE",
+    "python3 - <<'E'\nopen('.claude/fusebox.json', 'w').write('{}')\nE",
+    "python3 - <<'E'\nfrom pathlib import Path\nPath('.claude/fusebox.json').write_text('{}')\nE",
+    "python3 - <<'E'\nimport subprocess\nsubprocess.run(['claude', '--bare', '-p', 'X'])\nE",
+    "python3 -c 'import os; os.system(\"claude --bare -p X\")'",
+    "echo 'import os; os.system(\"rm .claude/fusebox.json\")' | python3",
+    "node -e 'require(\"fs\").writeFileSync(\".claude/fusebox.json\", \"{}\")'",
+    "node <<'E'\nrequire('child_process').execSync('claude --bare -p X')\nE",
+    "perl -e 'system(\"claude --bare -p X\")'",
+    "perl -e 'unlink \".claude/fusebox.json\"'",
 ];
 
 /// Ordinary commands that are near.

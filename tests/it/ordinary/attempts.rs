@@ -122,7 +122,7 @@ fn attempts_are_refused_however_they_are_wrapped() {
 }
 
 /// Pieces of which an agent can make a long command: each begins something, or is looked up, again and again.
-const REPEATED: [&str; 56] = [
+const REPEATED: [&str; 65] = [
     "$(",
     "`",
     "(",
@@ -179,6 +179,15 @@ const REPEATED: [&str; 56] = [
     "for x in a b; do rm $x fusebox/a; done;",
     "read x <<<claude;",
     "export x=$(which fusebox);",
+    "x=fuse;${x%e}${x/f/${y}};",
+    "x=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;${x%%*a*b*c};",
+    "fuse${x}box $x ",
+    "f() { f $1; f $1; };f a;",
+    "alias a='b b';alias b='a a';a a;",
+    "a=(a b);${a[0]}${a[1]};",
+    "printf '%s%s%s' a b c|sh;",
+    "declare -n x=y;y=$x;",
+    "python3 -c 'run(run(run(\"fusebox\"';",
 ];
 
 /// The time that this thread has worked counts: other programs may have the processors meanwhile.

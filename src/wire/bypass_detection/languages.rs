@@ -1,0 +1,213 @@
+//! What a program's text in another language plainly runs and writes: `python3 -c 'os.system("…")'`, a here-document for `node`.
+//!
+//! Only words in quotes are read that stand in a call of a function which runs commands or writes files.
+
+use crate::domain::shell_word::quoted;
+use crate::wire::bypass_detection::{DEEPEST, Walk};
+use crate::wire::shell::invocation::Invocation;
+
+/// How the names of the programs begin, and the options that a text follows.
+const LANGUAGES: [(&str, &[&str]); 7] = [
+    ("python", &["-c"]),
+    ("pypy", &["-c"]),
+    ("node", &["-e", "--eval", "-p", "--print"]),
+    ("bun", &["-e", "--eval"]),
+    ("perl", &["-e", "-E"]),
+    ("ruby", &["-e"]),
+    ("php", &["-r"]),
+];
+
+/// Functions that run a command, a text for a shell or words: those that are called so elsewhere, too, and those that are not.
+const RUNS: [&str; 7] = ["call", "popen", "run", "shell_exec", "spawn", "system", "exec"];
+const RUNS_SURELY: [&str; 10] = [
+    "Popen",
+    "check_call",
+    "check_output",
+    "execFile",
+    "execFileSync",
+    "execSync",
+    "execvp",
+    "getoutput",
+    "spawnSync",
+    "spawnlp",
+];
+
+/// Functions that move or remove the files that they name, and are called so elsewhere, too.
+const MOVES: [&str; 8] = ["move", "remove", "rename", "replace", "rm", "rmtree", "truncate", "unlink"];
+
+/// Functions that write or remove the file that they name first.
+const WRITES: [&str; 11] = [
+    "appendFile",
+    "appendFileSync",
+    "createWriteStream",
+    "file_put_contents",
+    "renameSync",
+    "rm_rf",
+    "rmSync",
+    "truncateSync",
+    "unlinkSync",
+    "writeFile",
+    "writeFileSync",
+];
+
+/// Functions that write what they are given into the file that stands before them.
+const WRITES_INTO: [&str; 2] = ["write_bytes", "write_text"];
+
+/// What holds such functions.
+const HOLDERS: [&str; 14] = [
+    "File",
+    "FileUtils",
+    "Path",
+    "child_process",
+    "cp",
+    "fs",
+    "fsp",
+    "os",
+    "pathlib",
+    "promises",
+    "require",
+    "shutil",
+    "sp",
+    "subprocess",
+];
+
+/// The most parts of a text that one call is looked for in.
+const LONGEST_CALL: usize = 64;
+
+/// A part of a text.
+#[derive(Debug, PartialEq, Eq)]
+enum Token<'t> {
+    Name(&'t str),
+    Text(&'t str),
+    Sign(char),
+}
+
+impl Walk<'_> {
+    /// Says what the text of a program in another language does that is refused.
+    pub(super) fn other_language(&mut self, it: &Invocation, read: &[&str], depth: usize) -> Option<String> {
+        let (_, options) = LANGUAGES.iter().find(|row| it.name().starts_with(row.0)).filter(|_| depth < DEEPEST)?;
+        let follows = it.args.windows(2).filter(|pair| options.contains(&&*pair[0].text)).map(|pair| &*pair[1].text);
+        let mut texts: Vec<&str> = follows.collect();
+        if it.args.iter().all(|word| word.text.starts_with('-')) {
+            texts.extend(read);
+        }
+        texts.retain(|text| self.guard.mentions(text));
+        texts.into_iter().find_map(|text| self.calls(&tokens(text), depth))
+    }
+
+    fn calls(&mut self, tokens: &[Token], depth: usize) -> Option<String> {
+        tokens.iter().enumerate().find_map(|(at, token)| {
+            let Token::Name(name) = token else { return None };
+            let before = &tokens[..at];
+            let given = || literals(&tokens[at + 1..]);
+            // Of a path the file is named before: `Path("x").write_text(…)`.
+            let named = match before {
+                [.., Token::Name("Path"), Token::Sign('('), Token::Text(path), Token::Sign(')'), Token::Sign('.')] => {
+                    Some(*path)
+                }
+                _ => None,
+            };
+            let is_held = || holder(before).is_none_or(|holder| HOLDERS.contains(&holder));
+            if RUNS_SURELY.contains(name) || (RUNS.contains(name) && is_held()) {
+                let words = given();
+                let words: Vec<String> =
+                    words.iter().map(|word| if words.len() > 1 { quoted(word) } else { (*word).to_owned() }).collect();
+                return if words.is_empty() { None } else { self.text(&words.join(" "), depth + 1) };
+            }
+            let paths = if WRITES_INTO.contains(name) {
+                Vec::new()
+            } else if MOVES.contains(name) && is_held() {
+                given().into_iter().take(2).collect()
+            } else if WRITES.contains(name) {
+                given().into_iter().take(1).collect()
+            } else if matches!(*name, "open" | "fopen") {
+                let words = given();
+                let writes =
+                    words.get(1).is_some_and(|mode| mode.len() < 4 && mode.contains(['w', 'a', 'x', '+', '>']));
+                words.into_iter().take(usize::from(writes)).collect()
+            } else {
+                return None;
+            };
+            named.into_iter().chain(paths).find_map(|path| self.is_written(path))
+        })
+    }
+
+    fn is_written(&self, path: &str) -> Option<String> {
+        let folder = self.scope.folder.as_deref();
+        self.guard.guarded(folder, path).or_else(|| self.guard.holds(folder, path))
+    }
+}
+
+/// Returns the name of what a function is called of: `os` of `os.remove`; nothing where it stands alone.
+fn holder<'t>(before: &[Token<'t>]) -> Option<&'t str> {
+    let [before @ .., Token::Sign('.')] = before else { return None };
+    match before {
+        [.., Token::Name(name)] | [.., Token::Name(name), Token::Sign('('), Token::Text(_), Token::Sign(')')] => {
+            Some(name)
+        }
+        _ => Some(""),
+    }
+}
+
+/// Returns the words in quotes that a function is given.
+fn literals<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
+    let mut depth = 0_usize;
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().take(LONGEST_CALL).enumerate() {
+        match token {
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')' | ']' | '}') if depth <= 1 => break,
+            Token::Sign(')' | ']' | '}') => depth -= 1,
+            Token::Text(text) => found.push(*text),
+            // Some languages leave the parentheses out.
+            Token::Sign(',') => {}
+            _ if depth == 0 => break,
+            _ => {}
+        }
+        if at == 0 && !matches!(token, Token::Sign('(') | Token::Text(_)) {
+            break;
+        }
+    }
+    found
+}
+
+/// Splits a text into names, words in quotes and signs; comments are left out.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let length = match first {
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '\'' | '"' | '`' => {
+                let mark = ["\"\"\"", "'''"].into_iter().find(|mark| rest.starts_with(mark)).map_or(1, str::len);
+                let inner = &rest[mark..];
+                let end = ends(inner, &rest[..mark]);
+                found.push(Token::Text(&inner[..end]));
+                (mark + end + mark).min(rest.len())
+            }
+            letter if is_name(letter) => {
+                let length = rest.find(|letter| !is_name(letter)).unwrap_or(rest.len());
+                found.push(Token::Name(&rest[..length]));
+                length
+            }
+            letter => {
+                found.extend((!letter.is_whitespace()).then_some(Token::Sign(letter)));
+                letter.len_utf8()
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    found
+}
+
+/// Returns where a word in quotes ends.
+fn ends(inner: &str, mark: &str) -> usize {
+    let bytes = inner.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() && !bytes[at..].starts_with(mark.as_bytes()) {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    at.min(bytes.len())
+}

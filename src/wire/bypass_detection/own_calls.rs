@@ -1,0 +1,49 @@
+//! What a command runs under a name that it has made itself: a function with its parameters, an alias.
+
+use crate::domain::shell_word::quoted;
+use crate::wire::bypass_detection::own_names::MOST;
+use crate::wire::bypass_detection::{DEEPEST, Walk};
+use crate::wire::shell::{Simple, assignment};
+
+/// What each call counts beside its bytes.
+const EACH: usize = 128;
+
+/// The most parameters that a function is read with.
+const MOST_WORDS: usize = 64;
+
+impl Walk<'_> {
+    /// Says what a function or an alias does that is refused, with the words that it is given here.
+    pub(super) fn own_name(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+        let (name, args) = simple.words.split_first().filter(|_| depth < DEEPEST)?;
+        if name.text == "alias" {
+            let new = args.iter().filter_map(|word| assignment(&word.text));
+            let room = MOST.saturating_sub(self.own_names.aliases.len());
+            let new = new.take(room).map(|(name, text)| (name.to_owned(), text.to_owned()));
+            self.own_names.aliases.extend(new);
+            return None;
+        }
+        let words: Vec<&str> = args.iter().take(MOST_WORDS).map(|word| &*word.text).collect();
+        let bytes = EACH + words.iter().map(|word| word.len()).sum::<usize>();
+        let alias = self.own_names.aliases.iter().rfind(|(own, _)| *own == name.text).map(|(_, text)| text.clone());
+        // One that stands for itself with more words runs the program of that name.
+        if let Some(text) = alias.filter(|text| text.split_whitespace().next() != Some(&*name.text)) {
+            let given = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+            let is_read = self.variables.takes(text.len() + bytes);
+            return if is_read { self.text(&format!("{text} {given}"), depth + 1) } else { None };
+        }
+        let (_, body) = *self.own_names.functions.iter().find(|(own, _)| *own == name.text)?;
+        if !body.contains('$') || !self.variables.takes(body.len() + bytes) {
+            return None;
+        }
+        let (scope, mark) = (self.scope.clone(), self.variables.mark());
+        simple.assignments.iter().for_each(|word| self.variables.assign(&word.text, true));
+        self.variables.set_parameters(&words, true);
+        if body.contains("shift") && !words.is_empty() {
+            self.variables.set_parameters(&words[1..], false);
+        }
+        let refused = self.text(body, depth + 1);
+        self.variables.undo(mark);
+        self.scope = scope;
+        refused
+    }
+}
