@@ -57,6 +57,16 @@ impl ModelHook {
     }
 }
 
+/// How often a hook that is an agent asks the model at the most without a call that hooks are told of: one that answers in words is asked
+/// once more.
+const MOST_OF_AGENT: u64 = 2;
+
+/// Returns how often hooks may ask the model at one event.
+pub fn most_requests<'a>(hooks: impl IntoIterator<Item = &'a ModelHook>) -> u64 {
+    let each = |hook: &ModelHook| hook.count.saturating_mul(if hook.is_agent { MOST_OF_AGENT } else { 1 });
+    hooks.into_iter().fold(0, |sum: u64, hook| sum.saturating_add(each(hook)))
+}
+
 /// The beginning of the ids of agents that are hooks. The client writes no transcript for them.
 const HOOK_AGENT: &str = "hook-agent-";
 

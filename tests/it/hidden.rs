@@ -213,6 +213,28 @@ fn a_hook_that_is_an_agent_is_charged_for_each_of_its_responses() {
     assert_eq!(story.cost(), ONE + HOOK + Amount((ONE + HOOK).0 / 2));
 }
 
+/// The client tells of each end of such an agent, and asks one that has answered in words once more.
+#[test]
+fn a_hook_that_is_an_agent_and_answers_in_words_is_charged_for_being_asked_again() {
+    let settings = json!({"hooks": {"PostToolUse": [{"hooks": [{"type": "agent", "prompt": "well?"}]}]}});
+    let story = Story::with(&json!({}), |world| world.write("home/.claude/settings.json", settings.to_string()));
+    story.write(&["m0"]);
+    asked(&story, "t0", "Read");
+    story.event(
+        "PostToolUse",
+        &json!({"tool_name": "Read", "tool_input": {"file_path": "t0"}, "tool_use_id": "t0", "tool_response": "x"}),
+    );
+    assert_eq!(story.cost(), ONE + HOOK);
+    let ends = |again: bool| {
+        let input = json!({"agent_id": "hook-agent-1aad5d31-0051", "agent_type": "", "stop_hook_active": again});
+        story.event("SubagentStop", &input);
+    };
+    ends(false);
+    assert_eq!(story.cost(), ONE + HOOK, "its first answer is charged where it was asked for");
+    ends(true);
+    assert_eq!(story.cost(), ONE + HOOK * 2);
+}
+
 /// Hooks of type `prompt` for a frontmatter, one at each event, with a word of their own.
 pub fn frontmatter(name: &str, more: &str) -> String {
     let events =

@@ -93,6 +93,21 @@ fn the_calls_of_a_batch_share_the_room_for_their_hooks() {
     }
 }
 
+/// A hook that is an agent may answer in words, and is asked once more then.
+#[test]
+fn a_hook_that_is_an_agent_takes_the_room_of_two() {
+    for (kind, hooks, runs) in [("prompt", 10, true), ("agent", 5, true), ("agent", 7, false)] {
+        let lay_out = |world: &mut TestWorld| {
+            let hooks: Vec<Value> =
+                (0..hooks).map(|it| json!({"type": kind, "prompt": format!("is {it} well?")})).collect();
+            let settings = json!({"hooks": {"PostToolUse": [{"hooks": hooks}]}});
+            world.write("project/.claude/settings.json", settings.to_string());
+        };
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": "a"}});
+        assert_eq!(is_let_run(lay_out, &call), runs, "{hooks} of type {kind}");
+    }
+}
+
 /// A call has room as long as its hooks have: nothing is taken for the next request before the batch ends.
 #[test]
 fn a_call_with_one_hook_runs_with_one_request_left() {

@@ -2,7 +2,7 @@
 
 use crate::domain::call::CallState;
 use crate::domain::event::{Agent, Call, Event, EventKind};
-use crate::domain::model_hook::{ModelHook, is_hook_agent};
+use crate::domain::model_hook::{self, ModelHook, is_hook_agent};
 use crate::domain::session::Session;
 use crate::domain::spend::charge::NewCharge;
 use crate::domain::spend::meters::Spend;
@@ -37,7 +37,8 @@ pub fn estimate_requests<'t>(
     table: impl Fn() -> &'t Table,
 ) {
     let own = is_of_the_clients_own(state, event);
-    if !is_any(&state.session, event) && !is_unnamed(state, event) && !own {
+    let is_asked_again = is_asked_again(state, event);
+    if !is_any(&state.session, event) && !is_unnamed(state, event) && !own && !is_asked_again {
         return;
     }
     let (table, at_ms) = (table(), event.at.wall_ms);
@@ -52,7 +53,7 @@ pub fn estimate_requests<'t>(
     let asked = calls(event).iter().filter(is_new);
     let of_calls =
         asked.filter_map(|call| Some((call.id.clone(), spend(tools::unlogged_request(&call.tool)?)))).collect();
-    let unnamed = u64::from(is_unnamed(state, event));
+    let unnamed = u64::from(is_unnamed(state, event)) + u64::from(is_asked_again);
     let count = hooks(&state.session, event).fold(unnamed, |sum: u64, hook| sum.saturating_add(hook.count));
     let hook = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
     let own = if own { spend_of_own(state, table, at_ms) } else { Spend::default() };
@@ -90,6 +91,12 @@ fn is_unnamed(state: &SessionState, event: &Event) -> bool {
     is_hook_agent(id) && state.run(id).is_none() && state.session.model_hooks.iter().all(|hook| !hook.is_agent)
 }
 
+/// Whether a hook of type `agent` that has made no call ends once more: it had answered in words, and the client asked it again.
+fn is_asked_again(state: &SessionState, event: &Event) -> bool {
+    let Agent::Sub { id, .. } = &event.agent else { return false };
+    is_hook_agent(id) && state.run(id).is_none() && event.ending().is_some_and(|ending| ending.again)
+}
+
 /// Returns the calls of an event.
 fn calls(event: &Event) -> &[Call] {
     match &event.kind {
@@ -113,12 +120,12 @@ fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a
     })
 }
 
-/// Returns how many hooks ask the model where the call runs that asks to: at its end with those that it brings, and at its batch's end.
+/// Returns how often hooks may ask the model where the call runs that asks to: at its end with those that it brings, and at its batch's end.
 fn hooks_ahead(session: &Session, event: &Event) -> (u64, u64) {
     let EventKind::ToolRequested(call) = &event.kind else { return (0, 0) };
     let at = |name: EventName, is_for: &dyn Fn(&ModelHook) -> bool| {
         let runs = |hook: &&ModelHook| hook.runs_at(name.row().name, &event.agent) && is_for(hook);
-        session.model_hooks.iter().filter(runs).fold(0, |sum: u64, hook| sum.saturating_add(hook.count))
+        model_hook::most_requests(session.model_hooks.iter().filter(runs))
     };
     let at_end = at(EventName::PostToolUse, &|hook| hook.is_for(&call.tool));
     (at_end.saturating_add(call.brings_hooks), at(EventName::PostToolBatch, &|_| true))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::domain::bounds;
 use crate::domain::event::{Event, EventKind, Intent};
-use crate::domain::model_hook::{Holder, ModelHook};
+use crate::domain::model_hook::{self, Holder, ModelHook};
 use crate::domain::session::Session;
 use crate::domain::stored::stable_hash;
 use crate::engine::session_state::SessionState;
@@ -21,18 +21,15 @@ pub fn mark(env: &Environment, state: &SessionState, event: &mut Event, input: &
     let EventKind::ToolRequested(call) = &mut event.kind else { return };
     if let Intent::Spawn { agent_type, .. } = &call.intent {
         let of_type = state.session.model_hooks.iter().filter(|hook| hook.of == Holder::Type(agent_type.clone()));
-        call.brings_hooks = total(of_type);
+        call.brings_hooks = model_hook::most_requests(of_type);
     }
     if let Some(name) = tools::skill(&call.tool, input.tool_input) {
         let client = settings::baseline::client(env, &state.session);
         let transcript = Some(Path::new(&*input.transcript_path));
         call.starts_agent |= model_hooks::is_forked_skill(&client, &name, transcript);
-        call.brings_hooks = new_hooks(&client, &state.session, (&name, transcript)).map_or(0, |(new, _)| total(&new));
+        call.brings_hooks = new_hooks(&client, &state.session, (&name, transcript))
+            .map_or(0, |(new, _)| model_hook::most_requests(&new));
     }
-}
-
-fn total<'a>(hooks: impl IntoIterator<Item = &'a ModelHook>) -> u64 {
-    hooks.into_iter().fold(0, |sum: u64, hook| sum.saturating_add(hook.count))
 }
 
 /// Takes note of a skill that a call has loaded: its hooks run at the end of that call already.

@@ -2,7 +2,7 @@
 //!
 //! Only words in quotes are read that stand in a call of a function which runs commands or writes files.
 
-use crate::domain::shell_word::quoted;
+use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::{DEEPEST, Walk};
 use crate::wire::shell::invocation::Invocation;
 

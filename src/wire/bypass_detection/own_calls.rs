@@ -1,6 +1,6 @@
 //! What a command runs under a name that it has made itself: a function with its parameters, an alias.
 
-use crate::domain::shell_word::quoted;
+use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::own_names::MOST;
 use crate::wire::bypass_detection::{DEEPEST, Walk};
 use crate::wire::shell::{Simple, assignment};

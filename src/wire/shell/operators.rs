@@ -1,6 +1,6 @@
 //! What a shell makes of a variable's value by the operator behind its name: `${x%.txt}`, `${x/a/b}`, `${x:2}`, `${x,,}`.
 
-use crate::domain::pattern;
+use crate::domain::text::pattern;
 
 /// The operators, the longer ones first.
 pub(super) const CHANGES: [&str; 16] =
