@@ -31,6 +31,7 @@ fn wanted(choice: u8) -> Wanted {
         on_failure: if choice & 2 == 0 { OnFailure::Continue } else { OnFailure::Block },
         judge: if choice & 4 == 0 { Judge::AsItIs } else { Judge::Asked },
         holds_calls: choice & 8 != 0,
+        pause_wait_ms: u64::from(choice & 16) * 1000,
         newer_events: choice & 16 != 0,
         status_line: None,
     }

@@ -295,7 +295,8 @@ fn bring_up(env: &Environment, state: &Path, own: &Path, copy: &Path) -> Result<
 
 /// Returns the handler that the arguments ask for.
 fn wanted(env: &Environment, args: &Args, program: Option<&Registered>) -> Result<Wanted> {
-    let holds_calls = load::load(env, &env.folder(), false).0.holds_calls();
+    let policy = load::load(env, &env.folder(), false).0;
+    let (holds_calls, pause_wait_ms) = (policy.holds_calls(), policy.pause_wait_ms());
     let judge = if args.judge { Judge::Asked } else { Judge::AsItIs };
     let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
     match (program, on_failure) {
@@ -303,12 +304,12 @@ fn wanted(env: &Environment, args: &Args, program: Option<&Registered>) -> Resul
             let newer_events = Feature::ModelSwitches.is_in(client_here(env).unwrap_or(client_versions::TRIED[0]));
             let status_line = args.statusline.then(|| status_line::command(&program.path));
             let launch = Launch::Binary(program.path.clone());
-            Ok(Wanted { launch, on_failure, judge, holds_calls, newer_events, status_line })
+            Ok(Wanted { launch, on_failure, judge, holds_calls, pause_wait_ms, newer_events, status_line })
         }
         // Others may have older clients.
         (None, OnFailure::Continue) => {
             let (launch, newer_events, status_line) = (Launch::Guarded, false, None);
-            Ok(Wanted { launch, on_failure, judge, holds_calls, newer_events, status_line })
+            Ok(Wanted { launch, on_failure, judge, holds_calls, pause_wait_ms, newer_events, status_line })
         }
         (None, OnFailure::Block) => Err(Error::usage("--fail-closed is not for --scope project")
             .hint("it would stop everybody who has no fusebox; use it with --scope local, user or managed")),

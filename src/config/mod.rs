@@ -11,6 +11,7 @@ pub mod binding;
 pub mod discipline;
 pub mod effective;
 pub mod frontmatter;
+pub mod holds;
 pub mod jsonc;
 pub mod key;
 pub mod keys;

@@ -16,11 +16,9 @@ use crate::config::read::DocumentRead;
 use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Discipline;
 use crate::config::setting::{Document, Setting, order_by_layer};
-use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
-use crate::domain::action::OnLimit;
 #[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::billing::{Billing, CostSource, OwnPrices};
@@ -171,15 +169,6 @@ impl Policy {
         }
         #[cfg(not(feature = "team"))]
         None
-    }
-
-    /// Whether calls beyond a rate are to be held.
-    pub fn holds_calls(&self) -> bool {
-        let documents = self.documents.iter().filter(|_| self.mode() == Mode::Enforce);
-        documents.flat_map(|document| &document.settings).any(|setting| match &setting.value {
-            SettingValue::Windows(windows) => windows.iter().any(|window| window.on_limit == OnLimit::Wait),
-            _ => false,
-        })
     }
 
     /// Returns the rules over the session.

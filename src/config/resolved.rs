@@ -66,6 +66,8 @@ pub struct Resolved<'a> {
     pub spawn_may_loosen: bool,
     /// How the person pays; `None` where nobody says.
     pub billing: Option<Billing>,
+    /// For how many milliseconds the next call or request of a paused run is held; 0 where it is not.
+    pub pause_wait_ms: u64,
     /// Whether caps of runs follow what finished runs needed.
     pub adaptive: bool,
     /// Which cost of a session is shown first.
@@ -109,6 +111,7 @@ impl Default for Resolved<'_> {
             on_error: OnError::default(),
             spawn_may_loosen: false,
             billing: None,
+            pause_wait_ms: 0,
             adaptive: false,
             cost_source: CostSource::default(),
             planning: None,

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use crate::config::load;
+use crate::config::policy::Policy;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::{Installation, registers};
 use crate::install::client_versions::{self, TRIED, Version};
 use crate::install::enabled_plugins::Enabled;
-use crate::install::handler::HOLD_S;
+use crate::install::handler::{HOLD_S, pause_hold_s};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::Settings;
 use crate::install::{client_extensions, files, hooks, json, owned_by_root, settings_values};
@@ -57,6 +58,12 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
             format!("registered at {all} of {all} events in {files}; calls that are to wait for a rate are refused"),
             "run `fusebox init` again: it has the client wait for the hook",
         ),
+        (0, all) if short_of_pauses(installation) => Diagnosis::warn(
+            format!(
+                "registered at {all} of {all} events in {files}; calls of paused runs are not held for as long as `pause_wait_ms` says"
+            ),
+            "run `fusebox init` again: it has the client wait for the hook",
+        ),
         (0, all) if is_plugin_alone => Diagnosis::warn(
             format!("registered at {all} of {all} events in {files} alone"),
             "the weaker guard: `claude plugin disable`, or an update while a client works, takes the hooks away; `fusebox init` \
@@ -83,9 +90,18 @@ fn plugin_of<'a>(installation: &'a Installation<'_>, path: &Path) -> Option<&'a 
 
 /// Whether calls are to be held, and the client would not wait for that.
 fn short_of_holds(installation: &Installation<'_>) -> bool {
-    let (policy, _) =
-        load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
-    policy.holds_calls() && installation.registered.call_timeout_s < HOLD_S
+    policy(installation).holds_calls() && installation.registered.call_timeout_s < HOLD_S
+}
+
+/// Whether calls of paused runs are to be held, and the client would not wait for that.
+fn short_of_pauses(installation: &Installation<'_>) -> bool {
+    let registered = installation.registered.call_timeout_s.min(installation.registered.batch_timeout_s);
+    registered < pause_hold_s(policy(installation).pause_wait_ms())
+}
+
+fn policy(installation: &Installation<'_>) -> Policy {
+    let is_trusted = is_trusted(installation.env, &installation.folder);
+    load::load(installation.env, &installation.folder, is_trusted).0
 }
 
 /// Whether a setting takes away what is registered, or code inside the client can overrule it.

@@ -125,6 +125,9 @@ pub fn is_others_of_one(name: &str) -> bool {
     name.strip_prefix(OTHER_MODELS).is_some_and(|rest| rest.starts_with(" of "))
 }
 
+/// The longest hold of a paused run's call or request, in milliseconds: a day.
+pub const LONGEST_HOLD_MS: u64 = 86_400_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;

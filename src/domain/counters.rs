@@ -20,7 +20,7 @@ pub struct Counters {
     /// Working time in milliseconds.
     #[serde(skip)]
     pub duration_ms: u64,
-    /// Calls that were held until a rate had a slot.
+    /// Calls and requests that were held: until a rate had a slot, or a person let a paused run go on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub held: u64,
     /// For how long in all, in milliseconds; no working time.

@@ -54,8 +54,10 @@ pub struct Recalled {
 /// What is ingested for an event before it is applied.
 #[derive(Debug, Default)]
 pub struct Ingested {
-    /// How long the call was held for a slot, in milliseconds: nobody worked.
+    /// How long the event was held, in milliseconds: nobody worked.
     pub held_ms: u64,
+    /// Whether it was counted before it was held.
+    pub is_again: bool,
     /// Responses not charged yet, each with the run whose transcript has it.
     pub charges: Vec<(String, NewCharge)>,
     /// How the acting subagent was spawned.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::action::Action;
+use crate::domain::event::Moment;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
@@ -79,11 +81,43 @@ pub struct Order {
     /// Why, in the words of whoever asked for it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reason: Option<String>,
+    /// How the next call or request is held, where one was.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hold: Option<Hold>,
+}
+
+/// How the next call or request of a paused run is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Since when; a later call of the same pause is held no longer than the first.
+    pub since: Moment,
+    /// Whether a request was held, and no call.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_of_request: bool,
+    /// Whether nothing is held any more.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_over: bool,
 }
 
 impl Order {
     /// Returns an order that is in force at the next event: nothing runs any more.
     pub fn halted(finding: Finding, reason: Option<String>) -> Order {
-        Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason }
+        Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason, hold: None }
+    }
+
+    /// Returns for how many milliseconds the next call or request may still be held, where a pause holds one for `wait_ms`.
+    pub fn hold_left_ms(&self, now: Moment, wait_ms: u64) -> u64 {
+        let pauses = self.phase == Phase::Halted && self.finding.action == Action::Pause;
+        match self.hold {
+            _ if !pauses => 0,
+            Some(hold) if hold.is_over => 0,
+            Some(hold) => wait_ms.saturating_sub(now.since(hold.since)),
+            None => wait_ms,
+        }
+    }
+
+    /// Whether a call or request is held now.
+    pub fn is_holding(&self) -> bool {
+        self.hold.is_some_and(|hold| !hold.is_over)
     }
 }

@@ -15,7 +15,7 @@ use crate::domain::mode::{Mode, OnError};
 use crate::domain::model_hook::ModelHook;
 use crate::domain::next_model::NamedModels;
 use crate::domain::notification::ParentNotification;
-pub use crate::domain::order::{Order, Phase, Status};
+pub use crate::domain::order::{Hold, Order, Phase, Status};
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
 pub use crate::domain::process::Process;
@@ -99,6 +99,9 @@ pub struct Session {
     /// What to answer where Fusebox fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
+    /// For how many milliseconds the next call or request of a paused run is held; 0 where it is not.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pause_wait_ms: u64,
     /// The session's rules.
     #[serde(skip)]
     pub limits: LimitSet,

@@ -28,7 +28,17 @@ pub struct SettingsTaken {
     /// For how many seconds the client waits for the hook at a tool call, where that is longer than usual.
     #[serde(default, skip_serializing_if = "is_default")]
     pub call_timeout_s: u32,
+    /// The same at the end of a batch.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub batch_timeout_s: u32,
     /// How often the client has asked whether it may take a change.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asked: u32,
+}
+
+impl SettingsTaken {
+    /// Returns `wait_ms` where the client is known to wait longer than usual for hooks that hold a call or a request, else 0.
+    pub fn holds_for(&self, wait_ms: u64) -> u64 {
+        if self.call_timeout_s > 0 && self.batch_timeout_s > 0 { wait_ms } else { 0 }
+    }
 }

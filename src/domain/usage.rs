@@ -121,6 +121,8 @@ pub struct Usage<'a> {
     pub scopes: Vec<ScopeUsage<'a>>,
     /// The order to end this run.
     pub order: Option<&'a Order>,
+    /// For how many milliseconds a pause holds the next call or request; 0 where it ends the loop at once.
+    pub pause_wait_ms: u64,
     /// Increases that a person is being asked for.
     pub pending_prompts: &'a [PendingPrompt],
     /// Whether dialogs are answered in a person's place, or may be, so that nobody is asked.

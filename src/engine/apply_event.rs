@@ -65,8 +65,7 @@ pub fn apply_event(
     for recalled in &ingested.recalled {
         count::count_recalled(state, recalled, event.at);
     }
-    held_calls::take_off(state, &id, event, ingested.held_ms);
-    count::count(state, &id, event);
+    count_once(state, &id, event, ingested);
     dialogs::granted(state, event);
     let adopts = enforce::adopt(state, &id, event);
     completion::ask(state, &id, event);
@@ -88,6 +87,16 @@ pub fn apply_event(
     }
     note_prompt_blocks(state, event, &verdict);
     (id, verdict)
+}
+
+/// Counts an event, but for one that was counted before it was held.
+fn count_once(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
+    held_calls::take_off(state, id, event, ingested);
+    held_calls::note_unanswered(state, id, event, ingested);
+    match ingested.is_again {
+        true => held_calls::count_again(state, id, event),
+        false => count::count(state, id, event),
+    }
 }
 
 /// Applies the end of an agent that the client has made for itself; returns the main run, to which it belongs.
@@ -141,6 +150,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
         run_id: id,
         scopes,
         order: run.order.as_ref().or(above.as_ref()),
+        pause_wait_ms: session.diverted.holds_for(session.pause_wait_ms),
         pending_prompts: &session.pending_prompts,
         has_stand_in: session.has_stand_in,
         owes_ask: run.owes_ask,

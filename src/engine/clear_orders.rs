@@ -80,7 +80,8 @@ fn go_on(state: &mut SessionState, id: &str, main_run: MainRun) {
     let current = state.session.main.as_deref() == Some(id) && main_run == MainRun::GoesOn;
     let is_over = state.session.is_over;
     let Some(run) = state.run_mut(id) else { return };
-    run.order = None;
+    // One whose call is held is at work.
+    run.working |= run.order.take().is_some_and(|order| order.is_holding());
     if run.is_main() && !run.working && !current {
         return;
     }

@@ -104,6 +104,8 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
         // Nothing else has told the agent that its report is due.
         (Phase::Refusing, EventKind::BatchEnded(_)) if usage.adopts => because(Decision::Warn, order.grace_left),
         (Phase::Reporting | Phase::Halted, EventKind::ToolRequested(_)) => because(Decision::Stop, 0),
+        // What comes next of it is held.
+        (_, EventKind::ToolEnded(..)) if order.hold_left_ms(event.at, usage.pause_wait_ms) > 0 => Verdict::default(),
         (Phase::Halted, EventKind::ToolEnded(..) | EventKind::BatchEnded(_)) => because(Decision::Stop, 0),
         (_, EventKind::SubagentEnded(ending) | EventKind::Stopped { ending, .. }) if ending.again => {
             because(Decision::Stop, 0)

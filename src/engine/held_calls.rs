@@ -1,33 +1,108 @@
-//! Calls that were held until a rate had a slot for them: that time is no work of the agent's, and is counted by itself.
+//! Calls and requests that were held: until a rate had a slot for them, or a person let a paused run go on. That time is no work of the
+//! agent's, and is counted by itself.
 
+use crate::domain::call::{CallRecord, CallState};
 use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::ingested::Ingested;
+use crate::domain::session::{Hold, Run};
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::duration;
+use crate::domain::verdict::{Decision, Verdict};
+use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 
-/// Takes the time that a call was held off the clock of its run, as far as nothing else of the run has happened in it.
-pub fn take_off(state: &mut SessionState, id: &str, event: &Event, held_ms: u64) {
-    let EventKind::ToolRequested(call) = &event.kind else { return };
-    if held_ms == 0 {
-        return;
-    }
-    let (session, tool) = (state.session.id.clone(), call.tool.clone());
-    let Some(run) = state.run_mut(id) else { return };
-    let idle = held_ms.min(event.at.since(run.last));
-    let wall_ms = run.last.wall_ms.saturating_add_unsigned(idle);
-    run.last = Moment { wall_ms, mono_ms: run.last.mono_ms.saturating_add(idle), ..run.last };
+/// Takes the time that an event was held off the clock of its run, as far as nothing else of the run has happened in it.
+pub fn take_off(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
+    let held_ms = ingested.held_ms;
+    let Some(run) = state.run_mut(id).filter(|_| held_ms > 0) else { return };
+    shift(run, event.at, held_ms);
     run.counters.held += 1;
     run.counters.held_ms += held_ms;
-    if run.counters.held > 1 {
-        return;
+    // Of many the first is enough. What is said of a pause is said where it ends.
+    if run.counters.held == 1 && !ingested.is_again {
+        let words = format!("{} was held for {}, until the rate had a slot", named(event), duration::ahead(held_ms));
+        note(state, id, words);
     }
-    // Of many the first is enough.
+}
+
+fn shift(run: &mut Run, at: Moment, held_ms: u64) {
+    let idle = held_ms.min(at.since(run.last));
+    let wall_ms = run.last.wall_ms.saturating_add_unsigned(idle);
+    run.last = Moment { wall_ms, mono_ms: run.last.mono_ms.saturating_add(idle), ..run.last };
+}
+
+/// Notes that a paused run's call or request is held from now on, for so many milliseconds at most: it is not refused yet.
+pub fn hold(state: &mut SessionState, id: &str, event: &Event, most_ms: u64) {
+    if let EventKind::ToolRequested(call) = &event.kind {
+        state.call_mut(id, &call.id).state = CallState::Unseen;
+    }
+    let Some(run) = state.run_mut(id) else { return };
+    run.refused -= u64::from(matches!(event.kind, EventKind::ToolRequested(_))).min(run.refused);
+    let short = id.get(..8).unwrap_or(id).to_owned();
+    if let Some(order) = &mut run.order {
+        let new = Hold { since: event.at, ..Hold::default() };
+        order.hold.get_or_insert(new).is_of_request = matches!(event.kind, EventKind::BatchEnded(_));
+    }
+    let most = duration::ahead(most_ms);
+    note(state, id, format!("{} is held for {most} at most: `fusebox resume {short}` lets it go on", named(event)));
+}
+
+/// Ends a hold whose hook was killed: the agent has gone on without an answer.
+pub fn note_unanswered(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
+    let of_request = state.run(id).and_then(|run| run.order.as_ref()?.hold).is_some_and(|hold| hold.is_of_request);
+    let went_on = match &event.kind {
+        EventKind::ToolRequested(_) => of_request && !ingested.is_again,
+        EventKind::ToolEnded(call, _) => {
+            let is_open = |call: &CallRecord| call.requested.is_some() && call.state == CallState::Unseen;
+            of_request || state.call(&call.id).is_some_and(is_open)
+        }
+        _ => false,
+    };
+    if let Some(hold) = state.run_mut(id).filter(|_| went_on).and_then(|run| run.order.as_mut()?.hold.as_mut()) {
+        hold.is_over = true;
+    }
+}
+
+/// Counts nothing of an event that was counted before it was held, but that its run is at work again where it may be.
+pub fn count_again(state: &mut SessionState, id: &str, event: &Event) {
+    state.session.last = event.at.or_later(state.session.last);
+    let Some(run) = state.run_mut(id) else { return };
+    run.last = event.at.or_later(run.last);
+    if run.order.is_none() {
+        lifecycle::go_on(run, event.at);
+    }
+}
+
+/// Notes how a hold has ended; the clocks of those that waited for its agent have stood still as well.
+pub fn end_hold(state: &mut SessionState, id: &str, (event, verdict): (&Event, &Verdict), held_ms: u64) {
+    let mut above = state.run(id).and_then(|run| run.parent.clone());
+    for _ in 0..64 {
+        let Some(run) = above.and_then(|above| state.run_mut(&above)) else { break };
+        shift(run, event.at, held_ms);
+        above = run.parent.clone();
+    }
+    if let Some(hold) = state.run_mut(id).and_then(|run| run.order.as_mut()?.hold.as_mut()) {
+        hold.is_over = true;
+    }
+    let became = if verdict.decision < Decision::Deny { "goes on" } else { "is refused" };
+    note(state, id, format!("{} {became} after a hold of {}", named(event), duration::ahead(held_ms)));
+}
+
+fn named(event: &Event) -> String {
+    match &event.kind {
+        EventKind::ToolRequested(call) => format!("a call of {}", call.tool),
+        _ => "a request".to_owned(),
+    }
+}
+
+fn note(state: &mut SessionState, id: &str, error: String) {
+    let Some(run) = state.run(id) else { return };
     let record = Record {
-        error: format!("a call of {tool} was held for {}, until the rate had a slot", duration::ahead(held_ms)),
+        error,
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
         event: Some(RecordKind::Notice),
-        session,
+        session: state.session.id.clone(),
         run: id.to_owned(),
         ..Record::default()
     };

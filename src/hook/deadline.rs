@@ -123,8 +123,13 @@ impl Deadline {
 
     /// Whether a call for which the client waits so many seconds can be held for so long, and decided anew after that.
     pub fn can_hold(&self, timeout_s: u32, hold: Duration) -> bool {
+        hold <= self.longest_hold(timeout_s)
+    }
+
+    /// Returns for how long such a call can be held.
+    pub fn longest_hold(&self, timeout_s: u32) -> Duration {
         let after = Duration::from_millis(ours(ORDINARY_S)) + SPARE;
-        self.0.began.elapsed() + hold + after <= Duration::from_secs(u64::from(timeout_s))
+        Duration::from_secs(u64::from(timeout_s)).saturating_sub(after + self.0.began.elapsed())
     }
 
     /// Gives work that is no part of the answer the time that the client gives the call, and what follows its own.

@@ -1,19 +1,21 @@
 //! Answers that were given before: where the client runs the hook twice for one event, the second process repeats the first one's.
 
+use crate::domain::call::CallState;
 use crate::domain::event::EventKind;
 use crate::engine::session_state::SessionState;
 use crate::hook::parse::HookCall;
 use crate::wire::output::Answer;
 
 /// Returns the answer that another process has given to the same event, without what it told; only answers with words in them are
-/// kept.
-pub fn find(state: &SessionState, call: &HookCall) -> Option<String> {
+/// kept. The process that has held an event asks again, and has not answered it.
+pub fn find(state: &SessionState, call: &HookCall, was_held: bool) -> Option<String> {
     let (name, event) = (call.name?.as_str(), &call.event);
     let id = event.call_id()?;
     let call = state.call(id)?;
     let taken = match event.kind {
-        EventKind::ToolRequested(_) => call.requested.is_some(),
-        EventKind::BatchEnded(_) => call.is_over,
+        // One that is held is not decided yet.
+        EventKind::ToolRequested(_) => call.requested.is_some() && call.state != CallState::Unseen,
+        EventKind::BatchEnded(_) => call.is_over && !was_held,
         // Taking the end of a call twice changes nothing.
         _ => false,
     };

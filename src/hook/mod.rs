@@ -7,6 +7,7 @@ pub mod failure;
 pub mod follow_up;
 pub mod given_answers;
 pub mod held_calls;
+pub mod held_pauses;
 pub mod ingest;
 pub mod load;
 pub mod load_on_demand;
@@ -38,6 +39,7 @@ use crate::error::{ErrorKind, Result};
 use crate::hook::deadline::{Deadline, Waits};
 use crate::hook::follow_up::FollowUp;
 use crate::hook::held_calls::Held;
+use crate::hook::held_pauses::HeldPause;
 use crate::hook::origin::sender;
 use crate::hook::tampering::altered_rows::{self, AlteredSession};
 use crate::messages::notices;
@@ -151,13 +153,13 @@ pub fn respond(
     again: Option<Again>,
 ) -> Result<HookResult> {
     let mut held = Held { is_over: again.is_some(), ..Held::default() };
-    let mut again = again;
+    let (mut again, mut pause) = (again, HeldPause::default());
     loop {
         deadline.waits_for(Waits::State);
         let mut call = parse::read_call(env, what, folder);
         call.is_again = matches!(again, Some(Again::Altered(_)));
         let mut loaded = load::load(env, deadline, &mut call, folder)?;
-        if let Some(answer) = given_answers::find(&loaded.state, &call) {
+        if let Some(answer) = given_answers::find(&loaded.state, &call, pause.is_saved) {
             return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
         }
         match again.take() {
@@ -170,9 +172,12 @@ pub fn respond(
         }
         deadline.waits_for(Waits::Files);
         let ingested = ingest::ingest(env, &mut loaded, &call)?;
-        let ingested = Ingested { held_ms: held.ms, ..ingested };
+        let held_ms = held.ms + pause.held_ms(call.event.at);
+        let ingested = Ingested { held_ms, is_again: pause.is_saved, ..ingested };
         let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
-        let Some(mut loaded) = held_calls::hold(env, deadline, (loaded, &applied), &mut held) else { continue };
+        let Some(loaded) = held_calls::hold(env, deadline, (loaded, &applied), &mut held) else { continue };
+        let what = (&call, &applied, folder.as_path());
+        let Some(mut loaded) = held_pauses::hold(env, deadline, loaded, what, &mut pause)? else { continue };
         let mut answer = word_verdict::word(&loaded, &call, &applied);
         let order = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
         let answer = reply::compose(&mut loaded, &call, &applied, answer);

@@ -20,11 +20,20 @@ pub fn compose(loaded: &mut Loaded, call: &HookCall, applied: &Applied, mut answ
     let state = &mut loaded.state;
     tell_of_ended_client(state);
     divert_log(state);
+    log_notifications(state);
     show_notifications(state, &call.event, &mut answer);
     spend_before_install::mark(state, &call.event, &mut answer);
     let text = answer.text();
     given_answers::keep(state, &applied.run, call, &text);
     text
+}
+
+/// Keeps what a person is to be told with an answer that is not given yet, for the one that is.
+pub fn keep(loaded: &mut Loaded, answer: &Answer) {
+    let state = &mut loaded.state;
+    divert_log(state);
+    log_notifications(state);
+    tell_later(state, answer.system_message.as_deref().unwrap_or_default());
 }
 
 /// Tells the person that the client is ended, here and in the first session above.
@@ -47,8 +56,8 @@ fn divert_log(state: &mut SessionState) {
     state.session.notify_user(&notices::log_diverted(log, cause));
 }
 
-/// Writes down what the person is to be told, and shows it where the client would.
-fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answer) {
+/// Writes down what the person is to be told.
+fn log_notifications(state: &mut SessionState) {
     let news = state.session.user_notifications.len().saturating_sub(state.session.known_notifications);
     if news > bounds::NOTIFICATIONS {
         state.session.user_notifications.truncate(state.session.known_notifications + bounds::NOTIFICATIONS);
@@ -61,15 +70,23 @@ fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answ
             state.log_records.push(record);
         }
     }
+}
+
+/// Has the person told at the next event that the client shows.
+fn tell_later(state: &mut SessionState, said: &str) {
+    let notifications = &mut state.session.user_notifications;
+    for line in said.lines() {
+        if notifications.len() < bounds::NOTIFICATIONS && notifications.iter().all(|known| known != line) {
+            notifications.push(line.to_owned());
+        }
+    }
+}
+
+/// Shows what the person is to be told where the client would.
+fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answer) {
     let is_blocked = matches!(event.kind, EventKind::Prompt { .. }) && answer.decision.is_some();
     if !is_shown(event, answer) {
-        let said = answer.system_message.take().unwrap_or_default();
-        let notifications = &mut state.session.user_notifications;
-        for line in said.lines() {
-            if notifications.len() < bounds::NOTIFICATIONS && notifications.iter().all(|known| known != line) {
-                notifications.push(line.to_owned());
-            }
-        }
+        tell_later(state, &answer.system_message.take().unwrap_or_default());
     } else {
         for told in std::mem::take(&mut state.session.user_notifications) {
             answer.tell_person(&told);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::domain::bounds::LONGEST_HOLD_MS;
 use crate::messages::to_people;
 use crate::wire::events::{EventName, EventRow};
 
@@ -45,6 +46,12 @@ const OWN_KEYS: [&str; 10] =
 /// For how many seconds the client waits at a tool call, where calls are held.
 pub const HOLD_S: u32 = 610;
 
+/// Returns for how many seconds the client has to wait for a hook that holds a paused run's call for so many milliseconds; 0 where
+/// none is held.
+pub const fn pause_hold_s(wait_ms: u64) -> u32 {
+    if wait_ms == 0 { 0 } else { wait_ms.div_ceil(1000) as u32 + 20 }
+}
+
 /// How the client is to run the hook.
 #[derive(Clone, Debug)]
 pub enum Launch {
@@ -74,6 +81,8 @@ pub struct Wanted {
     pub judge: Judge,
     /// Whether calls are held until a rate has a slot for them.
     pub holds_calls: bool,
+    /// For how many milliseconds a paused run's call or request is held; 0 where none is.
+    pub pause_wait_ms: u64,
     /// Whether the client knows the events that older ones do not.
     pub newer_events: bool,
     /// The command of the status line, where one is wanted.
@@ -111,8 +120,7 @@ impl Wanted {
                 handler.insert("command".into(), json!(line));
             }
         }
-        let holds = self.holds_calls && row.event == EventName::PreToolUse;
-        handler.insert("timeout".into(), json!(if holds { HOLD_S } else { row.timeout_s }));
+        handler.insert("timeout".into(), json!(self.timeout_s(row)));
         let strict_already = matches!(self.launch, Launch::Binary(_)) && present.contains_key("onFailure");
         if row.can_fail_closed && self.on_failure == OnFailure::Block {
             handler.insert("onFailure".into(), json!("block"));
@@ -122,6 +130,12 @@ impl Wanted {
         let foreign = present.iter().filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()));
         handler.extend(foreign.map(|(key, value)| (key.clone(), value.clone())));
         Value::Object(handler)
+    }
+
+    fn timeout_s(&self, row: &EventRow) -> u32 {
+        let is_held = matches!(row.event, EventName::PreToolUse | EventName::PostToolBatch);
+        let for_rate = if self.holds_calls && row.event == EventName::PreToolUse { HOLD_S } else { row.timeout_s };
+        if is_held { for_rate.max(pause_hold_s(self.pause_wait_ms)) } else { for_rate }
     }
 
     /// Returns the group that holds a new handler for an event: it matches everything.
@@ -188,7 +202,7 @@ impl Handler {
 
     /// Returns for how many whole seconds the client waits for it; 0 where the settings do not say.
     pub fn timeout_s(&self) -> u32 {
-        self.timeout.map_or(0, |seconds| seconds.clamp(0.0, f64::from(HOLD_S)) as u32)
+        self.timeout.map_or(0, |seconds| seconds.clamp(0.0, f64::from(pause_hold_s(LONGEST_HOLD_MS))) as u32)
     }
 
     /// Whether the client is asked to refuse what the event is about where the handler breaks.

@@ -30,6 +30,8 @@ pub struct Registered {
     pub has_prices: bool,
     /// For how many seconds the client waits for this binary at a tool call, at the least; 0 where that is not said.
     pub call_timeout_s: u32,
+    /// The same at the end of a batch.
+    pub batch_timeout_s: u32,
     /// The plugins that bring some of them which no settings file has: hashes of their folders.
     pub plugins: Vec<u64>,
     /// Every file with handlers of ours that cover their event, with these events.
@@ -47,7 +49,7 @@ pub fn registered(env: &Environment, project_folder: &Path) -> Registered {
 pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option<&Path>) -> Registered {
     let mut registered = Registered { diverted: diverted::find(settings), ..Registered::default() };
     let switch = off_switch(settings);
-    let (mut switched_off, mut call_timeout_s) = (Vec::new(), None);
+    let (mut switched_off, mut call_timeout_s, mut batch_timeout_s) = (Vec::new(), None, None);
     let own: Vec<EventName> = settings.iter().flat_map(|file| covered(&file.text, binary)).collect();
     let adds = |it: &&PluginHandlers| covered(&it.file.text, binary).iter().any(|event| !own.contains(event));
     registered.plugins = brought.iter().filter(adds).map(PluginHandlers::print).collect();
@@ -57,7 +59,9 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
             Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
             _ => {
                 registered.events.extend(&events);
-                call_timeout_s = call_timeouts(&file.text, binary).chain(call_timeout_s).min();
+                let least = |event, known| timeouts(&file.text, binary, event).into_iter().chain(known).min();
+                call_timeout_s = least(EventName::PreToolUse, call_timeout_s);
+                batch_timeout_s = least(EventName::PostToolBatch, batch_timeout_s);
             }
         }
         if !events.is_empty() {
@@ -73,6 +77,7 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     let managed = || settings.iter().filter(|file| file.place.scope == InstallScope::Managed);
     registered.has_prices = managed().any(|file| member(file, "modelPricing").is_some());
     registered.call_timeout_s = call_timeout_s.unwrap_or(0);
+    registered.batch_timeout_s = batch_timeout_s.unwrap_or(0);
     registered.is_off_for_others = switch.is_some();
     registered.events.sort_unstable();
     registered.events.dedup();
@@ -81,11 +86,10 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     registered
 }
 
-/// Returns for how many seconds each handler of a file has the client wait at a tool call.
-fn call_timeouts(text: &str, binary: Option<&Path>) -> impl Iterator<Item = u32> {
-    let ours = hooks::find(text).into_iter().filter(|found| found.event == EventName::PreToolUse.as_str());
-    let ours: Vec<_> = ours.filter(|found| found.covers() && runs(found, binary)).collect();
-    ours.into_iter().map(|found| found.handler.timeout_s())
+/// Returns for how many seconds each handler of a file has the client wait at an event.
+fn timeouts(text: &str, binary: Option<&Path>, event: EventName) -> Vec<u32> {
+    let ours = hooks::find(text).into_iter().filter(|found| found.event == event.as_str());
+    ours.filter(|found| found.covers() && runs(found, binary)).map(|found| found.handler.timeout_s()).collect()
 }
 
 /// Returns the events at which a file has the client run this binary for every call.

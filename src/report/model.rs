@@ -143,7 +143,7 @@ pub struct RunReport {
     pub tokens: u64,
     /// Working time in milliseconds.
     pub duration_ms: u64,
-    /// Calls that were held until a rate had a slot.
+    /// Calls and requests that were held: until a rate had a slot, or a person let a paused run go on.
     #[serde(skip_serializing_if = "is_default")]
     pub held: u64,
     /// For how long in all, in milliseconds; no working time.
@@ -173,6 +173,9 @@ pub struct RunReport {
     /// The task it works on.
     #[serde(skip)]
     pub task: Option<String>,
+    /// Whether its client has neither ended nor died.
+    #[serde(skip)]
+    pub is_client_here: bool,
     /// Whether a person has let it go on after a stop, and it has not gone on yet.
     #[serde(skip)]
     pub may_go_on: bool,
@@ -315,6 +318,7 @@ impl RunReport {
             task: run.task.clone(),
             may_go_on,
             awaits_prompt,
+            is_client_here: !rows.session.is_over && rows.session.status != Status::Orphaned,
             is_ending: run.working && run.order.is_some() && !rows.session.is_over,
             is_left: run.left || rows.left.contains(&run.id),
         }

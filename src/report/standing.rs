@@ -1,10 +1,12 @@
 //! Where a session and a run stand, in the words of people.
 
-use crate::domain::session::{MAIN, Status};
+use crate::domain::session::{MAIN, Order, Status};
 use crate::report::model::{RunReport, SessionReport};
 
 /// How a session is called whose client waits for a prompt.
 pub const IDLE: &str = "idle";
+/// How a paused run is called whose next call or request is held.
+const HELD: &str = "held, waits for resume";
 
 impl SessionReport {
     /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
@@ -18,10 +20,12 @@ impl SessionReport {
             Some(last) if has_ended && last.is_blocked_prompt() => ("blocked", Status::Failed),
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
             Some(last) if self.status == Status::Running && !self.is_at_work() => match last.status {
+                Status::Paused if last.is_held() => (HELD, last.status),
                 Status::Paused => (word(last.status, is_ending), last.status),
                 _ if is_ending => (self.status.word(), self.status),
                 _ => (IDLE, self.status),
             },
+            Some(last) if self.status == Status::Paused && last.is_held() => (HELD, self.status),
             _ => (word(self.status, is_ending), self.status),
         }
     }
@@ -45,12 +49,18 @@ impl RunReport {
         self.may_go_on && is_at_rest && self.order.is_none()
     }
 
+    /// Whether a call or request of it is held until a person lets it go on.
+    pub fn is_held(&self) -> bool {
+        self.is_client_here && self.order.as_ref().is_some_and(Order::is_holding)
+    }
+
     /// Says in a word where it stands.
     pub fn standing(&self) -> &'static str {
         match self.status {
             _ if self.is_blocked_prompt() => "blocked",
             _ if self.was_let_go_on() => "may go on",
             Status::Completed if self.is_left => "interrupted",
+            Status::Paused if self.is_held() => HELD,
             status => word(status, self.is_ending),
         }
     }

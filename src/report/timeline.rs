@@ -165,7 +165,7 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
     if run.held > 0 {
         let (calls, time) = (counted(run.held, "call"), duration::ahead(run.held_ms));
         let were = by_number(run.held, "was", "were");
-        text.push_str(&terminal.wrap("  ", &format!("{calls} {were} held for a rate, {time} in all")));
+        text.push_str(&terminal.wrap("  ", &format!("{calls} {were} held for a rate or a pause, {time} in all")));
     }
     if let Some(error) = run.error.as_ref().filter(|_| !run.was_let_go_on()) {
         text.push_str(&terminal.wrap("  ", &plain(error)));

@@ -115,3 +115,66 @@ fn what_the_client_tells_a_paused_agent_is_not_shown() {
     terminal.sees("fusebox resume");
     assert!(!terminal.screen().contains("<task-notification>"), "{}", terminal.screen());
 }
+
+/// Two calls, then a pause that holds for so long.
+fn holding(wait_ms: u64) -> serde_json::Value {
+    json!({"pause_wait_ms": wait_ms, "main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "pause"}})
+}
+
+/// Lets a held session go on once `holds` says that it is held.
+fn resume_once_held(lab: &Lab) {
+    lab.until("the hold", || !lab.logged("NOTICE").is_empty());
+    assert!(lab.must(&["status"]).contains("held, waits for resume"));
+    lab.must(&["resume", "--grant", "max_turns=+5"]);
+}
+
+#[test]
+fn a_headless_session_whose_pause_holds_goes_on_in_the_same_process() {
+    let steps = [call([work()]), call([work()]), call([work(), work()]), say("main finished")];
+    let lab = Lab::new(holding(60_000), vec![main(steps)]);
+    let run = std::thread::scope(|scope| {
+        let person = scope.spawn(|| resume_once_held(&lab));
+        let run = lab.fusebox_run("start", &[]);
+        person.join().unwrap();
+        run
+    });
+    assert_eq!((run.text(), run.code), ("main finished", Some(0)), "{run:?}");
+    assert_eq!(lab.ran().len(), 4);
+    let run = lab.run_of("main");
+    assert_eq!((&run["status"], &run["turns"], &run["refused"]), (&json!("completed"), &json!(4), &json!(0)));
+    assert_eq!(lab.logged("AGENT_PAUSED").len(), 1);
+}
+
+#[test]
+fn a_request_beyond_a_cap_is_held_and_made_once_a_person_gives_more() {
+    let policy =
+        json!({"pause_wait_ms": 60_000, "main": {"max_requests": 2, "grace_turns": 0, "timeout_action": "pause"}});
+    let lab = Lab::new(policy, vec![main([call([work()]), call([work()]), call([work()]), say("main finished")])]);
+    let run = std::thread::scope(|scope| {
+        let person = scope.spawn(|| {
+            lab.until("the hold", || !lab.logged("NOTICE").is_empty());
+            assert_eq!(lab.api.requests().len(), 2);
+            lab.must(&["resume", "--grant", "max_requests=+5"]);
+        });
+        let run = lab.claude("start", &[]);
+        person.join().unwrap();
+        run
+    });
+    assert_eq!(run.text(), "main finished", "{run:?}");
+    let run = lab.run_of("main");
+    assert_eq!((&run["status"], &run["turns"], &run["requests"]), (&json!("completed"), &json!(3), &json!(4)));
+}
+
+#[test]
+fn a_headless_session_whose_pause_nobody_lifts_ends_after_the_time() {
+    let wait = std::time::Duration::from_secs(12);
+    let lab =
+        Lab::new(holding(12_000), vec![main([call([work()]), call([work()]), call([work()]), say("never said")])]);
+    let run = lab.fusebox_run("start", &[]);
+    assert!(run.took >= wait, "{:?}", run.took);
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(run.err.contains("fusebox resume"), "{}", run.err);
+    assert_eq!(lab.ran().len(), 2);
+    let run = lab.run_of("main");
+    assert_eq!((&run["status"], &run["turns"], &run["refused"]), (&json!("paused"), &json!(2), &json!(1)));
+}

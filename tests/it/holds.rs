@@ -64,7 +64,7 @@ fn a_call_beyond_the_rate_is_held_and_then_runs() {
     let log = time.run(&["log"]).ok();
     assert_eq!(log.matches("a call of Bash was held for 55 s, until the rate had a slot").count(), 1, "{log}");
     let explained = time.run(&["explain", "p1"]).ok();
-    assert!(explained.contains("2 calls were held for a rate, 115 s in all"), "{explained}");
+    assert!(explained.contains("2 calls were held for a rate or a pause, 115 s in all"), "{explained}");
 }
 
 #[test]

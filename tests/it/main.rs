@@ -49,6 +49,7 @@ mod failing;
 mod first_requests;
 mod forged;
 mod given;
+mod held_pauses;
 mod hidden;
 #[cfg(target_os = "linux")]
 mod hidden_forms;

@@ -107,6 +107,7 @@ fn the_plugin_has_every_hook() {
         on_failure: OnFailure::Continue,
         judge: Judge::AsItIs,
         holds_calls: false,
+        pause_wait_ms: 0,
         newer_events: false,
         status_line: None,
     };

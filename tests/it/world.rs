@@ -267,6 +267,13 @@ pub struct Started<'a> {
 }
 
 impl Started<'_> {
+    /// Returns its process and when that began.
+    #[cfg(target_os = "linux")]
+    pub fn process(&self) -> (u32, u64) {
+        let pid = self.child.id();
+        (pid, fusebox::platform::processes::parent_and_start(pid).unwrap().1)
+    }
+
     /// Waits for its end.
     #[must_use]
     pub fn wait(self) -> Outcome {

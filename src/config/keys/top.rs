@@ -9,8 +9,9 @@ use crate::config::place::Block;
 use crate::config::resolved::{RETENTION_DAYS, RETENTION_RANGE, Resolved, SaidCeiling};
 use crate::config::setting::Setting;
 use crate::config::setting_value::{SettingValue, typed};
-use crate::config::value_type::{Field, LOCAL_TIME, ValueType};
+use crate::config::value_type::{Field, LOCAL_TIME, ValueType, millis};
 use crate::domain::billing::{Billing, CostSource};
+use crate::domain::bounds::LONGEST_HOLD_MS;
 use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::PLANNING;
@@ -105,6 +106,18 @@ pub const KEYS: &[Key] = &[
         default: || json!(OnError::default()),
         doc: "What to answer where Fusebox itself fails: let the call through, or refuse it.",
         example: r#""deny""#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "pause_wait_ms",
+        takes: Takes::One(ValueType::Millis(0, LONGEST_HOLD_MS)),
+        read: |value| millis(value).map(SettingValue::Whole),
+        apply: Apply::Value(|to, said, _| assign(&mut to.pause_wait_ms, said.value.as_whole())),
+        default: || json!(0),
+        doc: "For how many milliseconds the next call or request of a paused run is held, for a person to let it go on: the session \
+              stays open, and goes on in the same process. After that, and with 0 at once, its loop is ended, as a pause is. For work \
+              without a person at the terminal. `fusebox init` has the client wait for the hook so long: run it once more after a change.",
+        example: "3600000",
         ..Key::PLAIN
     },
     Key {

@@ -317,6 +317,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.billing = policy.billing().unwrap_or_default();
     session.team = policy.team().map(Box::new);
     session.mode = policy.mode();
+    session.pause_wait_ms = policy.pause_wait_ms();
     session.on_error = policy.on_error();
     session.has_own_prices = !policy.prices.is_empty();
     session.prices_only_raise = policy.own_prices() == OwnPrices::OnlyRaise;

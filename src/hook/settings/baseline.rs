@@ -94,6 +94,7 @@ pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) ->
 /// Takes note of how long the client waits for an answer about a call, where a change that it takes has made that shorter.
 pub fn take_timeout(session: &mut Session, now: &Registered) {
     session.diverted.call_timeout_s = session.diverted.call_timeout_s.min(now.call_timeout_s);
+    session.diverted.batch_timeout_s = session.diverted.batch_timeout_s.min(now.batch_timeout_s);
 }
 
 /// Returns what a session's client was started with.
@@ -115,6 +116,8 @@ fn folders(env: &Environment, session: &Session) -> Folders {
 
 fn set(session: &mut Session, now: &Registered) {
     session.handlers = now.events.iter().map(|event| event.as_str().to_owned()).collect();
+    // What an event has anyway says nothing.
+    let longer = |event: EventName, timeout_s: u32| if timeout_s > event.timeout_s() { timeout_s } else { 0 };
     let prints = |hooks: bool| now.diverted.iter().filter(|it| it.is_hook == hooks).map(|it| it.print).collect();
     session.diverted = SettingsTaken {
         values: prints(false),
@@ -124,7 +127,8 @@ fn set(session: &mut Session, now: &Registered) {
         prices: now.has_prices,
         plugins: now.plugins.clone(),
         asked: session.diverted.asked,
-        call_timeout_s: Some(now.call_timeout_s).filter(|it| *it > EventName::PreToolUse.timeout_s()).unwrap_or(0),
+        call_timeout_s: longer(EventName::PreToolUse, now.call_timeout_s),
+        batch_timeout_s: longer(EventName::PostToolBatch, now.batch_timeout_s),
     };
 }
 

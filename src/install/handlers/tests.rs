@@ -12,6 +12,7 @@ fn ours() -> String {
         on_failure: OnFailure::Continue,
         judge: Judge::AsItIs,
         holds_calls: false,
+        pause_wait_ms: 0,
         newer_events: true,
         status_line: None,
     };

@@ -92,6 +92,7 @@ fn show_covers_every_scope() {
     all
       mode                      "enforce"                              built-in
       on_error                  "allow"                                built-in
+      pause_wait_ms             0                                      built-in
       billing                   "tokens"                               built-in
       cost_source               "counted"                              built-in
       adaptive                  false                                  built-in
