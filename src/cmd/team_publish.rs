@@ -47,6 +47,8 @@ pub struct Heard {
     pub projects: Vec<CapUse>,
     /// Whether it had nothing to give.
     pub is_spent: bool,
+    /// Who kept locked what a request waited for in vain, where one did.
+    pub held_by: Option<String>,
     /// What is left of this machine's leases as the store has them, and for how many milliseconds they live.
     pub held: (Amount, u64),
 }
@@ -113,7 +115,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     share.until = match (until, heard) {
         (Some(until), _) if until.boot == last.boot => Moment { mono_ms: until.mono_ms.min(last.mono_ms), ..until },
         // Nothing is leased, and the store has said so.
-        (None, Some(heard)) => at(heard, EMPTY_LIVES_MS),
+        (None, Some(heard)) if heard.held_by.is_none() => at(heard, EMPTY_LIVES_MS),
         _ => share.until,
     };
     budget.team = Some(Box::new(share));
@@ -177,6 +179,11 @@ fn at(heard: &Heard, ms: u64) -> Moment {
 /// Takes in what the store says of the tightest cap. Returns the words for when it resets.
 fn hear(share: &mut TeamShare, heard: &Heard) -> String {
     (share.heard, share.failed, share.is_spent) = (heard.at, Moment::default(), heard.is_spent);
+    if heard.held_by.is_some() {
+        // For who has to lease it is as silent as a store that is not there.
+        share.failed = heard.at;
+    }
+    share.held_by = heard.held_by.clone().unwrap_or_default();
     share.team = whole_team(&heard.caps);
     let tightest = heard.caps.iter().min_by_key(|cap| cap.cap.minus(cap.committed));
     let Some(cap) = tightest else { return String::new() };

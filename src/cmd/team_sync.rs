@@ -1,5 +1,6 @@
 //! `fusebox team sync`: tells the team's store what this machine has spent, asks for what it may spend, and writes that down for hooks.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ use crate::ui::formats::counted;
 
 /// How many slices are asked for at most in one sync.
 const SLICES: usize = 8;
+/// How often a request is sent in one sync that waits in vain for what somebody keeps locked.
+const TRIES: usize = 2;
 /// How long a reservation is waited for that may not be spent yet.
 const PATIENCE: Duration = Duration::from_secs(6);
 
@@ -36,6 +39,11 @@ pub enum Caller {
 struct Told {
     responses: u64,
     is_refused: bool,
+    /// How often it had to leave a request undone, by the lease.
+    busy: BTreeMap<u64, usize>,
+    /// Who keeps locked what these wait for, and whether a new lease is among them.
+    held_by: String,
+    is_lease_held: bool,
     /// What it said last, and when it was asked.
     last: Synced,
     at: Moment,
@@ -54,6 +62,13 @@ pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
     let told = sync(env, &joined)?;
     if caller == Caller::Person {
         env.print(&format!("told team {} of {}\n", joined.team, counted(told.responses, "response")));
+        if told.is_hindered() {
+            let what = "the next sync tells, and asks for, what waits for that";
+            env.eprintln_safe(&format!(
+                "warning: {} keeps a transaction open in the team's store: {what}",
+                told.held_by
+            ));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -72,7 +87,12 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
     let (mut machine, _) = known(env, joined)?;
     machine.give_back();
     team_place::save_machine(env, &machine)?;
-    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), &[]).map(|_| ())
+    let mut told = Told::default();
+    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&[], &mut told))?;
+    match told.is_hindered() {
+        false => Ok(()),
+        true => Err(Error::failed(format!("{} keeps a transaction open in the team's store", told.held_by))),
+    }
 }
 
 fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
@@ -97,12 +117,14 @@ fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
 fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {
     let mut ledger = team_place::ledger(joined)?;
     let labels: Vec<&str> = needs.projects.values().map(String::as_str).collect();
-    let mut told = tell(env, joined, (&mut ledger, &mut *machine), &labels)?;
+    let mut told = Told::default();
+    tell(env, joined, (&mut ledger, &mut *machine), (&labels, &mut told))?;
     lease(env, joined, (&mut ledger, &mut *machine), (&needs, &labels, &mut told))?;
-    let Synced { held, caps, projects, .. } = told.last;
-    let heard = Heard { at: told.at, caps, projects, is_spent: told.is_refused, held };
+    let Synced { held, caps, projects, .. } = std::mem::take(&mut told.last);
+    let held_by = told.is_lease_held.then(|| told.held_by.clone());
+    let heard = Heard { at: told.at, caps, projects, is_spent: told.is_refused, held_by, held };
     team_publish::publish(env, joined, machine, Some(&heard))?;
-    Ok(Told { last: Synced::default(), ..told })
+    Ok(told)
 }
 
 /// Asks for what is lacking, and waits until it may be spent.
@@ -120,10 +142,11 @@ fn lease(
         }
         machine.ask_besides(needs.want.minus(held));
         team_place::save_machine(env, machine)?;
-        let more = tell(env, joined, (&mut *ledger, &mut *machine), labels)?;
-        let is_refused = more.is_refused;
-        *told = Told { responses: told.responses + more.responses, is_refused: told.is_refused || is_refused, ..more };
-        if is_refused {
+        let was_refused = std::mem::take(&mut told.is_refused);
+        tell(env, joined, (&mut *ledger, &mut *machine), (labels, &mut *told))?;
+        let is_refused = told.is_refused;
+        told.is_refused |= was_refused;
+        if is_refused || told.is_lease_held {
             break;
         }
         if self::held(env, machine) >= needs.least {
@@ -138,17 +161,18 @@ fn held(env: &Environment, machine: &Machine) -> Amount {
     machine.balance(env.now())
 }
 
-/// Sends what the machine has to send, and waits for what may not be spent yet. The store is heard once at least.
+/// Sends what the machine has to send, and waits for what may not be spent yet. The store is heard once at least. What waits in vain
+/// for somebody else stays with the machine for the next sync.
 fn tell(
     env: &Environment,
     joined: &Joined,
     (ledger, machine): (&mut Ledger, &mut Machine),
-    labels: &[&str],
-) -> Result<Told> {
-    let (mut told, began) = (Told::default(), env.now());
+    (labels, told): (&[&str], &mut Told),
+) -> Result<()> {
+    let began = env.now();
     loop {
         told.at = env.now();
-        let requests = sync::together(machine.requests(told.at));
+        let requests = sync::together(told.to_send(machine, told.at));
         told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, labels)?;
         let before = machine.clone();
         told.last.replies.iter().for_each(|reply| machine.apply(reply));
@@ -159,17 +183,17 @@ fn tell(
         if *machine != before {
             team_place::save_machine(env, machine)?;
         }
-        told.count(&requests);
-        if machine.requests(env.now()).is_empty() {
-            return Ok(told);
+        let is_busy = told.count(&requests);
+        if told.to_send(machine, env.now()).is_empty() {
+            return Ok(());
         }
         if told.last.wait_ms > 0 {
             let waited = env.now().since(began) + told.last.wait_ms;
             if waited > PATIENCE.as_millis() as u64 {
-                return Ok(told);
+                return Ok(());
             }
             processes::rest(Duration::from_millis(told.last.wait_ms));
-        } else if *machine == before && !requests.is_empty() {
+        } else if *machine == before && !requests.is_empty() && !is_busy {
             let what = format!("team {} has forgotten more of this machine than it keeps", joined.team);
             return Err(Error::failed(what).hint("`fusebox team join` gives it a new id"));
         }
@@ -177,8 +201,20 @@ fn tell(
 }
 
 impl Told {
-    /// Counts what the last answers say of these requests.
-    fn count(&mut self, requests: &[Request]) {
+    /// Whether something was left undone that waits for somebody.
+    fn is_hindered(&self) -> bool {
+        !self.busy.is_empty()
+    }
+
+    /// Returns what the machine has to send, without what has waited in vain often enough.
+    fn to_send(&self, machine: &Machine, now: Moment) -> Vec<Request> {
+        let may_wait = |request: &Request| self.busy.get(&request.number()).is_none_or(|tries| *tries < TRIES);
+        machine.requests(now).into_iter().filter(may_wait).collect()
+    }
+
+    /// Counts what the last answers say of these requests. Returns whether one was left undone.
+    fn count(&mut self, requests: &[Request]) -> bool {
+        let mut is_busy = false;
         for (request, reply) in requests.iter().zip(&self.last.replies) {
             if let (Request::Settle { charges, sequence, .. }, Answer::Settled { sequence: last, .. }) =
                 (request, &reply.answer)
@@ -186,6 +222,16 @@ impl Told {
                 self.responses += if last >= sequence { charges.len() as u64 } else { 0 };
             }
             self.is_refused |= reply.answer == Answer::Refused;
+            if let Answer::Busy { held_by } = &reply.answer {
+                is_busy = true;
+                *self.busy.entry(reply.number).or_default() += 1;
+                self.is_lease_held |= matches!(request, Request::Lease { .. });
+                self.held_by = if held_by.is_empty() { "somebody".to_owned() } else { held_by.clone() };
+            } else {
+                self.busy.remove(&reply.number);
+                self.is_lease_held &= !matches!(request, Request::Lease { .. });
+            }
         }
+        is_busy
     }
 }

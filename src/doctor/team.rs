@@ -93,6 +93,10 @@ fn heard(team: &str, share: &TeamShare, now: Moment) -> Diagnosis {
         (false, _) => "nothing is leased".to_owned(),
         (true, false) => "the leases are over".to_owned(),
     };
+    if !share.held_by.is_empty() {
+        let what = format!("{heard}; {leases}; {} keeps a transaction open, and nothing more is leased", share.held_by);
+        return Diagnosis::warn(what, "docs/team-store.md#who-waits-for-whom says how that is ended");
+    }
     if share.failed != Moment::default() {
         return Diagnosis::warn(format!("{heard}, and not reached {}; {leases}", ago(share.failed)), SYNC);
     }
@@ -122,6 +126,7 @@ mod tests {
                 "the leases are over",
             ),
             (TeamShare { left: Amount::ZERO, until: at(2_000), ..held.clone() }, Health::Ok, "nothing is leased"),
+            (TeamShare { held_by: "bob".to_owned(), ..held.clone() }, Health::Warn, "bob keeps a transaction open"),
             (TeamShare { failed: at(31_000), ..held }, Health::Warn, "and not reached 30.0 s ago"),
         ];
         for (share, health, words) in cases {

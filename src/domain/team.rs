@@ -64,6 +64,9 @@ pub struct TeamShare {
     pub failed: Moment,
     /// Whether the store had nothing more to give then.
     pub is_spent: bool,
+    /// Who kept locked what a lease waits for when the store was heard last; empty where nobody did.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub held_by: String,
     /// The period of the tightest cap; a month where there is none.
     pub period: Option<Span>,
     /// Whom to ask for more; empty where nobody is named.

@@ -46,11 +46,20 @@ impl SharedBudget {
             Some(Span::Week) => "week",
             Some(Span::Month) | None => "month",
         };
+        let held_by = self.team.as_ref().map_or("", |share| share.held_by.as_str());
         match self.standing {
             None => String::new(),
             Some(Standing::ProjectSpent) => {
                 let spent = self.spent_project.clone().unwrap_or_default();
                 format!("team {}: the {}'s budget of project {} is used up", self.id, spent.period, spent.label)
+            }
+            Some(Standing::Alive | Standing::Outlived | Standing::Closed)
+                if !held_by.is_empty() && self.own_ceiling.is_none() =>
+            {
+                format!(
+                    "team {}: nothing more is leased while {held_by} keeps a transaction open in its store",
+                    self.id
+                )
             }
             Some(Standing::Closed) => {
                 format!("team {}: its store was not heard in time, and nothing is spent without it", self.id)
@@ -85,6 +94,21 @@ impl SharedBudget {
 mod tests {
     use super::*;
     use crate::domain::scope::Scope;
+    use crate::domain::team::TeamShare;
+
+    #[test]
+    fn who_keeps_leases_from_the_others_is_named() {
+        let share = TeamShare { held_by: "bob".to_owned(), ..TeamShare::default() };
+        for standing in [Standing::Alive, Standing::Outlived, Standing::Closed] {
+            let budget = SharedBudget {
+                standing: Some(standing),
+                team: Some(Box::new(share.clone())),
+                ..SharedBudget::new(Scope::Team, "core")
+            };
+            let says = "team core: nothing more is leased while bob keeps a transaction open in its store";
+            assert_eq!(budget.says_of_team(Limit::on_cost_of(Span::Day).unwrap()), says);
+        }
+    }
 
     #[test]
     fn a_share_that_the_store_does_not_renew_says_so() {

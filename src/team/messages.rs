@@ -97,4 +97,9 @@ pub enum Answer {
         /// Whether the lease is closed.
         closed: bool,
     },
+    /// To any: what it waits for is locked in somebody's transaction, and nothing was done. Ask again later.
+    Busy {
+        /// The logins that keep it locked; empty where the store cannot tell.
+        held_by: String,
+    },
 }

@@ -12,6 +12,7 @@ mod connection;
 mod dashboard;
 mod fleet;
 mod forged;
+mod hindered;
 mod hook_times;
 mod locks;
 mod machine;

@@ -44,6 +44,8 @@ const REFUSED: &[&str] = &[
     "SELECT * FROM fusebox.status('other')",
     "SELECT fusebox.charge_all(NULL, '', 1, '2020-01-01', '[]')",
     "SELECT fusebox.add_used(NULL, 'bob', '2020-01-01', 0, -5, -5, 0)",
+    "SELECT fusebox.own_part(NULL)",
+    "SELECT fusebox.holders(NULL, 'lease')",
     "SELECT fusebox.rest_of(NULL, 'bob', '2020-01-01')",
     "SELECT fusebox.caps_of(NULL, 'bob', '2020-01-01')",
     "SELECT * FROM fusebox.lease('core', 'machine-1', 1, -5)",

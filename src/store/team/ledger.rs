@@ -15,6 +15,9 @@ const MISSING: [&str; 3] = ["42883", "42P01", "42703"];
 /// The SQLSTATE of a right that is lacking.
 const NO_RIGHT: &str = "42501";
 
+/// The SQLSTATEs of a statement that has waited too long.
+const WAITED: [&str; 2] = ["57014", "55P03"];
+
 /// A team's store, as one login sees it.
 pub struct Ledger {
     connection: Connection,
@@ -179,6 +182,10 @@ fn error(shown: &str, failure: Failure) -> Error {
         Failure::Lost(why) => return Error::failed(format!("{shown} cannot be reached: {why}")),
         Failure::Refused(refusal) => refusal,
     };
+    if WAITED.contains(&code.as_str()) {
+        return Error::failed(format!("{shown}: somebody keeps a transaction open, and with it what this waits for"))
+            .hint("wait, or find and end it: docs/team-store.md#who-waits-for-whom");
+    }
     let refused = Error::failed(format!("{shown} refuses: {words}"));
     match MISSING.contains(&code.as_str()) {
         true => refused.hint(

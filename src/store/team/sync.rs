@@ -90,6 +90,7 @@ impl Ledger {
             "settled" => {
                 Answer::Settled { sequence: answered.sequence.unwrap_or(0), closed: answered.closed.unwrap_or(false) }
             }
+            "busy" => Answer::Busy { held_by: answered.held_by.unwrap_or_default() },
             other => return Err(self.strange(&format!("a later version's answer `{other}`"))),
         })
     }
@@ -113,6 +114,7 @@ struct Answered {
     wait_ms: Option<u64>,
     sequence: Option<u64>,
     closed: Option<bool>,
+    held_by: Option<String>,
 }
 
 /// A cap, as the function in the database writes it.
