@@ -53,6 +53,8 @@ pub mod target;
 #[cfg(feature = "team")]
 pub mod team;
 #[cfg(feature = "team")]
+mod team_audit;
+#[cfg(feature = "team")]
 mod team_caps;
 #[cfg(feature = "team")]
 mod team_charges;
@@ -66,6 +68,8 @@ mod team_place;
 mod team_publish;
 #[cfg(feature = "team")]
 mod team_sync;
+#[cfg(feature = "team")]
+mod team_totals;
 pub mod trust;
 pub mod uninstall;
 pub mod upgrade;

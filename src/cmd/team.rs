@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
 
+use crate::cmd::team_audit::{self, AuditArgs};
 use crate::cmd::team_sync::{self, Caller};
 use crate::cmd::{query, require_human, team_caps, team_groups, team_join, team_place};
 use crate::domain::spend::amount::Amount;
@@ -17,6 +18,8 @@ use crate::ui::table::{Align, Column, table};
 
 /// The longest address that is read from standard input, in bytes.
 const LONGEST: usize = 4096;
+/// The most days that an audit compares: machines tell the totals of their clients for so long.
+const LONGEST_AUDIT: u32 = 35;
 
 /// Arguments of `fusebox team`.
 #[derive(Debug, clap::Args)]
@@ -161,7 +164,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   fusebox team report
-  fusebox team report --by project --days 7")]
+  fusebox team report --by project --days 7
+  fusebox team report --audit --json           whose machines have settled less than else is shown")]
     Report {
         /// What it is summed by
         #[arg(long, value_enum, default_value_t = Grouping::User)]
@@ -169,6 +173,15 @@ Examples:
         /// Of how many days
         #[arg(long, default_value_t = 30)]
         days: u32,
+        /// For an admin: list who has settled less than what their clients and other machines show
+        #[arg(long, conflicts_with = "by")]
+        audit: bool,
+        /// How many per cent of what is shown may be missing
+        #[arg(long, value_name = "PERCENT", default_value_t = 5, requires = "audit")]
+        tolerance: u32,
+        /// Print the audit as JSON
+        #[arg(long, requires = "audit")]
+        json: bool,
     },
 }
 
@@ -204,7 +217,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             return team_sync::run(env, if *background { Caller::Hook } else { Caller::Person });
         }
         Command::Status => return team_caps::status(env),
-        Command::Report { by, days } => return report(env, *by, *days),
+        Command::Report { days, audit: true, tolerance, json, .. } => {
+            return team_audit::run(
+                env,
+                AuditArgs { days: (*days).min(LONGEST_AUDIT), tolerance: *tolerance, json: *json },
+            );
+        }
+        Command::Report { by, days, .. } => return report(env, *by, *days),
         Command::Members => return members(env),
         Command::Init { .. }
         | Command::Join { .. }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::cmd::team_charges;
 use crate::cmd::team_place::{self, Joined};
+use crate::cmd::team_totals;
 use crate::domain::budget::{Period, SPANS, SharedBudget};
 use crate::domain::event::Moment;
 use crate::domain::limit::Span;
@@ -64,6 +65,8 @@ pub struct Needs {
     pub margin: Amount,
     /// The labels of the projects that have sessions here, by their folders.
     pub projects: BTreeMap<String, String>,
+    /// What the clients here say that they have spent, by the day on which their sessions began.
+    pub totals: Vec<(String, Amount)>,
 }
 
 /// Charges what is new to the leases, and writes down what may be spent. Without a word of the store what it said last stands.
@@ -103,7 +106,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         team.spent += more;
     }
     count(&store, &mut budget, &share, (now, resets.unwrap_or_default()))?;
-    let needs = Needs { projects, ..needs(&budget, &open, now) };
+    let needs = Needs { projects, totals: team_totals::totals(&store, since_ms)?, ..needs(&budget, &open, now) };
     if needs.least == Amount::ZERO {
         // Written down as gone before it is given back.
         machine.give_back();

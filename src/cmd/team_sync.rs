@@ -13,7 +13,7 @@ use crate::platform::environment::Environment;
 use crate::platform::locks::{self, Telling};
 use crate::platform::processes;
 use crate::store::team::ledger::Ledger;
-use crate::store::team::sync::{self, Synced};
+use crate::store::team::sync::{self, Besides, Synced};
 use crate::team::machine::Machine;
 use crate::team::messages::{Answer, Request};
 use crate::ui::formats::counted;
@@ -84,11 +84,12 @@ pub fn alone(env: &Environment) -> Result<Telling> {
 
 /// Settles what was spent, and gives back all that the machine holds. Takes the right to do so as given.
 pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
-    let (mut machine, _) = known(env, joined)?;
+    let (mut machine, needs) = known(env, joined)?;
+    let besides = Besides { totals: &needs.totals, ..Besides::default() };
     machine.give_back();
     team_place::save_machine(env, &machine)?;
     let mut told = Told::default();
-    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&[], &mut told))?;
+    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&besides, &mut told))?;
     match told.is_hindered() {
         false => Ok(()),
         true => Err(Error::failed(format!("{} keeps a transaction open in the team's store", told.held_by))),
@@ -117,9 +118,10 @@ fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
 fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {
     let mut ledger = team_place::ledger(joined)?;
     let labels: Vec<&str> = needs.projects.values().map(String::as_str).collect();
+    let besides = Besides { labels: &labels, totals: &needs.totals };
     let mut told = Told::default();
-    tell(env, joined, (&mut ledger, &mut *machine), (&labels, &mut told))?;
-    lease(env, joined, (&mut ledger, &mut *machine), (&needs, &labels, &mut told))?;
+    tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told))?;
+    lease(env, joined, (&mut ledger, &mut *machine), (&needs, &besides, &mut told))?;
     let Synced { held, caps, projects, .. } = std::mem::take(&mut told.last);
     let held_by = told.is_lease_held.then(|| told.held_by.clone());
     let heard = Heard { at: told.at, caps, projects, is_spent: told.is_refused, held_by, held };
@@ -132,7 +134,7 @@ fn lease(
     env: &Environment,
     joined: &Joined,
     (ledger, machine): (&mut Ledger, &mut Machine),
-    (needs, labels, told): (&Needs, &[&str], &mut Told),
+    (needs, besides, told): (&Needs, &Besides<'_>, &mut Told),
 ) -> Result<()> {
     for _ in 0..SLICES {
         let held = held(env, machine);
@@ -143,7 +145,7 @@ fn lease(
         machine.ask_besides(needs.want.minus(held));
         team_place::save_machine(env, machine)?;
         let was_refused = std::mem::take(&mut told.is_refused);
-        tell(env, joined, (&mut *ledger, &mut *machine), (labels, &mut *told))?;
+        tell(env, joined, (&mut *ledger, &mut *machine), (besides, &mut *told))?;
         let is_refused = told.is_refused;
         told.is_refused |= was_refused;
         if is_refused || told.is_lease_held {
@@ -167,13 +169,13 @@ fn tell(
     env: &Environment,
     joined: &Joined,
     (ledger, machine): (&mut Ledger, &mut Machine),
-    (labels, told): (&[&str], &mut Told),
+    (besides, told): (&Besides<'_>, &mut Told),
 ) -> Result<()> {
     let began = env.now();
     loop {
         told.at = env.now();
         let requests = sync::together(told.to_send(machine, told.at));
-        told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, labels)?;
+        told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, besides)?;
         let before = machine.clone();
         told.last.replies.iter().for_each(|reply| machine.apply(reply));
         if machine.has_ended() {

@@ -9,7 +9,7 @@ use fusebox::domain::spend::amount::Amount;
 use fusebox::store::team::MIGRATIONS;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
-use fusebox::store::team::sync::together;
+use fusebox::store::team::sync::{Besides, together};
 use fusebox::team::machine::Machine;
 use fusebox::team::messages::Charge;
 
@@ -35,7 +35,7 @@ fn sync(ledger: &mut Ledger, id: &str, machine: &mut Machine, now: Moment) {
         if requests.is_empty() {
             return;
         }
-        let synced = ledger.sync("core", (id, now), &requests, &[]).unwrap();
+        let synced = ledger.sync("core", (id, now), &requests, &Besides::default()).unwrap();
         synced.replies.iter().for_each(|reply| machine.apply(reply));
     }
     panic!("{machine:?}");

@@ -11,7 +11,7 @@ use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::team::OnStale;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
-use fusebox::store::team::sync::together;
+use fusebox::store::team::sync::{Besides, together};
 use fusebox::team::machine::Machine;
 use fusebox::team::messages::{Answer, Charge, Reply, Request};
 
@@ -309,9 +309,9 @@ impl Member {
         if self.random.is(2, weather) {
             // Taken twice: the first reply was lost, and a later process sends it again.
             fault();
-            ledger.sync("core", (&self.id, sent), requests, &[]).map_err(|_| Cut)?;
+            ledger.sync("core", (&self.id, sent), requests, &Besides::default()).map_err(|_| Cut)?;
         }
-        let synced = ledger.sync("core", (&self.id, sent), requests, &[]).map_err(|_| {
+        let synced = ledger.sync("core", (&self.id, sent), requests, &Besides::default()).map_err(|_| {
             fault();
             Cut
         })?;

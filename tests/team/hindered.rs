@@ -8,6 +8,7 @@ use fusebox::domain::event::Moment;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::connection::Connection;
 use fusebox::store::team::ledger::Ledger;
+use fusebox::store::team::sync::Besides;
 use fusebox::team::messages::{Answer, Charge, Reply, Request};
 
 use crate::caps::{Client, cap, joined, used, wait_until};
@@ -132,7 +133,7 @@ fn a_response_that_somebody_holds_is_told_once_they_let_go_and_nothing_is_lost()
 /// Sends requests as a machine of eve's.
 fn ask(ledger: &mut Ledger, requests: &[Request]) -> Vec<Reply> {
     let began = Instant::now();
-    let synced = ledger.sync("core", ("machine-of-eve", Moment::default()), requests, &[]).unwrap();
+    let synced = ledger.sync("core", ("machine-of-eve", Moment::default()), requests, &Besides::default()).unwrap();
     assert!(began.elapsed() < BOUND, "{:?}", began.elapsed());
     synced.replies
 }

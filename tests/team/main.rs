@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_macros, reason = "a check says how much it has tried")]
 #![expect(clippy::disallowed_types, reason = "messages are kept in an order that their hash gives")]
 
+mod audit;
 mod caps;
 mod commands;
 mod connection;

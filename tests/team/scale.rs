@@ -11,7 +11,7 @@ use fusebox::domain::event::Moment;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
-use fusebox::store::team::sync::together;
+use fusebox::store::team::sync::{Besides, together};
 use fusebox::team::machine::Machine;
 use fusebox::team::messages::{Answer, Charge};
 
@@ -97,7 +97,9 @@ impl Scale {
         let mut trips = 0;
         loop {
             let requests = together(machine.requests(self.now()));
-            let synced = ledger.sync("core", (&id, self.now()), &requests, &["app"]).unwrap();
+            let synced = ledger
+                .sync("core", (&id, self.now()), &requests, &Besides { labels: &["app"], ..Besides::default() })
+                .unwrap();
             trips += 1;
             for reply in &synced.replies {
                 self.leases.fetch_add(u64::from(matches!(reply.answer, Answer::Reserved { .. })), Ordering::Relaxed);

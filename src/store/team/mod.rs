@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod admin;
+pub mod audit;
 pub mod connection;
 pub mod ledger;
 pub mod sync;
@@ -18,11 +19,12 @@ pub fn mark(text: &str) -> String {
 }
 
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
-pub const MIGRATIONS: [&str; 6] = [
+pub const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
+    include_str!("migrations/0007.sql"),
 ];

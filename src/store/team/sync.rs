@@ -25,6 +25,15 @@ pub struct Synced {
     pub projects: Vec<CapUse>,
 }
 
+/// What a machine asks and tells in a sync besides its requests.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Besides<'a> {
+    /// The labels of the projects of which it asks what is spent.
+    pub labels: &'a [&'a str],
+    /// What its clients say that they have spent in sessions that began on these days (`2026-11-27`, in UTC).
+    pub totals: &'a [(String, Amount)],
+}
+
 /// The most requests that the store takes in one round trip.
 const MOST: usize = 1000;
 
@@ -46,20 +55,21 @@ pub fn together(requests: Vec<Request>) -> Vec<Request> {
 }
 
 impl Ledger {
-    /// Sends what [`together`] returned, and asks what is spent of the projects with these labels. `sent` is when, by the
-    /// machine's clock.
+    /// Sends what [`together`] returned. `sent` is when, by the machine's clock.
     pub fn sync(
         &mut self,
         team: &str,
         (machine, sent): (&str, Moment),
         requests: &[Request],
-        labels: &[&str],
+        besides: &Besides<'_>,
     ) -> Result<Synced> {
         let asked = requests.iter().map(asked).collect::<Value>().to_string();
-        let labels = json!(labels).to_string();
-        let values = [team, machine, &asked, &labels].map(Some);
-        let statement =
-            "SELECT replies, held_pico_usd, held_ms, caps, projects FROM fusebox.sync($1, $2, $3::jsonb, $4::jsonb)";
+        let labels = json!(besides.labels).to_string();
+        let total = |(day, total): &(String, Amount)| json!({"day": day, "total_pico_usd": total.0});
+        let totals = besides.totals.iter().map(total).collect::<Value>().to_string();
+        let values = [team, machine, &asked, &labels, &totals].map(Some);
+        let statement = "SELECT replies, held_pico_usd, held_ms, caps, projects \
+             FROM fusebox.sync($1, $2, $3::jsonb, $4::jsonb, $5::jsonb)";
         let rows = self.ask(statement, &values)?;
         let row = rows.first().ok_or_else(|| self.strange("no answer"))?;
         let answers: Vec<Answered> = self.parsed(word(row, 0))?;

@@ -111,7 +111,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ("team grant", &["HOSTILE", "HOSTILE +5", "+HOSTILE"]),
     ("team write-off", &["", "HOSTILE"]),
     ("team status", &["", "HOSTILE"]),
-    ("team report", &["", "--by HOSTILE", "--days HOSTILE"]),
+    ("team report", &["", "--by HOSTILE", "--days HOSTILE", "--audit --tolerance HOSTILE"]),
     ("team", &["HOSTILE"]),
     ("doctor", &["", "--json"]),
     ("run", &["-- HOSTILE", "-- true"]),
