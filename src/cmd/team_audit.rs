@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cmd::{query, team_place};
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::team::audit::ShownSpend;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::amount::Amount;
-use crate::domain::rfc3339;
 use crate::domain::session::Session;
-use crate::engine::credible;
+use crate::domain::spend::amount::Amount;
+use crate::domain::text::rfc3339;
+use crate::engine::charging::credible;
 use crate::error::Result;
 use crate::store::Store;
 

@@ -14,6 +14,7 @@ mod own_prices;
 mod problems;
 mod promises;
 mod rights;
+mod team;
 mod unknown_types;
 
 use fusebox::config::frontmatter;
@@ -59,6 +60,10 @@ fn check(files: &[(&str, &str)], question: &str, expected: &str) {
         ("problems", _) => problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"),
         ("mode", _) => format!("{:?}", pinned.mode()),
         ("on_error", _) => format!("{:?}", pinned.on_error()),
+        ("team", _) => pinned.team().map_or("none".to_owned(), |it| {
+            let ceiling = it.ceiling.map_or("none".to_owned(), |ceiling| ceiling.to_string());
+            format!("{} {:?} {} {} {ceiling}", it.name, it.on_stale, it.max_staleness_ms, it.sync_interval_ms)
+        }),
         ("time_zone", _) => format!("{:?}", pinned.time_zone()),
         (_, "all") => all(&rules),
         (_, "rates") => rules.rates.iter().map(rate).collect::<Vec<_>>().join(", "),

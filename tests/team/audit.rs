@@ -1,7 +1,7 @@
 //! A member who settles less than was spent is seen: by what the clients say, and by what other machines tell.
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::plan_window::PlanWindows;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::store::Store;
 use fusebox::upkeep::client_figures;
 use serde_json::Value;

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::event::Moment;
+use fusebox::domain::spend::amount::Amount;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::connection::Connection;
 use fusebox::store::team::ledger::Ledger;

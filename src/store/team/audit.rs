@@ -1,6 +1,6 @@
 //! What an admin compares: what each login has settled, and what else shows what it spent.
 
-use crate::domain::amount::Amount;
+use crate::domain::spend::amount::Amount;
 use crate::error::Result;
 use crate::store::team::connection::Row;
 use crate::store::team::ledger::{Ledger, number, word};
