@@ -15,6 +15,10 @@ const SMALL: u64 = 12;
 const CAP_EACH: u64 = 3_000;
 /// How many machines sync at once.
 const AT_ONCE: usize = 24;
+/// How long a lease lives at least, and for each machine, in milliseconds. It outlives a round of all, as it outlives the time between two
+/// syncs where machines are at work: else those that spend no lease whose life is over would never spend any.
+const LIFE_MS: u64 = 4_000;
+const LIFE_OF_EACH_MS: u64 = 60;
 /// How old a reservation is before it may be spent, in milliseconds: until the replica falls behind.
 const CONFIRM_MS: u64 = 100;
 /// How long the replica that takes over has heard nothing, at least and at most.
@@ -42,7 +46,7 @@ impl Simulation {
     fn begin(machines: u64) -> Option<Simulation> {
         let server = Postgres::start()?;
         let cap = machines * CAP_EACH * MILLI_USD;
-        let lease_ms = if machines > 100 { 20_000 } else { 4_000 };
+        let lease_ms = LIFE_MS.max(machines * LIFE_OF_EACH_MS);
         let team = format!(
             "SELECT fusebox.set_team('core', 'ann', {lease_ms}, {CONFIRM_MS}, NULL);
             SELECT fusebox.set_cap('core', 'team', '', 'month', {cap});"
