@@ -69,6 +69,19 @@ pub fn used_up(state: &SessionState, target: &Target, now: Moment) -> Vec<UsedUp
     found.collect()
 }
 
+/// Returns whose limits hold a target's next step beside its own: the main run that the next prompt to a session goes on with, or a
+/// run's session.
+pub fn beside(state: &SessionState, target: &Target) -> Option<Target> {
+    let session = state.session.id.clone();
+    let main = state.session.main.as_deref().and_then(|main| state.run(main));
+    match target {
+        Target::Session(_) => main
+            .filter(|run| run.order.is_none() && (run.working || run.resumed))
+            .map(|run| Target::Run { session, run: run.id.clone() }),
+        Target::Run { .. } => Some(Target::Session(session)),
+    }
+}
+
 /// Returns the limits over sessions that would keep the next prompt of the state's session back.
 pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
     let none = Run::default();

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::next_client;
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::scope::Scope;
@@ -104,7 +105,8 @@ fn told_of(
     catch_up(env, &store, target.session())?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
     let session = store.session(target.session())?.ok_or_else(gone)?;
-    let rows = query::rows_of(&store, *session)?;
+    let mut rows = query::rows_of(&store, *session)?;
+    next_client::bind_rows(env, &store, std::slice::from_mut(&mut rows))?;
     let kind = rows.runs.iter().find(|run| run.id == target.id()).map(|run| run.agent_type.clone());
     let since_ms = env.now().wall_ms.saturating_sub(query::LATELY_MS);
     let peers = kind.map(|kind| store.runs_of_type(&kind, since_ms)).transpose()?.unwrap_or_default();

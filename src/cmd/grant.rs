@@ -10,9 +10,11 @@ use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{self, Fits, Target};
 use crate::config::limit_name::{LimitName, named, names};
 use crate::config::problem::nearest;
+use crate::domain::action::Action;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::scope::Scope;
+use crate::domain::session::Run;
 use crate::domain::text::duration;
 use crate::domain::text::shell_word::quoted;
 use crate::domain::unit::Unit;
@@ -197,7 +199,7 @@ fn caps(limits: &LimitSet) -> String {
     // A switch has no cap to raise.
     let rules = limits.limits.iter().filter(|rule| rule.limit.unit != Unit::Switch);
     let caps: Vec<String> =
-        rules.map(|rule| format!("{} (now {})", plain(&rule.name()), rule.limit.show(rule.cap))).collect();
+        rules.map(|rule| format!("{} (now {})", plain(&rule.name()), rule.limit.show_cap(rule.cap))).collect();
     caps.join(", ")
 }
 
@@ -208,21 +210,44 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
     for (more, target) in more.iter().zip(targets) {
         said.push(raise(edit, &target, more)?);
         let ordered = clear_order::order(edit.state, &target).is_some_and(|order| order.finding.source == *more.rule);
-        if ordered {
+        let used_up = |edit: &SessionEdit| {
+            let used_up = clear_order::used_up(edit.state, &target, edit.now);
+            used_up.into_iter().find(|it| it.finding.source == *more.rule)
+        };
+        // Whoever goes on with too little is stopped at once, where the next prompt would have had whole limits.
+        let is_whole_without = ordered && starts_afresh(edit, &target) && used_up(edit).is_some();
+        if ordered && !is_whole_without {
             clear_order::clear(edit.state, &target);
         }
-        let still = clear_order::used_up(edit.state, &target, edit.now);
-        if let Some(still) = still.iter().find(|it| it.finding.source == *more.rule) {
+        if let Some(still) = used_up(edit) {
             let used = more.limit.show(still.finding.used);
             let enough = format!("{}=+{}", more.rule, advice::typed(more.limit, still.more));
-            said.push(format!(
-                "it is not enough: {used} is used, and the next step would be stopped again; `{enough}` is enough"
-            ));
-        } else if ordered {
+            let then = match is_whole_without {
+                true => "it stays stopped, and the next prompt starts afresh, with whole limits",
+                false => "the next step would be stopped again",
+            };
+            said.push(format!("it is not enough: {used} is used, and {then}; `{enough}` is enough"));
+        } else if ordered || is_left(edit, &target) {
             said.push(edit.goes_on(&target));
         }
     }
     Ok(said)
+}
+
+/// Whether a target is a main run whose own limit has ended it, so that the next prompt has a run of its own.
+fn starts_afresh(edit: &SessionEdit, target: &Target) -> bool {
+    let Target::Run { run, .. } = target else { return false };
+    let has_ended = |run: &Run| {
+        let order = run.order.as_ref().map(|order| &order.finding);
+        run.is_main() && !run.working && order.is_some_and(|it| it.scope == Scope::Run && it.action != Action::Pause)
+    };
+    edit.state.run(run).is_some_and(has_ended)
+}
+
+/// Whether a target is a session whose client is gone: whoever gives it more means to take it up.
+fn is_left(edit: &SessionEdit, target: &Target) -> bool {
+    let session = &edit.state.session;
+    matches!(target, Target::Session(_)) && session.is_over && session.order.is_none()
 }
 
 fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String> {
@@ -238,14 +263,15 @@ fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String>
         To::Cap(cap) => cap,
     };
     if cap <= finding.cap {
-        let now = more.limit.show(finding.cap);
+        let now = more.limit.show_cap(finding.cap);
         return Err(Error::failed(format!("{} of {name} is {now} already: a grant only raises it", limit))
             .hint(format!("`{limit}=+N` adds N; configuration files set lower limits")));
     }
     clear_order::raise(edit.state, target, &finding, cap - finding.cap);
     edit.sign_grant();
-    let show = |value| more.limit.show(value);
-    let done = format!("{limit} of {name}: {} -> {} ({} used)", show(finding.cap), show(cap), show(finding.used));
+    let show = |value| more.limit.show_cap(value);
+    let used = more.limit.show(finding.used);
+    let done = format!("{limit} of {name}: {} -> {} ({used} used)", show(finding.cap), show(cap));
     edit.notice(notices::granted(&edit.by, limit, &name, show(finding.cap), show(cap)));
     Ok(done)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::grant_args::{More, To};
-use crate::cmd::{require_human, session_edit};
+use crate::cmd::{next_client, require_human, session_edit};
 use crate::config::load;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
@@ -49,6 +49,8 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let is_bound = |session: &Session| scope == Scope::User || session.project == project;
     let now = env.now();
     let sessions = store.sessions_since(now.wall_ms.saturating_sub(LONGEST_PERIOD_MS))?.into_iter().filter(is_bound);
+    // Whoever takes up a session that is left is bound by the files.
+    let sessions = sessions.filter(|session| !next_client::is_left(session, now));
     let trusted = store.is_trusted(&project)?;
     let (policy, _) = load::load(env, &folder, trusted);
     let files = Session { user_limits: policy.user(), project_limits: policy.project(), ..Session::default() };
@@ -132,7 +134,7 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
         To::Added(added) => added,
         To::Cap(to) => to.saturating_sub(cap),
     };
-    let show = |value| limit.show(value);
+    let show = |value| limit.show_cap(value);
     if added == 0 {
         let now = show(cap);
         return Err(Error::failed(format!(
@@ -151,7 +153,8 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
         record.cap = Some(limit.configured(raised));
     }
     let (name, limit_name) = (scope.as_str(), &more.rule);
-    let done = format!("{limit_name} of the {name}: {} -> {}{until} ({} used)", show(cap), show(raised), show(used));
+    let done =
+        format!("{limit_name} of the {name}: {} -> {}{until} ({} used)", show(cap), show(raised), limit.show(used));
     let is_enough = used.saturating_add(next) <= raised;
     let lacks = "; it is not enough: the next prompt would be blocked again";
     Ok(if is_enough { done } else { done + lacks })

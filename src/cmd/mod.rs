@@ -22,6 +22,7 @@ pub mod live_state;
 pub mod log;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+pub mod next_client;
 pub mod off;
 pub mod order_giver;
 #[cfg(feature = "suggest")]

@@ -6,12 +6,14 @@ use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
 use crate::config::load;
 use crate::config::resolve::Trust;
+use crate::domain::event::Moment;
 use crate::domain::session::{Run, Session, Status};
 use crate::error::Result;
 use crate::hook::background::prune_due::DAY_MS;
 use crate::hook::reconcile::catch_up::catch_up;
 use crate::hook::reconcile::orphans;
 use crate::platform::environment::Environment;
+use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::{Logged, SessionRows};
 use crate::store::event::Numbered;
@@ -70,6 +72,20 @@ pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
         records: store.records_of(&id)?.into_iter().map(logged).collect(),
         calls: store.calls_of(&id)?,
     })
+}
+
+/// The words for where a session and its runs stand, by their ids.
+pub type Standings = BTreeMap<String, &'static str>;
+
+/// Returns the words for where a session and its runs stand.
+pub fn standings(store: &Store, session: &Session, now: Moment) -> Result<Standings> {
+    let rows = rows_of(store, session.clone())?;
+    let report = Report::of(&[rows], &store.shared_budgets()?, now);
+    let words = report.sessions.iter().flat_map(|session| {
+        let of_runs = session.runs.iter().map(|run| (run.run_id.clone(), run.standing()));
+        of_runs.chain([(session.session_id.clone(), session.standing().0)])
+    });
+    Ok(words.collect())
 }
 
 /// Reads the runs of a session. One whose turn a person has left is over.

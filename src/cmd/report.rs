@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 #[cfg(feature = "html")]
 use crate::cmd::report_page;
-use crate::cmd::{past_sessions, query};
+use crate::cmd::{next_client, past_sessions, query};
 use crate::domain::budget::SharedBudget;
 use crate::domain::spend::charge::DaySum;
 use crate::error::{Error, Result};
@@ -171,8 +171,9 @@ fn read_state<T>(env: &Environment, args: &Args, tell: impl FnOnce(Kept) -> Resu
     let since = Store::open(env)?.sessions_since(since_ms)?;
     let since = since.into_iter().filter(|session| session.started.wall_ms < until_ms);
     let ids: Vec<String> = since.map(|session| session.id).collect();
-    let rows = query::fresh_sessions(env, &ids)?;
+    let mut rows = query::fresh_sessions(env, &ids)?;
     let store = Store::open(env)?;
+    next_client::bind_rows(env, &store, &mut rows)?;
     let pruned_before = Some(retention::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Timestamp);
     tell(Kept { rows, store, since_ms, until_ms, pruned_before })
 }

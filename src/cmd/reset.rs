@@ -15,16 +15,20 @@ use crate::domain::session::Counters;
 use crate::domain::spend::charge::RecordKind;
 use crate::domain::spend::meters::Spend;
 use crate::domain::verdict::Finding;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
+use crate::store::Store;
+use crate::ui::terminal::plain;
+use crate::wire::messages::short;
 
 /// Arguments of `fusebox reset`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Tool calls, requests, tokens, cost (also by model and role), working time and a session's spawns count from zero
 again, against the same caps, and the run or session may go on. What was spent stays in `fusebox report`.
-Wall time counts from the beginning and cannot be reset; nor can the budgets that sessions share.
+Wall time counts from the beginning and cannot be reset; nor can the budgets that sessions share. Without an id it takes
+the last that was stopped, or the only session, once you have said yes to that.
 
 Examples:
   fusebox reset a1b2c3d4    one run; its session's counters stay
@@ -32,12 +36,35 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     target: target::TargetArgs,
+    /// Without an id: do not ask
+    #[arg(long, short)]
+    yes: bool,
 }
 
 /// Sets the counters of a run or session to zero.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     require_human::require(env, "reset")?;
-    session_edit::edit_session(env, &args.target, Fits::Open, |edit| Ok(reset(edit)))
+    if args.yes || args.target.is_named() {
+        return session_edit::edit_session(env, &args.target, Fits::Open, |edit| Ok(reset(edit)));
+    }
+    let store = Store::open(env)?;
+    let found = target::find(env, &store, &args.target, Fits::Open)?;
+    // The session's lock is taken before the one for all.
+    drop(store);
+    let id = short(found.target.id());
+    if !env.is_attended() {
+        return Err(Error::failed(format!("`fusebox reset` would set the counters of {id} to zero"))
+            .hint(format!("nobody is here to say yes: add `--yes`, or name it: `fusebox reset {id}`")));
+    }
+    let because = found.because.iter().map(|because| format!("{}\n", plain(because)));
+    env.print(&because.collect::<String>());
+    if !env.confirms(&format!("Set the counters of {id} to zero?")) {
+        env.print("nothing was changed\n");
+        return Ok(ExitCode::FAILURE);
+    }
+    let said = session_edit::edit(env, &found.target, |edit| Ok(reset(edit)))?;
+    session_edit::print(env, &said);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn reset(edit: &mut SessionEdit) -> Vec<String> {

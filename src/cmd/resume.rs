@@ -17,6 +17,7 @@ use crate::hook::background::prune_due::DAY_MS;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::report::rows::project as project_of;
+use crate::report::standing::MAY_GO_ON;
 use crate::report::suggestion;
 use crate::store::Store;
 use crate::ui::terminal::plain;
@@ -128,20 +129,27 @@ fn waits_at_hand(env: &Environment, store: &Store, target: &Target) -> Result<()
 fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> Result<Vec<String>> {
     edit.target = clear_order::holder(edit.state, &edit.target);
     let name = edit.name(&edit.target);
-    let status = edit.status(&edit.target);
+    let was = edit.standing(&edit.target).to_owned();
     let finding = match clear_order::clear(edit.state, &edit.target) {
         Some(order) => order.finding,
-        None => holds_prompts_back(edit).ok_or_else(|| nothing_holds(edit, &name, status))?,
+        None => holds_prompts_back(edit).ok_or_else(|| nothing_holds(edit, &name, &was))?,
     };
     let words = edit.somebody(&format!("resumed {}", edit.it()));
     edit.record(RecordKind::AgentResumed, &finding, (&words, None));
     edit.notice(notices::resumed(&edit.by, &name));
-    let mut said = vec![format!("{name}: {} -> resumed", status.deed())];
+    let mut said = vec![format!("{name}: {was} -> resumed")];
     said.extend(grant::apply(edit, granted)?);
-    // Whoever lifts what a person has ordered says nothing about a limit: perhaps No to one, before.
-    let raises = !keeps_limits && finding.limit().is_some();
-    for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
-        said.push(if raises { raised(edit, &used_up) } else { warned(edit, &used_up) });
+    // Whoever lifts what a person has ordered says nothing about a limit: perhaps No to one, before. Whoever says how much is to be
+    // given means no more than that.
+    let raises = !keeps_limits && granted.is_empty() && finding.limit().is_some();
+    let target = edit.target.clone();
+    for used_up in clear_order::used_up(edit.state, &target, edit.now) {
+        let is_told = granted.iter().any(|more| used_up.finding.source == *more.rule);
+        said.extend((!is_told).then(|| if raises { raised(edit, &used_up) } else { warned(&target, &used_up) }));
+    }
+    if let Some(beside) = clear_order::beside(edit.state, &target) {
+        let used_up = clear_order::used_up(edit.state, &beside, edit.now);
+        said.extend(used_up.iter().map(|used_up| warned(&beside, used_up)));
     }
     said.push(edit.goes_on(&edit.target));
     said.extend(clear_order::budgets_used_up(edit.state, edit.now).iter().map(|finding| edit.above(finding)));
@@ -155,14 +163,16 @@ fn holds_prompts_back(edit: &SessionEdit) -> Option<Finding> {
     first.filter(|_| of_session).map(|used_up| used_up.finding)
 }
 
-fn nothing_holds(edit: &SessionEdit, name: &str, status: Status) -> Error {
+fn nothing_holds(edit: &SessionEdit, name: &str, was: &str) -> Error {
     let is_main = matches!(&edit.target, Target::Run { run, .. } if edit.state.run(run).is_some_and(Run::is_main));
-    let error = match status {
-        Status::Failed | Status::Stopped if is_main => Error::failed(format!(
+    let status = edit.status(&edit.target);
+    let error = match was {
+        _ if is_main && matches!(status, Status::Failed | Status::Stopped) => Error::failed(format!(
             "{name} was {} and is over: nothing holds it, and the next prompt begins with whole limits",
             status.deed()
         )),
-        _ => Error::failed(format!("{name} is {}: nothing holds it", status.deed())),
+        MAY_GO_ON => Error::failed(format!("nothing holds it: {}", edit.goes_on(&edit.target))),
+        _ => Error::failed(format!("{name} is {was}: nothing holds it")),
     };
     match clear_order::budgets_used_up(edit.state, edit.now).first() {
         Some(budget) => error.hint(format!("{name} has no order to lift, but {}", edit.above(budget))),
@@ -185,12 +195,12 @@ fn held_below(edit: &SessionEdit) -> String {
 }
 
 /// Says that a limit will stop the work again.
-fn warned(edit: &SessionEdit, used_up: &UsedUp) -> String {
+fn warned(target: &Target, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.limit() else { return String::new() };
     let more = suggestion::more(limit, used_up.more);
-    let id = short(edit.target.id());
-    let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
+    let id = short(target.id());
+    let (used, cap) = (limit.show(finding.used), limit.show_cap(finding.cap));
     format!("{limit} would stop it again at once ({used} of {cap} used): `fusebox grant {id} {more}` gives more")
 }
 
@@ -201,13 +211,13 @@ fn raised(edit: &mut SessionEdit, used_up: &UsedUp) -> String {
     let target = edit.target.clone();
     let rule = clear_order::rules(edit.state, &target).and_then(|rules| rules.source(&finding.source));
     if rule.is_some_and(|rule| rule.locked) {
-        let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
+        let (used, cap) = (limit.show(finding.used), limit.show_cap(finding.cap));
         return format!("{limit} will stop it again at once ({used} of {cap} used): the managed file has locked it");
     }
     clear_order::raise(edit.state, &target, finding, used_up.more);
     edit.sign_grant();
-    let cap = limit.show(finding.cap.saturating_add(used_up.more));
-    let (used, before) = (limit.show(finding.used), limit.show(finding.cap));
+    let cap = limit.show_cap(finding.cap.saturating_add(used_up.more));
+    let (used, before) = (limit.show(finding.used), limit.show_cap(finding.cap));
     edit.notice(notices::raised_with_resume(limit, &before, &cap));
     format!("{limit} would stop it again at once ({used} of {before} used): raised by its increase, {before} -> {cap}")
 }

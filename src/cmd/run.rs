@@ -7,15 +7,17 @@ use std::process::ExitCode;
 use crate::cmd::run_summary::{self, Ended};
 use crate::config::load;
 use crate::domain::mode::Mode;
+use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::domain::spend::charge::Record;
 use crate::error::{Error, Result};
 use crate::hook::background::prune_due::DAY_MS;
+use crate::messages::advice::{self, Stopped as Holder};
 use crate::messages::next_step::NextStep;
 use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::platform::foreground;
-use crate::report::log_lines;
+use crate::report::{log_lines, suggestion};
 use crate::store::event::Numbered;
 use crate::store::{self, Store, health, trust};
 use crate::ui::terminal::plain;
@@ -242,6 +244,25 @@ fn order(order: &Order) -> String {
     beside_command(&order.finding) + &messages::because(order.reason.as_ref())
 }
 
+/// Says how the work of a stopped main agent goes on: what has to be given or lifted before, and the prompt that takes it up.
+fn next_step(session: &Session, run: &Run, held: Option<&Order>) -> String {
+    let again = suggestion::takes_up(&session.id, session.launcher.as_deref());
+    let step = held.map(|order| {
+        let finding = &order.finding;
+        let stopped = if finding.ends_session() { Holder::Session } else { Holder::MainRun };
+        let id = if finding.scope == Scope::Run { &run.id } else { &session.id };
+        advice::lifts(finding, stopped, id)
+    });
+    match step {
+        Some(step @ (NextStep::Passes { .. } | NextStep::Administrator)) => format!("{step} Then `{again}`"),
+        Some(step) => match step.command() {
+            Some(command) => format!("`{command}`, then `{again}`"),
+            None => format!("`{again}`"),
+        },
+        None => format!("`{again}`"),
+    }
+}
+
 /// Returns why a session's main agent was stopped; what happened to its subagents, it could work on with.
 fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let runs = store.runs_of(&session.id)?;
@@ -267,6 +288,6 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let holder = if is_own { messages::short(&run.id).to_owned() } else { id.clone() };
     Ok(Some(Stopped::Ended(match run.status {
         Status::Paused => to_people::run_paused(why, &holder, &session.id),
-        _ => to_people::run_stopped(why, NextStep::Explain { id }),
+        _ => to_people::run_stopped(why, next_step(session, run, held)),
     })))
 }

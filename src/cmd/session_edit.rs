@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order;
+use crate::cmd::next_client;
+use crate::cmd::query::{self, Standings};
 use crate::cmd::require_human;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::event::Moment;
@@ -35,6 +37,8 @@ pub struct SessionEdit<'a> {
     pub now: Moment,
     /// Who changes it, as far as that is known.
     pub by: String,
+    /// Where the session and its runs stood before, as reports call that.
+    pub standings: Standings,
 }
 
 /// Changes what `args` name, or the only thing that fits, and prints what `change` says of it.
@@ -71,17 +75,22 @@ pub fn edit(
     store.begin()?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
     let mut session_state = SessionState::new(store.session(target.session())?.ok_or_else(gone)?);
+    let standings = query::standings(&store, &session_state.session, env.now())?;
     for run in store.runs_of(target.session())? {
         session_state.insert_loaded_run(run);
     }
     let now = env.now();
+    let pinned = next_client::bind(env, &store, &mut session_state.session)?;
     shared_budgets::load(&store, &mut session_state, now)?;
     let said = change(&mut SessionEdit {
         state: &mut session_state,
         target: target.clone(),
         now,
         by: require_human::who(env),
+        standings,
     })?;
+    // What its client was pinned to is replaced by its next client alone.
+    pinned.map(|pinned| next_client::replace(&mut session_state.session, pinned));
     let records = save(&store, &mut session_state, now)?;
     store.commit()?;
     log_file::append(log_file::LogPlace { of_session: &session_state.session.log, state: &folder }, &records);
@@ -118,6 +127,11 @@ impl SessionEdit<'_> {
             Target::Session(_) => "the session",
             Target::Run { .. } => "the agent",
         }
+    }
+
+    /// Returns the word for where a session or run stood before the change.
+    pub fn standing(&self, target: &Target) -> &'static str {
+        self.standings.get(target.id()).copied().unwrap_or_else(|| self.status(target).word())
     }
 
     /// Returns where a session or run stands.
@@ -213,19 +227,31 @@ impl SessionEdit<'_> {
         let name = self.name(target);
         match target {
             Target::Session(_) if self.is_at_work() => format!("{name} is still at work and goes on"),
-            Target::Session(_) => format!("{name} goes on with its next prompt{}", self.waiting_for_a_message()),
+            Target::Session(_) => {
+                format!("{name} goes on with its next prompt{}{}", self.waiting_for_a_message(), self.taken_up())
+            }
             Target::Run { run, .. } => match self.state.run(run) {
                 Some(run) if run.working => format!("{name} is still at work and goes on"),
-                Some(run) if run.resumed => format!("{name} goes on with the next prompt"),
+                Some(run) if run.resumed => format!("{name} goes on with the next prompt{}", self.taken_up()),
                 Some(run) if run.is_main() => format!("{name} is over; a later prompt has a run of its own"),
-                _ if self.state.session.is_over => {
-                    let session = &self.state.session;
-                    let again = suggestion::takes_up(&session.id, session.launcher.as_deref());
-                    format!("{name} goes on when the main agent sends it a message, after `{again}`")
+                _ => {
+                    let after = self.again().map(|again| format!(", after `{again}`")).unwrap_or_default();
+                    format!("{name} goes on when the main agent sends it a message{after}")
                 }
-                _ => format!("{name} goes on when the main agent sends it a message"),
             },
         }
+    }
+
+    /// Says how a prompt reaches a session whose client is gone.
+    fn taken_up(&self) -> String {
+        self.again().map(|again| format!(": `{again}`")).unwrap_or_default()
+    }
+
+    /// Returns the command that takes the session up again; `None` where its client is there.
+    fn again(&self) -> Option<String> {
+        let session = &self.state.session;
+        let is_gone = session.is_over || matches!(session.status, Status::Completed | Status::Orphaned);
+        is_gone.then(|| suggestion::takes_up(&session.id, session.launcher.as_deref()))
     }
 }
 

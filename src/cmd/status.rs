@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::next_client;
 use crate::cmd::off;
 use crate::cmd::query;
 #[cfg(feature = "screen")]
@@ -63,7 +64,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             sessions.into_iter().map(|session| session.id).collect()
         }
     };
-    let rows = query::fresh_sessions(env, &ids)?;
+    let mut rows = query::fresh_sessions(env, &ids)?;
+    next_client::bind_rows(env, &Store::open(env)?, &mut rows)?;
     let page = query::page(env);
     let block = match page.billing {
         Billing::Plan if target.is_none() => group::block_at(&rows, env.now().wall_ms, &page.zone),

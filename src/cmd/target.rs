@@ -2,6 +2,7 @@
 
 use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
+use crate::cmd::query;
 use crate::domain::session::{Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::policy::retention;
@@ -306,12 +307,20 @@ fn line(store: &Store, target: &Target) -> Result<String> {
 }
 
 fn of_session(store: &Store, session: &Session) -> Result<String> {
-    Ok(format!("session {}  {}", plain(&to_type(store, &session.id)?), session.status.word()))
+    Ok(format!("session {}  {}", plain(&to_type(store, &session.id)?), standing(store, session, &session.id)?))
 }
 
 fn of_run(store: &Store, run: &Run) -> Result<String> {
     let (id, of) = (to_type(store, &run.id)?, short(&run.session));
-    Ok(plain(&format!("run {id}  {}  {}  session {of}", run.agent_type, run.status.word())))
+    let session = store.session(&run.session)?;
+    let word = session.map(|session| standing(store, &session, &run.id)).transpose()?;
+    let word = word.unwrap_or_else(|| run.status.word());
+    Ok(plain(&format!("run {id}  {}  {word}  session {of}", run.agent_type)))
+}
+
+/// Returns the word for where a session, or the run of it with this id, stands.
+fn standing(store: &Store, session: &Session, id: &str) -> Result<&'static str> {
+    Ok(query::standings(store, session, session.last)?.get(id).copied().unwrap_or_default())
 }
 
 /// Returns as much of an id as has to be typed: its short form, where no other begins so.

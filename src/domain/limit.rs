@@ -189,6 +189,11 @@ impl Limit {
         self.unit.show(value)
     }
 
+    /// Writes a cap of it, with all digits that tell it from another.
+    pub fn show_cap(&self, value: u64) -> String {
+        self.unit.show_cap(value)
+    }
+
     /// Returns what people call the thing counted: dollars that nobody is billed are list prices.
     pub fn label_of(&self, billing: Billing) -> Cow<'static, str> {
         match (self.unit, billing) {

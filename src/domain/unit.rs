@@ -32,6 +32,15 @@ impl Unit {
         }
     }
 
+    /// Writes a cap: below a dollar with four digits where two would hide some of it.
+    pub fn show_cap(self, value: u64) -> String {
+        let is_hidden = value < PICO && value % (PICO / 100) != 0;
+        match self {
+            Unit::Usd if is_hidden => format!("{:.4} USD", Amount(value).usd()),
+            _ => self.show(value),
+        }
+    }
+
     /// Converts a number from configuration into the base unit; nothing where it is no whole number of it.
     pub fn base(self, number: f64) -> Option<u64> {
         match self {

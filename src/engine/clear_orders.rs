@@ -138,10 +138,16 @@ fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
         Scope::User | Scope::Project if !by_person => false,
         Scope::Session if finding.declined => is_renewed && is_outgrown(finding, &state.session.limits),
         Scope::User | Scope::Project | Scope::Team => {
-            budget().is_some_and(|shared_budget| is_raised(order, &shared_budget.limits))
+            budget().is_some_and(|it| is_raised(order, &it.limits) || is_dropped(finding, &it.limits))
         }
         Scope::Session | Scope::Outer => false,
     }
+}
+
+/// Whether a budget that has paused a run is none any more by these rules.
+fn is_dropped(finding: &Finding, rules: &LimitSet) -> bool {
+    let is_amount = finding.limit().is_some() && !finding.is_window() && finding.scope != Scope::Team;
+    finding.action == Action::Pause && is_amount && rules.source(&finding.source).is_none()
 }
 
 /// Whether rules would not make a finding any more: its limit is gone, only warns, or has a higher cap than it had.

@@ -147,10 +147,11 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     let next = NextStep::Explain { id: ask.run.get(..8).unwrap_or(&ask.run).to_owned() };
     state.session.notify_user(&match has_cap {
         Some(facts) => {
+            let shown = |cap| facts.show_cap(cap);
             let raised = cap.saturating_add(ask.increase);
             match ask.raised_by {
-                0 => to_people::yes_raised_before(limit, facts.show(now.unwrap_or(raised)), next),
-                given => to_people::yes_raised(limit, facts.show(raised - given.min(raised)), facts.show(raised), next),
+                0 => to_people::yes_raised_before(limit, shown(now.unwrap_or(raised)), next),
+                given => to_people::yes_raised(limit, shown(raised - given.min(raised)), shown(raised), next),
             }
         }
         None => to_people::yes_lifted(limit, next),

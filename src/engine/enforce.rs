@@ -3,11 +3,13 @@
 use crate::domain::action::Action;
 use crate::domain::call::CallState;
 use crate::domain::event::{Call, Event, EventKind, Intent};
+use crate::domain::limit::Ends;
 use crate::domain::limit_meter::Meter;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Phase, Reservation, Run, Status};
 use crate::domain::spend::charge::RecordKind;
+use crate::domain::unit::Unit;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::agents::end_notifications;
@@ -21,6 +23,7 @@ use crate::engine::log_records;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::engine::unenforced;
+use crate::messages::{notices, short};
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
@@ -199,10 +202,28 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);
         log_records::write(state, id, RecordKind::AgentWarning, finding);
+        if refuses
+            && finding.limit().is_some_and(|limit| limit.ends == Ends::Call && limit.unit == Unit::Count)
+            && !finding.is_window()
+        {
+            tell_of_refused_start(state, id, finding);
+        }
         if let Some(run) = state.run_mut(id).filter(|_| finding.is_announced_first() && !finding.is_trip()) {
             run.repetition.mark_notified();
         }
     }
+}
+
+/// Tells the person that an agent was not started: nothing else shows that on the screen.
+fn tell_of_refused_start(state: &mut SessionState, id: &str, finding: &Finding) {
+    let Some(run) = state.run(id) else { return };
+    let who = match run.is_main() {
+        true => "the main agent".to_owned(),
+        false => format!("{} ({})", run.agent_type, short(&run.id)),
+    };
+    let (what, used, cap) = (finding.label(), finding.used, finding.cap);
+    let text = notices::start_refused(who, what, used, cap, &finding.source, finding.layer);
+    state.session.notify_user(&text);
 }
 
 /// Holds the estimate of the request that follows this event.
@@ -290,6 +311,7 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
 pub fn close(state: &mut SessionState, id: &str, event: &Event) {
     if event.ending().is_some() {
         end_notifications::tell_user(state, id);
+        end_notifications::tell_of_main(state, id);
     }
     let Some(run) = state.run(id) else { return };
     let Some(order) = run.order.clone().filter(|order| order.phase == Phase::Halted) else { return };

@@ -215,6 +215,11 @@ messages! {
     raised_with_resume(limit = "max_cost_usd", before = "10.00 USD", after = "15.00 USD")
         => "with that, {limit} was raised from {before} to {after}.";
 
+    /// A call was refused that would have started an agent, or woken one. Once a run and limit.
+    start_refused(
+        who = "the main agent", what = "subagents at once", used = 1, cap = 1, limit = "max_parallel_subagents", layer = "user"
+    ) => "{who} may start no other agent now, and goes on without it: {what} {used}/{cap} ({limit}, {layer}).";
+
     /// A person set counters to zero.
     reset(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} set the counters of {who} to zero.";
 

@@ -30,6 +30,10 @@ messages! {
     stopped_main(did = "stopped", why = "tool calls 200/200 (max_turns, project)", next = NextStep::NextPrompt)
         => "Fusebox {did} the main agent: {why}. {next}";
 
+    /// The main agent has ended as a limit had it: after its report, or without one.
+    ended_main(why = "tool calls 200/200 (max_turns, project)", used = "200 calls, 6.20 USD", next = NextStep::NextPrompt)
+        => "Fusebox stopped the main agent: {why}. {used}. {next}";
+
     /// The main agent has reached a limit, and may still report.
     ending(who = "the main agent", why = "cost 6.20/10.00 USD + 4.85 for 2 requests to come (max_cost_usd, user)")
         => "Fusebox is ending {who}, which may still report: {why}.";
@@ -127,7 +131,9 @@ messages! {
             `npm install -g fusebox-cli`, or ask whoever keeps .claude/fusebox.json.";
 
     /// At the end of `fusebox run`: its main agent was stopped.
-    run_stopped(why = "tool calls 200/200 (max_turns, project)", next = next(explain, "5f0c1d2e"))
+    run_stopped(
+        why = "tool calls 200/200 (max_turns, project)", next = "`claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 'go on'`"
+    )
         => "stopped: {why}; the work is partial. {next}";
 
     /// At the end of `fusebox run`: its main agent was paused.

@@ -89,7 +89,7 @@ pub fn told(record: &Record) -> String {
 pub fn granted(record: &Record) -> String {
     let shown = |number: Option<f64>| {
         let limit = Limit::find(&record.limit)?;
-        Some(limit.show(limit.base(number?)?))
+        Some(limit.show_cap(limit.base(number?)?))
     };
     match (shown(record.cap), shown(record.used)) {
         (Some(cap), Some(used)) => {
@@ -101,11 +101,17 @@ pub fn granted(record: &Record) -> String {
     }
 }
 
+/// Whether a record tells that an agent was ended: one that nobody was asked for, too.
+pub fn has_ended(record: &Record) -> bool {
+    matches!(record.event, Some(RecordKind::AgentFailed | RecordKind::AgentStopped)) && record.mode.is_empty()
+}
+
 /// Returns what a limit did: its action, or that a call alone was refused, or that nothing was blocked.
 pub fn did(record: &Record) -> String {
     let did = match record.action.as_str() {
         _ if refuses_call(record) => "call refused",
         _ if keeps_back(record) => "blocked",
+        "request_increase" if has_ended(record) => "ended",
         action => action,
     };
     with_mode(did, &record.mode)

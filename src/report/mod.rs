@@ -24,7 +24,7 @@ pub mod period;
 pub mod prompt_block;
 pub mod reading;
 pub mod rows;
-mod standing;
+pub mod standing;
 pub mod status;
 pub mod status_line;
 pub mod story_json;

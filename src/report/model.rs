@@ -80,6 +80,9 @@ pub struct SessionReport {
     pub new_cost_usd: Usd,
     /// What of it is estimated: responses that are missing in the transcripts, and requests that no transcript shows.
     pub estimated_cost_usd: Usd,
+    /// What of it was spent before its counters were last set to zero: no limit of the session is held to it.
+    #[serde(skip)]
+    pub reset_cost_usd: Usd,
     /// What of it was spent before Fusebox was installed: no limit of the session is held to it.
     pub earlier_cost_usd: Usd,
     /// The client's own total, where it wrote one.
@@ -185,6 +188,9 @@ pub struct RunReport {
     /// Whether it is to end, or to be held, and has not come to that yet.
     #[serde(skip)]
     pub is_ending: bool,
+    /// Whether a budget has stopped it that is in no configuration any more, or has a higher cap there.
+    #[serde(skip)]
+    pub is_outgrown: bool,
     /// Whether a person has left its turn with Esc or No.
     #[serde(skip)]
     pub is_left: bool,
@@ -241,6 +247,7 @@ impl SessionReport {
             cost_usd: Usd(spent.cost),
             new_cost_usd: Usd(billed.cost),
             estimated_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.is_estimate())).cost),
+            reset_cost_usd: Usd(session.spend_before_reset.cost),
             earlier_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.earlier)).cost),
             client_cost_usd: session.client_cost.map(|pico| Usd(crate::domain::spend::amount::Amount(pico))),
             turns: session.counters.turns.saturating_sub(session.nested_turns).max(rows.calls.values().sum()),
@@ -281,7 +288,11 @@ impl RunReport {
         // Of a session that was pruned the counters are what is left.
         let spent = if rows.session.pruned.is_some() { run.counters.spent } else { known };
         let limits = reading::of_run(&rows.session, run, now);
-        let awaits_prompt = run.resumed && !run.working && run.status == Status::Running;
+        let is_current = rows.session.main.as_ref() == Some(&run.id) && run.order.is_none();
+        // Of a session whose client is gone nothing is running.
+        let awaits_prompt = run.resumed
+            && !run.working
+            && (run.status == Status::Running || is_current && run.cut_off && run.status == Status::Completed);
         let may_go_on = awaits_prompt || run.cut_off || cleared_stops::may_go_on(run, &rows.records);
         let lifted = cleared_stops::stop(run, &rows.records).filter(|_| may_go_on);
         let stop_reason = run.stop_reason.clone().or_else(|| Some(lifted.as_ref()?.stop_reason.clone()));
@@ -320,6 +331,7 @@ impl RunReport {
             awaits_prompt,
             is_client_here: !rows.session.is_over && rows.session.status != Status::Orphaned,
             is_ending: run.working && run.order.is_some() && !rows.session.is_over,
+            is_outgrown: run.order.as_ref().is_some_and(|it| prompt_block::is_outgrown(&rows.session, &it.finding)),
             is_left: run.left || rows.left.contains(&run.id),
         }
     }

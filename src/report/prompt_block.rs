@@ -4,6 +4,7 @@ use crate::domain::event::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::verdict::Finding;
+use crate::engine::clear_orders;
 use crate::messages::next_step::NextStep;
 use crate::report::reading::LimitReading;
 use crate::report::rows::SessionRows;
@@ -35,8 +36,20 @@ pub fn still<'a>(session: &'a Session, limits: &'a [LimitReading], now: Moment) 
     let off = session.limits_off.as_ref().filter(|off| off.holds(now.wall_ms));
     let is_off = move |it: &Finding| off.is_some_and(|off| !off.keeps_finding(it));
     findings.filter(move |it| {
-        !is_lifted(it) && !is_off(it) && limits.iter().all(|reading| !is_raised(it, Scope::Session, reading))
+        !is_lifted(it)
+            && !is_off(it)
+            && !is_outgrown(session, it)
+            && limits.iter().all(|reading| !is_raised(it, Scope::Session, reading))
     })
+}
+
+/// Whether a budget would not act any more as it did: the rules that bind the session's next prompt have none, or a higher cap.
+pub fn is_outgrown(session: &Session, finding: &Finding) -> bool {
+    match finding.scope {
+        Scope::User => clear_orders::is_outgrown(finding, &session.user_limits),
+        Scope::Project => clear_orders::is_outgrown(finding, &session.project_limits),
+        _ => false,
+    }
 }
 
 /// Whether a limit has a higher cap by now than it had, or has begun anew.

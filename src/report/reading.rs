@@ -86,7 +86,7 @@ pub fn at_now(run: &Run, now: Moment) -> Run {
 pub fn of_run(session: &Session, run: &Run, now: Moment) -> Vec<LimitReading> {
     let run = at_now(run, now);
     let state = SessionState::new(session.clone());
-    measured(&state, &run, run.last, Scope::Run)
+    measured(&state, &run, (run.last, now), Scope::Run)
 }
 
 /// Reads the limits of a session.
@@ -101,7 +101,7 @@ pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<LimitReading> {
     let at = if rows.session.status == Status::Running { now } else { rows.session.last };
     let at_work = rows.runs.iter().filter(|run| run.status == Status::Running);
     let deepest = at_work.max_by_key(|run| run.depth).cloned().unwrap_or_default();
-    measured(&state, &deepest, at, Scope::Session)
+    measured(&state, &deepest, (at, now), Scope::Session)
 }
 
 /// What is used of a limit that sessions share.
@@ -174,7 +174,7 @@ fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment)
     let mut state = SessionState::new(session.clone());
     let plan = shared_budget.plan.clone();
     state.shared_budgets.push(shared_budget);
-    let readings = measured(&state, &Run::default(), now, scope);
+    let readings = measured(&state, &Run::default(), (now, now), scope);
     let resets = |reading: &LimitReading| {
         if let Some(span) = reading.cap.limit.plan_window {
             return plan.of(span).map(|window| Timestamp(window.resets_at_ms)).filter(|stamp| stamp.0 > now.wall_ms);
@@ -192,11 +192,12 @@ fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment)
     readings.into_iter().map(budget).collect()
 }
 
-fn measured(state: &SessionState, run: &Run, at: Moment, scope: Scope) -> Vec<LimitReading> {
+/// Reads the limits of a scope, whose clocks stand at the first moment; the windows of rates pass until the second all the same.
+fn measured(state: &SessionState, run: &Run, (at, now): (Moment, Moment), scope: Scope) -> Vec<LimitReading> {
     let scopes = measure::usage(state, run, Occasion { at, step: Step::Nothing });
     let Some(usage) = scopes.iter().find(|usage| usage.scope == scope) else { return Vec::new() };
     let rules = usage.limits.limits.iter().map(|rule| of_rule(rule, usage));
-    let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, (&state.session, at)));
+    let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, (&state.session, now)));
     rules.chain(rates).collect()
 }
 

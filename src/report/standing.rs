@@ -8,6 +8,9 @@ pub const IDLE: &str = "idle";
 /// How a paused run is called whose next call or request is held.
 const HELD: &str = "held, waits for resume";
 
+/// How a run is called that a person has let go on after a stop.
+pub const MAY_GO_ON: &str = "may go on";
+
 impl SessionReport {
     /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
     /// how its main agent's work has ended.
@@ -58,7 +61,7 @@ impl RunReport {
     pub fn standing(&self) -> &'static str {
         match self.status {
             _ if self.is_blocked_prompt() => "blocked",
-            _ if self.was_let_go_on() => "may go on",
+            _ if self.was_let_go_on() => MAY_GO_ON,
             Status::Completed if self.is_left => "interrupted",
             Status::Paused if self.is_held() => HELD,
             status => word(status, self.is_ending),

@@ -76,9 +76,11 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
     text
 }
 
-/// Whether a session or one of its runs is at work, held or stopped.
+/// Whether a session or one of its runs is at work, held or stopped, or was let go on and has not.
 pub fn is_open(session: &SessionReport) -> bool {
-    at_work(session.status) || session.runs.iter().any(|run| run.order.is_some() && at_work(run.status))
+    at_work(session.status)
+        || session.runs.iter().any(|run| run.awaits_prompt)
+        || session.runs.iter().any(|run| run.order.is_some() && at_work(run.status))
 }
 
 /// Whether something is neither done nor left.
@@ -90,7 +92,7 @@ pub fn at_work(status: Status) -> bool {
 fn folded(session: &SessionReport, run: &RunReport) -> bool {
     match run.status {
         // It waits for a message, or the next prompt.
-        _ if run.was_let_go_on() => !at_work(session.status),
+        _ if run.was_let_go_on() => !at_work(session.status) && !run.awaits_prompt,
         Status::Completed | Status::Orphaned => true,
         Status::Failed | Status::Stopped => run.is_blocked_prompt() || suggestion::is_over(session, run),
         Status::Running | Status::Paused => false,
@@ -162,9 +164,13 @@ pub fn refused(session: &SessionReport) -> Option<String> {
     session.refuses_repository.then(to_people::repository_refused)
 }
 
-/// Says what of a session's cost was spent before Fusebox, and what is estimated.
+/// Says what of a session's cost was spent before Fusebox or a reset, and what is estimated.
 fn parts(session: &SessionReport) -> Option<String> {
-    let known = [(session.earlier_cost_usd.0, "before Fusebox"), (session.estimated_cost_usd.0, "estimated")];
+    let known = [
+        (session.earlier_cost_usd.0, "before Fusebox"),
+        (session.reset_cost_usd.0, "before the reset, and in no limit"),
+        (session.estimated_cost_usd.0, "estimated"),
+    ];
     let parts = known.iter().filter(|(cost, _)| *cost > Amount::ZERO).map(|(cost, what)| format!("{what}: {cost}"));
     Some(parts.collect::<Vec<_>>().join(", ")).filter(|parts| !parts.is_empty())
 }

@@ -36,7 +36,8 @@ pub fn more(limit: &Limit, amount: u64) -> String {
 /// Returns how work goes on after a No, where that run is still at work and is not asked again. A No ends the main agent's turn, and
 /// with it what its own limits counted.
 pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<NextStep> {
-    let is_held = run.order.is_some() || session.order.is_some() || run.status != Status::Running;
+    // The client ends the turn in which the answer is No, and tells no hook.
+    let is_held = run.order.is_some() || session.order.is_some() || run.status != Status::Running && !run.is_left;
     if asked.answer != Answer::Declined || is_held {
         return None;
     }
@@ -90,6 +91,9 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let order = &of_now(run.order.as_ref()?, Scope::Run, &run.limits);
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
+        if run.is_outgrown {
+            return Some(told(&format!("{who}: {}", because(order)), &goes_on(session), (indent, terminal)));
+        }
         if is_nobodys_below(order, session.status) {
             let own = own_step(order, &session.limits, id).and_then(|step| step.command());
             let again = takes_up(id, session.launcher.as_deref());
@@ -102,21 +106,45 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let who = format!("session {}, prompt blocked: {}", short(id), by_layer(finding));
         told(&who, &next.entry(), (indent, terminal))
     });
-    let is_heard = !matches!(session.status, Status::Completed | Status::Orphaned);
     let used_up = used_up(session).map(|(reading, next)| {
         let why = format!("{}, used up: {} ({}, {})", short(id), reading.figures(), reading.limit, reading.layer);
         told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal))
     });
+    let waiting = waiting(session, (indent, terminal));
+    of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(waiting).collect()
+}
+
+/// Says of every run that nothing holds any more how it goes on: one that a person has let, and one whose turn a No has ended.
+fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Vec<String> {
+    let is_heard = !matches!(session.status, Status::Completed | Status::Orphaned);
     let waits = |run: &&RunReport| run.was_let_go_on() && (run.agent_type != MAIN || run.awaits_prompt);
-    let let_go_on = session.runs.iter().filter(|run| waits(run) && is_heard).map(|run| {
+    let is_shown = |run: &&RunReport| waits(run) && (is_heard || run.awaits_prompt);
+    let let_go_on = session.runs.iter().filter(is_shown).map(|run| {
         let who = format!("{} {}, may go on", plain(run.kind()), short(&run.run_id));
         let next = match run.awaits_prompt {
-            true => "with the next prompt",
-            false => "when the main agent sends it a message: ask for that in the client",
+            true => goes_on(session),
+            false => "when the main agent sends it a message: ask for that in the client".to_owned(),
         };
-        told(&who, next, (indent, terminal))
+        told(&who, &next, (indent, terminal))
     });
-    of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(let_go_on).collect()
+    // Of a run that is at work its own lines say that.
+    let is_left = |run: &&RunReport| run.is_left && is_heard && session.main.as_ref() == Some(&run.run_id);
+    let after_a_no = session.runs.iter().filter(is_left).filter_map(|run| {
+        let asked = run.dialogs.last()?;
+        let next = after_no(session, run, asked)?.entry();
+        let who =
+            format!("{} {}, asked for more of {}: No", plain(run.kind()), short(&run.run_id), plain(&asked.limit));
+        Some(told(&who, &next, (indent, terminal)))
+    });
+    let_go_on.chain(after_a_no).collect()
+}
+
+/// Says how work goes on that nothing holds: with a prompt, for which a client has to take the session up where none is there.
+pub fn goes_on(session: &SessionReport) -> String {
+    match session.status {
+        Status::Completed | Status::Orphaned => takes_up(&session.session_id, session.launcher.as_deref()),
+        _ => "with the next prompt".to_owned(),
+    }
 }
 
 /// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more.

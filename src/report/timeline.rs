@@ -114,11 +114,15 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     text
 }
 
-/// Returns the command that lets a run go on, where something holds it.
+/// Returns the command that lets a run go on, where something holds it, or where its client is gone.
 pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
-    let order = told.order.as_ref()?;
     let session = &source.rows.session;
     let again = suggestion::takes_up(&session.id, session.launcher.as_deref());
+    let is_over = matches!(session.status, Status::Completed | Status::Orphaned);
+    if is_over && (told.awaits_prompt || told.is_outgrown) {
+        return Some(again);
+    }
+    let order = told.order.as_ref().filter(|_| !told.is_outgrown)?;
     if suggestion::is_nobodys_below(order, session.status) {
         let own = suggestion::own_step(order, &reading::of_session(source.rows, source.now), &session.id);
         return Some(suggestion::taken_up(own.and_then(|step| step.command()), again));

@@ -48,6 +48,9 @@ pub struct Trip {
     /// Whether one call was refused, and the run went on.
     #[serde(skip)]
     pub of_call: bool,
+    /// Whether its run was ended.
+    #[serde(skip)]
+    pub has_ended: bool,
     /// Whether nothing was ended: a prompt was not sent, or a turn that had ended was not prolonged.
     #[serde(skip)]
     pub keeps_back: bool,
@@ -66,6 +69,8 @@ impl Trip {
         match self.action.as_str() {
             _ if self.of_call => "call refused",
             _ if self.keeps_back => "blocked",
+            // Nobody was asked, or nobody said Yes.
+            "request_increase" if self.has_ended => "ended",
             action => action,
         }
     }
@@ -111,6 +116,7 @@ pub fn trip(logged: &Logged) -> Option<Trip> {
         mode: record.mode.clone(),
         number: logged.number,
         of_call: log_lines::refuses_call(record),
+        has_ended: log_lines::has_ended(record),
         keeps_back: log_lines::keeps_back(record),
     })
 }

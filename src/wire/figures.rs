@@ -6,7 +6,9 @@ use crate::ui::formats::counted;
 
 /// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.
 pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
-    let (used, cap) = (limit.show(used), limit.show(cap));
+    let (few, cap) = (limit.show(cap), limit.show_cap(cap));
+    // Beside a cap with more digits it has as many.
+    let used = if cap == few { limit.show(used) } else { limit.show_cap(used) };
     match (used.rsplit_once(' '), cap.rsplit_once(' ')) {
         (Some((used, unit)), Some((cap, same))) if unit == same && names(limit, unit) => format!("{used}/{cap}"),
         (Some((used, unit)), Some((cap, same))) if unit == same => format!("{used}/{cap} {unit}"),
@@ -56,7 +58,15 @@ pub fn ahead_of_trip(limit: &Limit, used: u64, cap: u64, ahead: Ahead) -> String
 
 /// Returns a value without its unit, which stands beside it.
 pub fn bare(limit: &Limit, value: u64) -> String {
-    let shown = limit.show(value);
+    without_unit(limit, limit.show(value))
+}
+
+/// Returns a cap without its unit.
+pub fn bare_cap(limit: &Limit, cap: u64) -> String {
+    without_unit(limit, limit.show_cap(cap))
+}
+
+fn without_unit(limit: &Limit, shown: String) -> String {
     if matches!(limit.unit, Unit::Usd | Unit::Tokens) {
         shown.split(' ').next().unwrap_or_default().to_owned()
     } else {

@@ -18,7 +18,7 @@ use crate::messages::next_step::NextStep;
 pub use crate::messages::short;
 use crate::messages::to_agents;
 use crate::ui::formats::by_number;
-pub use crate::wire::figures::{Ahead, ahead_of_trip, bare, bare_of_label, figures_of_trip, pair};
+pub use crate::wire::figures::{Ahead, ahead_of_trip, bare, bare_cap, bare_of_label, figures_of_trip, pair};
 
 /// Names a run: `developer (run a1b2c3d4)` or `the main agent`.
 pub fn who(run: &Run) -> String {

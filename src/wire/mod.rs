@@ -1,6 +1,7 @@
 //! Claude Code's hook protocol, the only place that knows its names.
 
 pub mod answers;
+mod block_phrase;
 pub mod bypass_detection;
 pub mod completion;
 pub mod edits;

@@ -181,7 +181,11 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
         answer.tell_model(name, &messages::let_go_on(case.outcome.let_go_on));
     }
     for (news, stopped) in &case.outcome.stopped_agents {
-        answer.tell_person(&user_lines::stopped_agent(news, (case.outcome.session, stopped)));
+        let session = case.outcome.session;
+        answer.tell_person(&match stopped.is_main() {
+            true => user_lines::ended_main((session, stopped), &news.finding),
+            false => user_lines::stopped_agent(news, (session, stopped)),
+        });
     }
     for cut in case.outcome.clamped_caps.iter().filter(|cut| cut.run == run.id) {
         answer.tell_model(name, &messages::cut(cut));

@@ -17,7 +17,8 @@ use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 use crate::ui::formats::counted;
 use crate::ui::style::tokens;
-use crate::wire::messages::{Ahead, ahead_of_trip, bare, because, orders, pair, passes_for_team, short};
+use crate::wire::block_phrase::phrase_of_block;
+use crate::wire::messages::{Ahead, ahead_of_trip, bare, bare_cap, because, orders, pair, passes_for_team, short};
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
 pub fn by_layer(finding: &Finding) -> String {
@@ -191,6 +192,19 @@ pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)
     to_people::stopped_agent(did, format!("{} ({id}){with}", news.agent_type), why, used, next)
 }
 
+/// Tells that the main agent has ended as a limit had it, what its work came to, and how that goes on.
+pub fn ended_main((session, run): (&Session, &Run), finding: &Finding) -> String {
+    // What was to come then has come, or was left.
+    let bare = &Finding { ahead: 0, requests_ahead: 0, frees: Frees::Never, ..finding.clone() };
+    let stopped = if finding.ends_session() { Stopped::Session } else { Stopped::MainRun };
+    let next = advice::lifts(finding, stopped, holder(session, run, finding));
+    let spent = match session.billing {
+        Billing::Tokens => run.counters.spent.cost.to_string(),
+        Billing::Plan => format!("{} tokens", tokens(run.counters.spent.tokens)),
+    };
+    to_people::ended_main(reading(bare, "", first_word), format!("{}, {spent}", calls(run)), next)
+}
+
 fn calls(run: &Run) -> String {
     counted(run.counters.turns, "call")
 }
@@ -269,7 +283,7 @@ pub fn question(run: &Run, finding: &Finding) -> String {
             };
             let period = limit.period.map_or("", now);
             let (what, by) = (format!("{}{}{period}", label(finding, limit), over(finding.scope)), by(finding));
-            let yes = bare(limit, finding.cap.saturating_add(finding.increase));
+            let yes = bare_cap(limit, finding.cap.saturating_add(finding.increase));
             let no = if finding.ends_run() { "stop here" } else { "refuse this call" };
             to_people::question_cap(who, what, used, cap, by, ahead, format!("Yes: cap {yes}. No: {no}"))
         }
@@ -326,25 +340,5 @@ fn holder<'a>(session: &'a Session, run: &'a Run, finding: &'a Finding) -> &'a s
         Scope::Outer if !finding.above.is_empty() => &finding.above,
         Scope::Outer => session.outer.as_deref().unwrap_or(&session.id),
         shared => shared.as_str(),
-    }
-}
-
-fn phrase_of_block(finding: &Finding) -> &'static str {
-    let has_room = finding.used < finding.cap;
-    match (finding.scope, finding.action) {
-        (_, Action::Pause) => "this work is paused:",
-        _ if finding.is_window() => "prompts wait:",
-        (Scope::Session, _) if finding.limit().is_none() => "this session is stopped:",
-        (Scope::Session, _) if has_room => "this session has no room:",
-        (Scope::Session, _) => "this session's budget is used up:",
-        (Scope::Run, _) => "this work was stopped:",
-        (Scope::Outer, _) if finding.limit().is_none() => "the session above is stopped:",
-        (Scope::Outer, _) if has_room => "session above is full:",
-        (Scope::Outer, _) => "the session above is used up:",
-        (Scope::Project, _) if has_room => "project budget has no room:",
-        (Scope::Project, _) => "repository budget used up:",
-        (Scope::User, _) if has_room => "user budget has no room:",
-        (Scope::User, _) => "user budget used up:",
-        (Scope::Team, _) => "prompts wait for the team's budget:",
     }
 }

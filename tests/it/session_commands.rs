@@ -4,12 +4,14 @@ mod advice;
 mod agents;
 mod blocked_prompts;
 mod everything;
+mod exact_grants;
 mod fixture;
 mod followers;
 mod grant;
 #[cfg(target_os = "linux")]
 mod hidden;
 mod law;
+mod left_sessions;
 mod left_stops;
 mod let_go_on;
 mod next_steps;
@@ -20,6 +22,7 @@ mod prompt_block;
 mod refused;
 mod reload;
 mod rollout;
+mod told_ends;
 mod untold_ends;
 mod words;
 
@@ -169,7 +172,7 @@ fn a_stop_by_task_ends_a_run_and_can_be_lifted() {
     a3fa11ed00: failed by max_turns; max_turns 25 project, max_cost_usd 1.00 USD project
     ");
     assert_snapshot!(world.run(&["resume", "--task", "7", "--grant", "max_turns=+5", "--grant", "max_cost_usd=+4"]), @r"
-    developer a1b2c3d4: stopped -> resumed
+    developer a1b2c3d4: stopping -> resumed
     max_turns of developer a1b2c3d4: 25 -> 30 (17 used)
     max_cost_usd of developer a1b2c3d4: 1.00 USD -> 5.00 USD (0.42 USD used)
     developer a1b2c3d4 is still at work and goes on
@@ -260,14 +263,14 @@ fn a_session_whose_prompts_are_kept_back_goes_on_although_no_order_stands() {
         store.save_run(&main).unwrap();
     });
     assert_snapshot!(world.run(&["resume", "5e55"]), @r"
-    session 5e55: running -> resumed
+    session 5e55: idle -> resumed
     max_cost_usd would stop it again at once (26.00 USD of 25.00 USD used): raised by its increase, 25.00 USD -> 50.00 USD
     session 5e55 goes on with its next prompt
     [exit 0]
     ");
     assert_snapshot!(world.run(&["resume", "5e55"]), @r"
     [stderr]
-    error: session 5e55 is running: nothing holds it
+    error: session 5e55 is idle: nothing holds it
       hint: `fusebox status` shows what is held
     [exit 1]
     ");
@@ -334,7 +337,7 @@ fn a_command_without_a_target_names_the_candidates() {
 fn resuming_a_failed_run_raises_the_limit_that_stopped_it() {
     let world = with_shop();
     assert_snapshot!(world.run(&["resume", "a3fa"]), @r"
-    developer a3fa11ed: stopped -> resumed
+    developer a3fa11ed: ended by limit -> resumed
     max_turns would stop it again at once (25 of 25 used): raised by its increase, 25 -> 37
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): raised by its increase, 1.00 USD -> 2.00 USD
     developer a3fa11ed goes on when the main agent sends it a message

@@ -4,7 +4,7 @@ use crate::domain::bounds;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::incomplete;
 use crate::domain::notification::ParentNotification;
-use crate::domain::session::{Run, Status};
+use crate::domain::session::{Order, Phase, Run, Status};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::session_state::SessionState;
 
@@ -22,6 +22,17 @@ pub fn tell_parent(state: &mut SessionState, id: &str) {
 /// Tells the person of a subagent that was stopped, where that was not said yet.
 pub fn tell_user(state: &mut SessionState, id: &str) {
     let Some(run) = state.run_mut(id).filter(|run| !run.is_main() && !run.user_told) else { return };
+    let Some(finding) = ordered(run) else { return };
+    run.user_told = true;
+    let news = notification(run, finding);
+    state.stopped_agents.push(news);
+}
+
+/// Tells the person, once, that the main agent has ended as a limit had it: one that is stopped in the middle says so by itself.
+pub fn tell_of_main(state: &mut SessionState, id: &str) {
+    let obeys = |order: &Order| order.phase != Phase::Halted && order.finding.limit().is_some();
+    let is_new = |run: &&mut Run| run.is_main() && !run.user_told && run.order.as_ref().is_some_and(obeys);
+    let Some(run) = state.run_mut(id).filter(is_new) else { return };
     let Some(finding) = ordered(run) else { return };
     run.user_told = true;
     let news = notification(run, finding);

@@ -50,7 +50,7 @@ fn run_says_that_a_limit_stopped_the_client() {
     world.script("bin/client", &format!("{}\n{}", call("two", 1), call("two", 2)));
     insta::assert_snapshot!(world.run(&["run", "client"]), @r"
     [stderr]
-    fusebox: stopped: tool calls 1/1 (max_turns, user); the work is partial. More: `fusebox explain two`
+    fusebox: stopped: tool calls 1/1 (max_turns, user); the work is partial. `claude -p --resume two 'go on'`
     [exit 3]
     ");
 }

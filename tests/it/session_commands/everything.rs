@@ -170,7 +170,7 @@ fn the_only_one_is_taken_and_said() {
     Let a3fa11ed go on? [y/N] nothing was changed
     ");
     assert_snapshot!(world.run(&["resume", "a3fa11ed", "--no-grant"]), @r"
-    developer a3fa11ed: stopped -> resumed
+    developer a3fa11ed: ended by limit -> resumed
     max_turns would stop it again at once (25 of 25 used): `fusebox grant a3fa11ed max_turns=+12` gives more
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+1.00` gives more
     developer a3fa11ed goes on when the main agent sends it a message
@@ -224,7 +224,7 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
     [stderr]
     error: more than one `developer` is at work, paused or stopped
       hint: name one of these:
-        run a1b2c3d4  developer  paused  session 5f0c1d2e
+        run a1b2c3d4  developer  pausing  session 5f0c1d2e
         run a3fa11ed  developer  ended by limit  session 5f0c1d2e
     [exit 1]
     ");
@@ -240,7 +240,7 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
     error: no run or session is called `qa`
       hint: name one of these:
         session 5f0c1d2e  running
-        run a1b2c3d4  developer  paused  session 5f0c1d2e
+        run a1b2c3d4  developer  pausing  session 5f0c1d2e
         run a3fa11ed  developer  ended by limit  session 5f0c1d2e
         run b7d1aaaa  main  running  session 5f0c1d2e
     [exit 1]
@@ -288,7 +288,7 @@ fn what_a_limit_paused_goes_on_once_its_client_is_gone() {
     main p1 is the only one that is held (paused, or stopped by a person); what a limit has stopped stays stopped until it is named
     main p1: paused -> resumed
     max_turns would stop it again at once (1 of 1 used): `fusebox grant p1 max_turns=+1` gives more
-    main p1 goes on with the next prompt
+    main p1 goes on with the next prompt: `claude --resume 5f0c1d2e-0000`
     [exit 0]
     ");
 }

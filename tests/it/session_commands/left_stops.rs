@@ -70,7 +70,7 @@ fn a_script_takes_the_main_agent_of_the_folders_last_session_and_of_no_other() {
     assert!(said.contains("is another session's") && said.ends_with("[exit 1]"), "{said}");
     let fixture = stopped();
     let said = shell(&fixture, "fusebox resume --yes");
-    assert!(said.contains("stopped -> resumed") && said.ends_with("[exit 0]"), "{said}");
+    assert!(said.contains("ended by limit -> resumed") && said.ends_with("[exit 0]"), "{said}");
 }
 
 /// A prompt that a budget blocks is a trip each time, whichever session sends it, and no run that has begun.

@@ -1,0 +1,127 @@
+//! What a person is told of a limit that has acted: that the main agent was stopped, that an agent was not started, what a No leads to.
+
+use serde_json::{Value, json};
+
+use crate::given::GivenTime;
+use crate::levers::fixture::{Actor, Fixture};
+use crate::levers::kept_back::begin;
+use crate::levers::next_steps::{commands, shell};
+use crate::unwritten::Story;
+use crate::world::TestWorld;
+
+/// Steps until a limit has acted on the main agent, which reports and ends its turn.
+fn obeys(policy: &Value) -> Fixture {
+    let mut fixture = begin(policy);
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)), "{policy} holds nothing");
+    fixture.stops();
+    fixture
+}
+
+/// Whether the agent obeys and reports, or has to be stopped in the middle: the person reads once that it was stopped.
+#[test]
+fn the_end_of_a_main_agent_that_a_limit_has_ended_is_told_once() {
+    let mut wrong = Vec::new();
+    for (holder, limits) in [
+        ("main", json!({"max_turns": 2})),
+        ("main", json!({"max_cost_usd": 0.09})),
+        ("main", json!({"max_requests": 6})),
+        ("session", json!({"max_turns": 2})),
+        ("session", json!({"max_cost_usd": 0.09})),
+        ("session", json!({"max_tokens": 16_000})),
+        ("user", json!({"max_cost_usd_per_day": 0.09})),
+    ] {
+        for grace in [0, 1, 2] {
+            let mut policy = json!({holder: limits.clone()});
+            policy[holder]["timeout_action"] = json!("terminate");
+            if holder != "user" {
+                policy[holder]["grace_turns"] = json!(grace);
+            }
+            let fixture = obeys(&policy);
+            let answers = fixture.answers();
+            let told = answers.matches("Fusebox stopped the main agent").count();
+            if told != 1 {
+                wrong.push(format!("{policy}: told {told} times: {answers}"));
+            }
+            let obeyed = answers.contains("may still report");
+            let line = fixture.heard().into_iter().find(|line| line.contains("Fusebox stopped the main agent"));
+            if obeyed && !line.as_ref().is_some_and(|line| line.contains(" calls, 0.") || line.contains(" call, 0.")) {
+                wrong.push(format!("{policy}: what it cost is not told: {line:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The screen shows that an agent was not started, and nothing of why.
+#[test]
+fn an_agent_that_was_not_started_is_told_to_the_person_once() {
+    for limits in [json!({"max_parallel_subagents": 1}), json!({"max_subagents": 1})] {
+        let story = Story::begin(&json!({"session": limits.clone()}));
+        let call = |id: &str| {
+            let input = json!({"subagent_type": "worker", "prompt": "work", "description": "d"});
+            story.event("PreToolUse", &json!({"tool_name": "Agent", "tool_input": input, "tool_use_id": id}))
+        };
+        let answers = [call("t1"), call("t2"), call("t3")].concat()
+            + &story.event("UserPromptSubmit", &json!({"prompt": "on", "prompt_id": "p2"}));
+        assert!(answers.contains("\"deny\""), "{limits}: {answers}");
+        let told = answers.matches("may start no other agent now").count();
+        assert_eq!(told, 1, "{limits}: {answers}");
+    }
+}
+
+/// A No ends the turn, and no hook is told: what gives more stands everywhere, and the next prompt runs with it.
+#[test]
+fn after_a_no_every_place_names_what_lets_the_work_go_on() {
+    for place in ["status", "status s-0000", "explain s-0000", "explain p1-0000", "explain"] {
+        let policy = json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}});
+        let mut fixture = begin(&policy);
+        assert!((0..30).any(|_| !fixture.step(Actor::Main)));
+        fixture.says_no();
+        let told = shell(&fixture, &format!("fusebox {place}"));
+        let grants: Vec<String> =
+            commands(&told).into_iter().filter(|command| command.starts_with("fusebox grant")).collect();
+        assert!(!grants.is_empty(), "{place}: {told}");
+        let said = shell(&fixture, &grants[0]);
+        assert!(fixture.prompt() && fixture.step(Actor::Main), "{place}: {said}{told}");
+    }
+}
+
+/// A window passes whether the session goes on or not.
+#[test]
+fn a_rate_whose_window_has_passed_is_free_in_a_session_that_has_ended() {
+    let world = TestWorld::new();
+    let policy = json!({"rate_limits": [{"tool": "Read", "max": 5, "per_ms": 60_000, "over": "session"}]});
+    world.write("home/.claude/fusebox.json", policy.to_string());
+    let mut time = GivenTime::at(&world, 1_764_000_000_000);
+    let event = |time: &GivenTime, name: &str, rest: &Value| time.hook(world.event("s1", "p1", name, rest));
+    event(&time, "UserPromptSubmit", &json!({"prompt": "go"}));
+    for number in 0..5 {
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": format!("f{number}")},
+            "tool_use_id": format!("t{number}")});
+        event(&time, "PreToolUse", &call);
+    }
+    let window = |time: &GivenTime| {
+        let json: Value = serde_json::from_str(&time.run(&["status", "s1", "--json"]).ok()).unwrap();
+        let limits = json["sessions"][0]["limits"].as_array().unwrap().clone();
+        limits.into_iter().find(|limit| limit["per_ms"] == json!(60_000)).unwrap()
+    };
+    assert_eq!(window(&time)["used"], json!(5));
+    event(&time, "Stop", &json!({}));
+    event(&time, "SessionEnd", &json!({"reason": "other"}));
+    time.pass_ms(300_000);
+    let window = window(&time);
+    assert_eq!(window["used"], json!(0), "{window}");
+    assert_eq!(window["frees_in_ms"].as_u64().unwrap_or(0), 0, "{window}");
+}
+
+/// Below a dollar two digits would hide what an increase has given.
+#[test]
+fn a_cap_is_told_with_the_digits_that_tell_it_from_what_is_used() {
+    let policy = json!({"session": {"max_cost_usd": 0.07, "timeout_action": "pause"}});
+    let mut fixture = begin(&policy);
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)));
+    let said = shell(&fixture, "fusebox grant s-0000 max_cost_usd=0.105");
+    assert!(said.contains("0.0700 USD -> 0.1050 USD"), "{said}");
+    let status = shell(&fixture, "fusebox status");
+    assert!(status.contains("/0.1050 USD"), "{status}");
+}
