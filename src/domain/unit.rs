@@ -34,7 +34,7 @@ impl Unit {
 
     /// Writes a cap: below a dollar with four digits where two would hide some of it.
     pub fn show_cap(self, value: u64) -> String {
-        let is_hidden = value < PICO && value % (PICO / 100) != 0;
+        let is_hidden = value < PICO && !value.is_multiple_of(PICO / 100);
         match self {
             Unit::Usd if is_hidden => format!("{:.4} USD", Amount(value).usd()),
             _ => self.show(value),

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::fixture::{Actor, Fixture};
-use crate::levers::kept_back::begin;
-use crate::levers::next_steps::{commands, shell};
+use crate::session_commands::fixture::{Actor, Fixture};
+use crate::session_commands::next_steps::{commands, shell};
+use crate::session_commands::prompt_block::begin;
 
 fn ended(holder: &str, limits: &Value, action: &str) -> Fixture {
     let mut limits = limits.clone();

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::fixture::{Actor, Fixture};
-use crate::levers::kept_back::begin;
-use crate::levers::next_steps::shell;
+use crate::session_commands::fixture::{Actor, Fixture};
+use crate::session_commands::next_steps::shell;
+use crate::session_commands::prompt_block::begin;
 
 /// What no text may say of a budget that is in no file any more.
 const IN_FORCE: [&str; 4] = ["fusebox grant user", "fusebox grant project", "would still be blocked", "not enough"];

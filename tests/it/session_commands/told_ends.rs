@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::given::GivenTime;
-use crate::levers::fixture::{Actor, Fixture};
-use crate::levers::kept_back::begin;
-use crate::levers::next_steps::{commands, shell};
-use crate::unwritten::Story;
+use crate::missing_usage::Story;
+use crate::session_commands::fixture::{Actor, Fixture};
+use crate::session_commands::next_steps::{commands, shell};
+use crate::session_commands::prompt_block::begin;
 use crate::world::TestWorld;
 
 /// Steps until a limit has acted on the main agent, which reports and ends its turn.
