@@ -3,6 +3,7 @@
 use crate::byte_search;
 use crate::wire::bypass_detection::diversions;
 use crate::wire::bypass_detection::lies::{fits, is_pattern};
+use crate::wire::bypass_detection::runner_variables::{self, CLEARED, diverting};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{program_name, substituted};
 
@@ -64,13 +65,8 @@ pub(super) const RUNNING: &str = "/exe";
 /// How many words are looked at for a command.
 const MOST_BEFORE: usize = 64;
 
-/// The longest name of a variable that is looked at, in bytes.
-const LONGEST_NAME: usize = 100;
-
 /// The name of our plugin, and of the marketplace that it comes from.
 const PLUGIN: &str = "fusebox";
-/// How its hooks are missed where a command takes the environment away.
-const CLEARED: &str = "leads hooks to another state";
 const SWITCHED: &str = "switches hooks off";
 const UNHOOKED: &str = "has clients start without these hooks";
 const UNPLUGGED: &str = "takes away or replaces the plugin that these hooks are in";
@@ -78,15 +74,6 @@ const UNTOLD: &str = "asks the model where no hook is told";
 const OLDER: &str = "may be too old to run these hooks";
 const ELSEWHERE: &str = "has agents work on another machine";
 const DAEMON: &str = "starts sessions below no client";
-
-/// Returns a variable that diverts a client that is started with it, and what it does; the value that it has already does not.
-pub(super) fn diverting(name: &str, value: Option<&str>) -> Option<(String, &'static str)> {
-    let is_kept = |value: &str| value.strip_prefix('$').is_some_and(|it| it == name || it == format!("{{{name}}}"));
-    if value.is_some_and(is_kept) || name.len() > LONGEST_NAME {
-        return None;
-    }
-    diversions::variable_at_a_start(name, value).map(|row| (name.to_owned(), row.does))
-}
 
 /// Says how a client is started, where its hooks would not be the session's; `diverted` is a variable that the shell has set.
 pub(super) fn unhooked(
@@ -126,7 +113,7 @@ pub(super) fn unhooked(
     }
     let set = it.variables.iter().find_map(|(name, value)| diverting(name, *value));
     let cleared = it.is_cleared.then(|| ("env -i".to_owned(), CLEARED));
-    let set = set.or(cleared).or_else(|| diverted.cloned()).map(told);
+    let set = set.or(cleared).or_else(|| runner_variables::of_runner(it)).or_else(|| diverted.cloned()).map(told);
     set.map(|set| format!("{set}. What is set where a person starts this session's client holds for every client"))
 }
 
@@ -175,7 +162,12 @@ fn takes_our_plugin(command: &[&str]) -> bool {
 
 /// Whether an invocation starts a client with an agent in it.
 pub(super) fn starts(it: &Invocation) -> bool {
-    client_args(it).is_some_and(|args| args.first() != Some(&"daemon") && !is_harmless(&args))
+    client_args(it).is_some_and(|args| has_agent(&args))
+}
+
+/// Whether a client that is given these words has an agent in it.
+pub fn has_agent(args: &[&str]) -> bool {
+    args.first() != Some(&"daemon") && !is_harmless(args)
 }
 
 /// Whether a command of the client adds a plugin to those that the next client loads.

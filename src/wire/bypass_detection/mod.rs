@@ -253,13 +253,10 @@ impl<'g> Walk<'g> {
             // Its variables and its folder are those of the program that runs it.
             let (before, mark) = (self.scope.clone(), self.variables.mark());
             self.scope.folder = self.led(it);
+            self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::of_runner(it));
             for (name, value) in &it.variables {
                 self.variables.set(name, value.unwrap_or_default(), true);
-                self.scope.diverted = self
-                    .scope
-                    .diverted
-                    .take()
-                    .or_else(|| crate::wire::bypass_detection::clients::diverting(name, *value));
+                self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::diverting(name, *value));
             }
             let refused = self.text(script, depth + 1);
             if !it.runners.last().is_some_and(|(runner, _)| RUN_HERE.contains(runner)) {
@@ -327,6 +324,7 @@ pub mod path_rules;
 pub mod paths;
 mod persons;
 pub mod processes;
+mod runner_variables;
 pub mod servers;
 mod shell_variables;
 #[cfg(test)]

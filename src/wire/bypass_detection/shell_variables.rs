@@ -1,7 +1,7 @@
 //! What a command does with the values of its variables: `x=fusebox; $x grant`, `for f in FILES; do rm $f; done`.
 
 use crate::wire::bypass_detection::Walk;
-use crate::wire::bypass_detection::clients::diverting;
+use crate::wire::bypass_detection::runner_variables::diverting;
 use crate::wire::bypass_detection::way::ENTERING;
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::unset::without_unset;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::wire::shell::invocation::runners::{FOLDERS, ROWS, Row, Runs};
+use crate::wire::shell::invocation::typed::{OFTEN, TIMES};
 use crate::wire::shell::{Simple, Word, assignment, program_name, written};
 
 /// The most programs that are taken off a command.
@@ -13,6 +14,9 @@ const DAEMON_STARTER: &str = "start-stop-daemon";
 
 /// How files are named that stand for what a program reads.
 const STREAMS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
+
+/// The programs whose operands assign variables before the program that they run.
+const ASSIGNED: [&str; 6] = ["env", "sudo", "doas", "cross-env", "dotenv", "env-cmd"];
 
 /// How the dynamic loader's names begin, which runs the program that it is given.
 const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
@@ -136,7 +140,7 @@ impl<'a> Invocation<'a> {
             } else if text == "-" {
                 self.is_cleared |= *name == "env";
                 rest = after;
-            } else if let Some((name, value)) = assignment(text).filter(|_| matches!(*name, "env" | "sudo" | "doas")) {
+            } else if let Some((name, value)) = assignment(text).filter(|_| ASSIGNED.contains(name)) {
                 self.variables.push((name, Some(value)));
                 rest = after;
             } else if operands < awaited {
@@ -212,11 +216,18 @@ fn row(name: &str, args: &[Word]) -> Option<&'static Row> {
         let is_asked = row.1.is_empty() || subcommand_at(args, row.3).is_some_and(is_named);
         is_asked && !matches!(row.2, Runs::After(options) if !options.iter().any(has))
     };
-    let name = if LOADERS.iter().any(|loader| name.starts_with(loader)) { LOADER } else { name };
-    let row = ROWS.iter().find(|row| row.0.eq_ignore_ascii_case(name) && is_meant(row))?;
+    let name = match name {
+        name if LOADERS.iter().any(|loader| name.starts_with(loader)) => LOADER,
+        name if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit() || b"*,-".contains(&byte)) => TIMES,
+        name if name.starts_with(OFTEN) => OFTEN,
+        name => name,
+    };
+    let row = ROWS.iter().chain(typed::ROWS).find(|row| row.0.eq_ignore_ascii_case(name) && is_meant(row))?;
     // `command -v NAME` only looks for it.
     let looks = name == "command" && args.first().is_some_and(|first| matches!(&*first.text, "-v" | "-V"));
-    (!looks).then_some(row)
+    // So do these options of `crontab`, or they have a person edit the table.
+    let shows = name == "crontab" && args.iter().any(|word| matches!(&*word.text, "-e" | "-l" | "-r"));
+    (!looks && !shows).then_some(row)
 }
 
 /// Returns where a program's subcommand stands: behind its own options and their values.
@@ -300,3 +311,4 @@ mod parameters;
 mod runners;
 #[cfg(test)]
 mod tests;
+mod typed;
