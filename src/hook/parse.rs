@@ -4,12 +4,18 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::event::{Event, Moment};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
+use crate::platform::files;
 use crate::platform::folders::{HERE, System};
 use crate::wire::bypass_detection::Guard;
 use crate::wire::bypass_detection::path_rules::PathRules;
+use crate::wire::bypass_detection::paths::{FILES, SETTINGS};
 use crate::wire::events::EventName;
 use crate::wire::input::Input;
 use crate::wire::read_event;
+
+/// The largest settings file that is read, in bytes.
+const LARGEST_SETTINGS: u64 = 4 << 20;
 
 /// A hook call.
 pub struct HookCall<'a> {
@@ -68,7 +74,17 @@ fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
         claude_dir: env.claude_dir().and_then(text),
         home: env.home().and_then(text),
         folder: Some(input.cwd.clone().into_owned()),
+        holds_limits: Some(holds_limits),
     }
+}
+
+/// Whether a folder of the client's has a file of limits, or settings that name this program.
+fn holds_limits(folder: &str) -> bool {
+    let at = |name: &str| Path::new(folder).join(name);
+    let is_there = |name: &str| !file_info::is_gone(&at(name));
+    // What cannot be read may name it.
+    let names_it = |name: &str| files::text(&at(name), LARGEST_SETTINGS).map_or(true, |text| text.contains("fusebox"));
+    FILES.into_iter().any(is_there) || SETTINGS.into_iter().any(|name| is_there(name) && names_it(name))
 }
 
 /// Returns the file that the program's path leads to, where a link stands there.

@@ -25,6 +25,7 @@ fn guard(world: &TestWorld) -> Guard {
         claude_dir: own("home/.claude"),
         home: own("home"),
         folder: own("project"),
+        holds_limits: None,
     }
 }
 

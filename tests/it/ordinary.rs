@@ -2,6 +2,7 @@
 //! edits of files that are not this session's. What is an attempt is refused, however it is wrapped.
 
 mod attempts;
+mod elsewhere;
 mod served;
 
 use std::collections::BTreeSet;
@@ -69,6 +70,7 @@ fn guard() -> Guard {
         claude_dir: own("/home/you/.claude"),
         home: own("/home/you"),
         folder: own("/home/you/src/fusebox"),
+        holds_limits: None,
     }
 }
 

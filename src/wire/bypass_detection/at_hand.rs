@@ -32,6 +32,8 @@ pub struct Guard {
     pub home: Option<String>,
     /// The folder in which the call runs.
     pub folder: Option<String>,
+    /// Says whether a project's `.claude` holds limits or their hooks; where nobody says, it does.
+    pub holds_limits: Option<fn(&str) -> bool>,
 }
 
 impl Guard {

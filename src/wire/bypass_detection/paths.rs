@@ -7,10 +7,13 @@ use crate::wire::bypass_detection::processes::SERVICE_FILES;
 use crate::wire::shell::base;
 
 /// Files whose content decides limits.
-const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pricing.json"];
+pub const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pricing.json"];
 
 /// The client's settings beside them.
-const SETTINGS: [&str; 2] = ["settings.json", "settings.local.json"];
+pub const SETTINGS: [&str; 2] = ["settings.json", "settings.local.json"];
+
+/// The folder of the policy in a project.
+const POLICY_FOLDER: &str = ".claude";
 
 /// How a shell names the session's id.
 const SESSION: [&str; 2] = ["${CLAUDE_CODE_SESSION_ID}", "$CLAUDE_CODE_SESSION_ID"];
@@ -76,14 +79,14 @@ impl Guard {
         }
         // The project as a whole is more than its policy.
         let found = self.policy_folders().find(|own| lies(&path, own) == Some(Lies::At));
-        found.map(|own| format!("`{own}`, the folder that holds the limits"))
+        found.filter(|own| self.is_in_use(own)).map(|own| format!("`{own}`, the folder that holds the limits"))
     }
 
     /// Says what a folder is that files of unknown names are put into: one of the policy, or the one that the state lies in.
     pub(super) fn filled(&self, folder: Option<&str>, path: &str) -> Option<String> {
         let path = self.resolve(folder, path)?;
         let is = |own: &str| lies(&path, own) == Some(Lies::At);
-        if let Some(own) = self.policy_folders().find(|own| is(own)) {
+        if let Some(own) = self.policy_folders().find(|own| is(own)).filter(|own| self.is_in_use(own)) {
             return Some(format!("`{own}`, the folder that holds the limits"));
         }
         let above = self.state()?;
@@ -93,8 +96,15 @@ impl Guard {
     /// Returns the folders that the policy of this session is read from.
     fn policy_folders(&self) -> impl Iterator<Item = String> {
         let unified = |own: &str| bare(&self.rules.unified(own)).to_owned();
-        let project = self.project.as_deref().map(|own| format!("{}/.claude", unified(own)));
+        let project = self.project.as_deref().map(|own| format!("{}/{POLICY_FOLDER}", unified(own)));
         self.claude_dir.as_deref().map(unified).into_iter().chain(project)
+    }
+
+    /// Whether a folder of the policy is one that limits are in: the user's, or the project's where it holds some.
+    fn is_in_use(&self, own: &str) -> bool {
+        let Some((says, project)) = self.holds_limits.zip(self.project.as_deref()) else { return true };
+        let is_users = self.claude_dir.as_deref().is_some_and(|claude| bare(&self.rules.unified(claude)) == own);
+        is_users || says(&format!("{}/{POLICY_FOLDER}", bare(project)))
     }
 
     /// Returns the folder of the state.
