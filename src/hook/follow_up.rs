@@ -16,22 +16,22 @@ const LOCKED: &str = "the lock of the state did not come in time: its holder kee
 /// What is left to do.
 pub enum FollowUp {
     /// The event was taken by another process: the database is let go.
-    Leave(Store),
-    /// The event was taken into the state, and another process may have something to do.
-    Finish(Box<Saved>, Option<BackgroundJob>),
+    Leave(Box<Store>),
+    /// The event was taken into the state, and other processes may have something to do.
+    Finish(Box<Saved>, Vec<BackgroundJob>),
 }
 
 /// Lets the state go; then has another process begin what takes longer, writes the log, ends shell commands that outlive their run, and has the
 /// state pruned.
 pub fn finish(env: &Environment, follow_up: FollowUp) {
-    let (Saved { store, state, folder, prunes, syncs }, order) = match follow_up {
-        FollowUp::Leave(store) => return store.leave(),
-        FollowUp::Finish(saved, order) => (*saved, order),
+    let (Saved { store, state, folder, prunes, syncs }, orders) = match follow_up {
+        FollowUp::Leave(store) => return (*store).leave(),
+        FollowUp::Finish(saved, orders) => (*saved, orders),
     };
     let is_unlocked = store.is_unlocked();
     store.leave();
-    if let Some(order) = order {
-        background::job::begin(env, &folder, &order);
+    for order in &orders {
+        background::job::begin(env, &folder, order);
     }
     let mut records = state.log_records.clone();
     records.extend(is_unlocked.then(|| notice(&state, LOCKED)));

@@ -77,7 +77,7 @@ pub fn hold(
         reply::keep(&mut loaded, &answer);
         let saved = save::save(loaded, deadline, &call.event, folder.to_path_buf())?;
         let seen = Seen::of(folder);
-        follow_up::finish(env, FollowUp::Finish(Box::new(saved), None));
+        follow_up::finish(env, FollowUp::Finish(Box::new(saved), Vec::new()));
         (seen, Duration::ZERO)
     } else {
         let seen = Seen::of(folder);

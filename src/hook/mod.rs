@@ -160,7 +160,7 @@ pub fn respond(
         call.is_again = matches!(again, Some(Again::Altered(_)));
         let mut loaded = load::load(env, deadline, &mut call, folder)?;
         if let Some(answer) = given_answers::find(&loaded.state, &call, pause.is_saved) {
-            return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
+            return Ok(HookResult { answer, rest: Some(FollowUp::Leave(Box::new(loaded.store))) });
         }
         match again.take() {
             Some(Again::Altered(altered)) => altered_rows::note(&mut loaded.state, altered),
@@ -179,9 +179,9 @@ pub fn respond(
         let what = (&call, &applied, folder.as_path());
         let Some(mut loaded) = held_pauses::hold(env, deadline, loaded, what, &mut pause)? else { continue };
         let mut answer = word_verdict::word(&loaded, &call, &applied);
-        let order = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
+        let orders = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
         let answer = reply::compose(&mut loaded, &call, &applied, answer);
         let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
-        return Ok(HookResult { answer, rest: Some(FollowUp::Finish(Box::new(saved), order)) });
+        return Ok(HookResult { answer, rest: Some(FollowUp::Finish(Box::new(saved), orders)) });
     }
 }

@@ -1,7 +1,8 @@
 //! What is watched besides the call itself, once its verdict is worded: settings that change, a command whose time is cut, other hooks
-//! that change calls, and a client that asks the model without any hook.
+//! that change calls, and clients that ask the model without any hook.
 
 use crate::hook::apply::Applied;
+use crate::hook::background::client_watch;
 use crate::hook::background::command_watch;
 use crate::hook::background::job::BackgroundJob;
 use crate::hook::extensions::{called_skills, live_mods};
@@ -13,23 +14,25 @@ use crate::hook::tampering::changed_calls;
 use crate::platform::environment::Environment;
 use crate::wire::output::Answer;
 
-/// Notes what it sees in the state, and adds to the answer: a change of settings may have to wait. Returns what a process is to watch
-/// that outlives this one.
+/// Notes what it sees in the state, and adds to the answer: a change of settings may have to wait. Returns what processes are to watch
+/// that outlive this one.
 pub fn watch(
     env: &Environment,
     loaded: &mut Loaded,
     call: &HookCall,
     applied: &Applied,
     answer: &mut Answer,
-) -> Option<BackgroundJob> {
+) -> Vec<BackgroundJob> {
     let Loaded { store, state, .. } = loaded;
     let (input, event, run) = (call.input, &call.event, applied.run.as_str());
     let command = command_watch::job(state, run, (event, input), (&applied.verdict, answer));
+    let clients = client_watch::job(state, (event, input), (&applied.verdict, answer));
     changed_calls::note(state, run, (event, input), answer, &call.guard);
     let settings = settings::watch::watch_settings(env, state, event, answer);
     unwatched_clients::tell(store, state, event, answer);
     called_skills::typed(env, state, event, input);
     live_mods::end_client(env, state, event, answer);
     let command = command.map(|order| BackgroundJob::Command(Box::new(order)));
-    command.or(settings.map(BackgroundJob::Settings))
+    let clients = clients.map(|order| BackgroundJob::Clients(Box::new(order)));
+    [command, clients, settings.map(BackgroundJob::Settings)].into_iter().flatten().collect()
 }

@@ -147,6 +147,10 @@ messages! {
     clients_unwatched(clients = "2 clients", session = "0e6f5ab1-77c2-4d0a-9f51-4c2f3f3a9f10", next = NextStep::Doctor)
         => "{clients} worked here without asking Fusebox, so nothing of it was counted or limited: session {session}. {next}";
 
+    /// A client that a command of the session has started ran without that one of its hooks told of it. Once for each folder of files.
+    client_silent(process = 48213, files = "~/work/shop/other/.claude", next = NextStep::Doctor)
+        => "a client that this session started asks Fusebox nothing, so nothing limits it: process {process}, files in {files}. {next}";
+
     /// More transcripts of clients that no hook has told of changed in the session's folder during a turn than are read. Once.
     transcripts_unread(next = NextStep::Doctor)
         => "too many transcripts of clients that do not ask Fusebox changed here to look at each: what they spent is not counted. {next}";

@@ -34,7 +34,7 @@ pub use system::{
     TICK_MS, arguments, end_group, leaders_below, namespace, parent_and_start, since_boot_ms, wait_for_end,
 };
 #[cfg(target_os = "linux")]
-pub use system::{shown_id, tree};
+pub use system::{running_as, runs_as, shown_id, tree};
 pub use tree::{Above, MOST_ABOVE, Tree};
 #[cfg(unix)]
 pub use unix::{leave_session, retreat, user_id};
@@ -72,6 +72,14 @@ pub fn run_the_same(one: u32, other: u32) -> bool {
     file_info::is_same(&program(one), &program(other)) || first(one).is_some() && first(one) == first(other)
 }
 
+/// Whether the system tells which program a process runs.
+pub const TELLS_PROGRAMS: bool = cfg!(target_os = "linux");
+
+/// Returns the program that a process runs; nothing where the system does not tell.
+pub fn program(pid: u32) -> Option<PathBuf> {
+    file_info::link_target(&PathBuf::from(format!("/proc/{pid}/exe"))).ok()
+}
+
 /// Returns the name of a process's terminal, which may be empty; nothing where it has none.
 pub fn terminal(pid: u32) -> Option<String> {
     system::terminal(pid).flatten()
@@ -101,6 +109,18 @@ pub fn shown_id(pid: u32) -> Option<u32> {
     Some(pid)
 }
 
+/// Returns the other processes that run the program of a process; none, since the system does not tell.
+#[cfg(not(target_os = "linux"))]
+pub fn running_as(_pid: u32) -> Vec<(u32, u64)> {
+    Vec::new()
+}
+
+/// Whether a process runs the program of another one: the system does not tell.
+#[cfg(not(target_os = "linux"))]
+pub fn runs_as(_one: u32, _other: u32) -> bool {
+    false
+}
+
 /// The environment that a process was started with.
 pub struct ProcessEnvironment(Vec<u8>);
 
@@ -116,6 +136,11 @@ impl ProcessEnvironment {
             self.0.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='));
         pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
     }
+}
+
+/// Whether two processes were started with the same words and environment, as one is until it runs a program of its own.
+pub fn is_twin(one: u32, other: u32) -> bool {
+    arguments(one) == arguments(other) && system::environment(one) == system::environment(other)
 }
 
 /// Returns a variable of the environment that a process was started with.

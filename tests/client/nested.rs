@@ -2,6 +2,8 @@
 
 use serde_json::json;
 
+use crate::adversary::clients::{ASKED, script};
+use crate::adversary::unasked::SILENT;
 use crate::lab::{Lab, claude};
 use crate::script::{bash, call, child, main, say, work};
 
@@ -50,4 +52,14 @@ fn a_client_works_whatever_its_last_words_name() {
     assert_eq!(lab.claude("MAIN start", &[]).text(), "done");
     let worked = lab.ran().iter().filter(|command| command.starts_with("echo step")).count();
     assert_eq!((lab.api.requests_of("NESTED").len(), worked), (2 * ways.len(), ways.len()), "{}", lab.story());
+}
+
+#[test]
+fn a_client_that_asks_hooks_or_the_model_nothing_is_not_told_of() {
+    for lines in [&*format!("CLIENT {ASKED} </dev/null"), "CLIENT --version; sleep 2", "grep -r work .; sleep 2"] {
+        let (lab, run) = script(lines, "user");
+        assert!(!run.told.contains(SILENT), "{lines}: {}", run.told);
+        let notices = lab.logged("NOTICE");
+        assert!(!notices.iter().any(|notice| notice["error"].to_string().contains(SILENT)), "{lines}: {notices:?}");
+    }
 }

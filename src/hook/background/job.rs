@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hook::background::client_watch::{self, ClientWatchJob};
 use crate::hook::background::command_watch::{self, WatchJob};
 use crate::hook::settings;
 use crate::hook::settings::recheck::RecheckJob;
@@ -20,6 +21,8 @@ pub const LONGEST: usize = 1 << 20;
 pub enum BackgroundJob {
     /// Watches a command whose time was cut.
     Command(Box<WatchJob>),
+    /// Watches for clients that a command starts and that ask no hook.
+    Clients(Box<ClientWatchJob>),
     /// Looks once more at settings that a change was let pass for.
     Settings(RecheckJob),
 }
@@ -36,6 +39,7 @@ pub fn begin(env: &Environment, folder: &Path, job: &BackgroundJob) {
 pub fn carry_out(env: &Environment, folder: &Path, job: &BackgroundJob) {
     match job {
         BackgroundJob::Command(job) => command_watch::keep(env, folder, job),
+        BackgroundJob::Clients(job) => client_watch::keep(env, folder, job),
         BackgroundJob::Settings(job) => settings::recheck::keep(env, folder, job),
     }
 }

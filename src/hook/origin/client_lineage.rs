@@ -18,7 +18,7 @@ use crate::wire::messages::short;
 /// For so long after a session's last event a client that its agent started, and that nobody attends to, is still charged to it.
 const OUTLIVED_MS: u64 = 86_400_000;
 /// Names the session that a process was started for, in its environment.
-const STARTED_FOR: &str = "CLAUDE_CODE_SESSION_ID";
+pub const STARTED_FOR: &str = "CLAUDE_CODE_SESSION_ID";
 /// Names the sessions that a client in the background was launched from, in its environment.
 const LAUNCHED_BY: &str = "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS";
 /// Names the session that a teammate in a terminal of its own works with, on its client's command line.

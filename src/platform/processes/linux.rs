@@ -147,6 +147,18 @@ pub fn wait_for_end(pids: &[u32], patience: Duration) -> bool {
     poll(&mut watched, Some(&patience)).is_ok_and(|ended| ended > 0)
 }
 
+/// Returns the other processes that run the program of a process, or a copy of it, with their start times.
+pub fn running_as(pid: u32) -> Vec<(u32, u64)> {
+    let others = all().filter(move |other| *other != pid && runs_as(*other, pid));
+    others.filter_map(|other| Some((other, parent_and_start(other)?.1))).collect()
+}
+
+/// Whether a process runs the program of another one, or a copy of it. A file of the very same length counts as a copy.
+pub fn runs_as(one: u32, other: u32) -> bool {
+    let program = |pid: u32| file_info::of(Path::new(&format!("/proc/{pid}/exe"))).ok();
+    program(one).zip(program(other)).is_some_and(|(one, other)| one.place == other.place || one.length == other.length)
+}
+
 fn all() -> impl Iterator<Item = u32> {
     let entries = files::entries(Path::new("/proc"), usize::MAX).map(|it| it.found).unwrap_or_default();
     entries.into_iter().filter_map(|entry| entry.path.file_name()?.to_str()?.parse().ok())

@@ -14,13 +14,14 @@ use crate::version::{has, usd};
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "starts `claude -p`: plainly, below `env -u`, from a program (as the SDK does), as a copy under another name, \
-                with settings, with another `CLAUDE_CONFIG_DIR`",
+                with settings; with another `CLAUDE_CONFIG_DIR` where the hooks are in the project's settings",
         outcome: Outcome::NoEffect,
         then: "its session is charged to the agent's and bound by its limits",
         scenario: "a_client_however_it_is_started_is_bound_by_the_session",
     },
     Attempt {
-        tries: "starts a client that is led to a state of its own, in disguise: with another `FUSEBOX_HOME`, `XDG_STATE_HOME` or `HOME`",
+        tries: "starts a client that is led to a state of its own, in disguise: with another `FUSEBOX_HOME`, `XDG_STATE_HOME`, or `HOME` \
+                where the hooks are in the project's settings",
         outcome: Outcome::NoEffect,
         then: "a client below another one shares that one's state, whatever its environment names",
         scenario: "a_client_with_a_state_of_its_own_is_bound_by_the_session",
@@ -153,6 +154,16 @@ fn starts(limits: Value, scope: &str, attack: Tool, nested: Script) -> (Lab, Run
 
 pub fn calls(attack: Tool, scope: &str) -> (Lab, Run) {
     starts(json!({"max_turns": CALLS}), scope, attack, nested())
+}
+
+/// Lets an agent run a script that was there before, so that no text of its command names a client.
+pub fn script(lines: &str, scope: &str) -> (Lab, Run) {
+    let lab = Lab::without_fusebox(vec![nested(), main(steps(bash("sh n.sh")))]);
+    lab.write("n.sh", &lines.replace(CLIENT, &claude().to_string_lossy()));
+    lab.write_home(".claude/fusebox.json", &session(json!({"max_turns": CALLS})).to_string());
+    lab.must(&["init", "--scope", scope]);
+    let run = lab.claude("MAIN start", &[]);
+    (lab, run)
 }
 
 /// The session's calls ran, those of the client among them; both clients asked for one more, and neither was heard again.

@@ -2,7 +2,7 @@
 //! `docs/threat-model.md` is made of the rows here: `FUSEBOX_REGENERATE=1 cargo test --test client threat_model` writes it.
 
 mod binary;
-mod clients;
+pub mod clients;
 mod commands;
 mod dialogs;
 mod failing;
@@ -25,14 +25,14 @@ mod team;
 mod transcripts;
 mod trial;
 mod turns;
-mod unasked;
+pub mod unasked;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What comes of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Outcome {
+pub enum Outcome {
     /// The call that tries it is refused.
     Refused,
     /// It runs, and the limit holds as if it had not.
@@ -55,7 +55,7 @@ impl Outcome {
 }
 
 /// One way around a limit.
-struct Attempt {
+pub struct Attempt {
     /// What the agent does.
     tries: &'static str,
     outcome: Outcome,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fusebox::install::client_versions::Feature;
 use serde_json::json;
 
-use crate::adversary::clients::{ASKED, calls, disguised};
+use crate::adversary::clients::{ASKED, calls, disguised, script};
 use crate::adversary::siege::told;
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, claude};
@@ -70,9 +70,17 @@ pub const ATTEMPTS: &[Attempt] = &[
     },
     Attempt {
         tries: "starts clients in disguise in another folder, with hooks in the project's settings alone",
-        outcome: Outcome::OutOfReach,
-        then: "no hook runs in that client; the managed install's hooks do, and those of `init --scope user` in every folder",
-        scenario: "a_client_of_another_folder_in_disguise_is_not_seen",
+        outcome: Outcome::Noticed,
+        then: "no hook runs in that client; the user is told of it by the process table while its command runs. The managed install's hooks \
+               do run, and those of `init --scope user` in every folder",
+        scenario: "a_client_of_another_folder_in_disguise_is_told_of",
+    },
+    Attempt {
+        tries: "starts clients in disguise that keep no transcript, run as a copy, or have another home or `CLAUDE_CONFIG_DIR` than the one \
+                that `init --scope user` has put the hooks in",
+        outcome: Outcome::Noticed,
+        then: "no hook runs in that client, which is not bound; the user is told of it by the process table while its command runs",
+        scenario: "a_client_that_asks_no_hook_is_told_of",
     },
     Attempt {
         tries: "leads its session to another folder (`/cd`, typed into its own terminal or by a person), with hooks in the project's \
@@ -83,6 +91,9 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_session_that_moves_to_another_folder_leaves_its_hooks",
     },
 ];
+
+/// What is said of a client that the process table shows.
+pub const SILENT: &str = "asks Fusebox nothing";
 
 /// How many requests the sessions have.
 const CAP: usize = 5;
@@ -257,10 +268,24 @@ fn a_client_without_hooks_in_disguise_is_told_of() {
     told(&(lab, run), "1 client worked here without asking Fusebox");
 }
 
+/// A script's client makes all of its requests, and the user is told of it.
+fn is_told(lines: &str, scope: &str) {
+    let (lab, run) = script(&format!("{lines} {ASKED} </dev/null"), scope);
+    assert_eq!(lab.api.requests_of("NESTED").len(), 11, "{lines}: {}", lab.story());
+    told(&(lab, run), SILENT);
+}
+
 #[test]
-fn a_client_of_another_folder_in_disguise_is_not_seen() {
-    let (lab, _) = calls(disguised(&format!("cd ../other && CLIENT {ASKED}")), "local");
-    assert_eq!(lab.api.requests_of("NESTED").len(), 11, "{}", lab.story());
+fn a_client_of_another_folder_in_disguise_is_told_of() {
+    is_told("cd ../other && CLIENT", "local");
+}
+
+#[test]
+fn a_client_that_asks_no_hook_is_told_of() {
+    is_told("export CLAUDE_CONFIG_DIR=$PWD/../other\nCLIENT", "user");
+    is_told("export HOME=$PWD/../other\nCLIENT", "user");
+    is_told("CLIENT --bare --no-session-persistence", "local");
+    is_told("cp --reflink=auto CLIENT ../agent\n../agent --bare --no-session-persistence", "local");
 }
 
 #[test]
