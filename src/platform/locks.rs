@@ -31,6 +31,8 @@ const SESSION_LOCKS: u64 = 64;
 const SESSION_PATIENCE: Duration = Duration::from_millis(500);
 /// How long the lock for all is waited for; after that SQLite's own lock alone guards the state.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Watches for clients share this many lock files, so that they need no tidying.
+const WATCHED_SESSIONS: u64 = 1_000;
 /// The lock file between reports and pruning.
 const DETAIL: &str = "locks/detail";
 
@@ -133,6 +135,23 @@ pub struct Watching {
 pub fn for_watching(folder: &Path) -> Result<Option<Watching>> {
     let (file, is_others) = lock(&folder.join(WATCH), ALONE, WATCH_PATIENCE)?;
     Ok((file.is_some() || !is_others).then_some(Watching { _file: file }))
+}
+
+/// Takes the right to watch for clients below a session's; nothing where another process has it.
+pub fn for_clients(folder: &Path, session: &str) -> Result<Option<Watching>> {
+    let (file, is_others) = lock(&folder.join(of_clients(session)), ALONE, Duration::ZERO)?;
+    Ok((file.is_some() || !is_others).then_some(Watching { _file: file }))
+}
+
+/// Whether a process watches for clients below a session's.
+pub fn are_clients_watched(folder: &Path, session: &str) -> bool {
+    let file = files::open_to_lock(&folder.join(of_clients(session)));
+    file.is_ok_and(|file| file.try_lock_exclusive().is_err_and(|cause| is_held(&cause)))
+}
+
+/// Returns the lock file of the watch for clients. Sessions that share one have one watch, of the session that began it.
+fn of_clients(session: &str) -> String {
+    format!("locks/clients-{:03}", stable_hash::of(session.as_bytes()) % WATCHED_SESSIONS)
 }
 
 /// The right to tell a team what this machine has spent.

@@ -1,37 +1,36 @@
 //! The watch over clients that a command starts and that ask no hook: it outlives its hook, and tells the person.
 //!
 //! No hook tells of a client that reads other settings, runs without hooks, or keeps no transcript. The process table shows it while the
-//! command is at work, by the program that it runs. The watch goes when the command and the clients that it saw are over.
+//! command is at work, by the program that it runs. One watch serves a session. It goes when the session's agents are at rest, and the
+//! commands and the clients that it saw are over.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::call::Ended;
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Event, EventKind};
 use crate::domain::session::Process;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::background::tasks;
 use crate::hook::notify_later;
 use crate::hook::origin::client_lineage::{self, STARTED_FOR};
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
+use crate::platform::locks;
 use crate::platform::processes::{self, ProcessEnvironment};
 use crate::store::Store;
 use crate::wire::bypass_detection::clients;
 use crate::wire::input::Input;
-use crate::wire::output::Answer;
 use crate::wire::shell::program_name;
 use crate::wire::tools;
 
-/// How often the process table is looked at while the command is at work: a client takes longer to start and to ask once.
-const OFTEN: Duration = Duration::from_millis(500);
-/// The longest that it takes to look again where no shell is there yet: a dialog may be open about the call.
-const SELDOM: Duration = Duration::from_secs(15);
+/// How often the process table is looked at while a command is at work, in seconds: a client takes longer to start and to ask once.
+const OFTEN_SECS: std::ops::RangeInclusive<u64> = 1..=3;
+/// The longest that it takes to look again where no command is at work, in seconds: a dialog may be open about a call.
+const SELDOM_SECS: u64 = 15;
 /// For how long a client may be at work before its hooks tell of it, in milliseconds.
 const SILENT_MS: u64 = 10_000;
 /// What the client's program does under other names: it searches files.
@@ -43,54 +42,39 @@ const RUNTIMES: [&str; 8] = ["node", "bun", "deno", "python3", "bash", "dash", "
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientWatchJob {
     session: String,
-    call: String,
     client: Process,
-    /// The command as the agent gave it, and as Fusebox has changed it.
-    commands: Vec<String>,
-    /// When the call was requested.
-    began: Moment,
 }
 
-/// Makes the job to watch a call that runs a command; nothing for one that is refused, and where the system does not tell which
-/// programs run.
-pub fn job(state: &SessionState, what: (&Event, &Input), said: (&Verdict, &Answer)) -> Option<ClientWatchJob> {
-    let ((event, input), (verdict, answer)) = (what, said);
-    let EventKind::ToolRequested(call) = &event.kind else { return None };
-    if !processes::TELLS_PROGRAMS || matches!(verdict.decision, Decision::Deny | Decision::Stop) {
+/// Makes the job to watch a session that runs a command. Returns nothing for a call that is refused, where a watch is there already,
+/// and where the system does not tell which programs run.
+pub fn job(
+    folder: &Path,
+    state: &SessionState,
+    (event, input): (&Event, &Input),
+    verdict: &Verdict,
+) -> Option<ClientWatchJob> {
+    let is_call = matches!(event.kind, EventKind::ToolRequested(_));
+    let runs = processes::TELLS_PROGRAMS && !matches!(verdict.decision, Decision::Deny | Decision::Stop);
+    if !is_call
+        || !runs
+        || tools::command(input.tool_input).is_none()
+        || locks::are_clients_watched(folder, &event.session)
+    {
         return None;
     }
-    let given = tools::command(input.tool_input)?;
-    let changed = tools::command(answer.changed_input()).filter(|changed| *changed != given);
-    Some(ClientWatchJob {
-        session: event.session.clone(),
-        call: call.id.clone(),
-        client: state.session.client?,
-        commands: [Some(given), changed].into_iter().flatten().collect(),
-        began: event.at,
-    })
+    Some(ClientWatchJob { session: event.session.clone(), client: state.session.client? })
 }
 
-/// Watches until the command is over, and the clients that it has started are.
+/// Watches until the session's agents are at rest, and the commands and clients that they have started are over.
 pub fn keep(env: &Environment, folder: &Path, job: &ClientWatchJob) {
-    let client = job.client;
     let mut watch = Watch { env, folder, job, open: Vec::new(), settled: Vec::new() };
-    let mut pause = OFTEN;
-    while processes::is_at_work(client.pid, client.start, client.ns) {
-        let pids: Vec<u32> = watch.open.iter().map(|it| it.pid).chain([client.pid]).collect();
-        processes::wait_for_end(&pids, pause);
-        watch.look();
-        let is_running = !tasks::shells(client, &job.commands, job.began).is_empty();
-        if is_running || !watch.open.is_empty() {
-            pause = OFTEN;
-        } else if watch.is_over().unwrap_or(true) {
-            return;
-        } else {
-            pause = SELDOM.min(pause * 2);
-        }
+    while watch.has_work() {
+        // Another process of this kind does it where the right is taken.
+        let Ok(Some(_right)) = locks::for_clients(folder, &job.session) else { return };
+        watch.look_until_rest();
     }
     // Nobody looks after those that its client leaves behind.
-    let left = std::mem::take(&mut watch.open);
-    for one in left {
+    for one in std::mem::take(&mut watch.open) {
         // There is no later look.
         let _told = watch.tell(&one);
     }
@@ -115,6 +99,34 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
+    /// Looks as long as there is work.
+    fn look_until_rest(&mut self) {
+        let mut pause = *OFTEN_SECS.start();
+        while self.has_work() {
+            let pids: Vec<u32> = self.open.iter().map(|it| it.pid).chain([self.job.client.pid]).collect();
+            processes::wait_for_end(&pids, Duration::from_secs(pause));
+            self.look();
+            let most = if self.has_commands() { *OFTEN_SECS.end() } else { SELDOM_SECS };
+            pause = most.min(pause * 2);
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        let client = self.job.client;
+        processes::is_at_work(client.pid, client.start, client.ns) && (self.has_commands() || self.has_agents())
+    }
+
+    fn has_commands(&self) -> bool {
+        !self.open.is_empty() || processes::leaders_below(self.job.client.pid).next().is_some()
+    }
+
+    /// Whether an agent of the session is at work, as far as the state is known.
+    fn has_agents(&self) -> bool {
+        let runs = Store::open_as_it_is(self.folder)
+            .and_then(|store| store.map(|it| it.runs_of(&self.job.session)).transpose());
+        runs.is_ok_and(|runs| runs.is_some_and(|runs| runs.iter().any(|run| run.working)))
+    }
+
     /// Looks at the clients that run now, and tells of those that have ended, or that have been silent for too long.
     fn look(&mut self) {
         let running = processes::running_as(self.job.client.pid);
@@ -153,13 +165,6 @@ impl Watch<'_> {
         let Some(store) = Store::open_as_it_is(self.folder)? else { return Ok(true) };
         let process = Process { pid: one.pid, start: one.start, ..self.job.client };
         Ok(client_lineage::known_client(&store, process, self.env.now())?.is_some())
-    }
-
-    /// Whether the call has ended, or is not known any more.
-    fn is_over(&self) -> Result<bool> {
-        let Some(store) = Store::open_as_it_is(self.folder)? else { return Ok(true) };
-        let call = store.call(&self.job.session, &self.job.call)?;
-        Ok(call.is_none_or(|call| !call.is_altered && (call.ended != Ended::No || call.is_over)))
     }
 
     /// Whether a process of the client's program is a client with an agent in it.
