@@ -55,7 +55,7 @@ fn check_project(label: &str) -> Result<()> {
     }
     let error = Error::usage("no project is known by this address");
     Err(match known {
-        Some(known) => error.hint(format!("without login, query and fragment it is {known}")),
+        Some(known) => error.hint(format!("give it without login, query and fragment: {known}")),
         None => error.hint("`fusebox team report --by project` lists the addresses"),
     })
 }

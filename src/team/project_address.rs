@@ -89,17 +89,17 @@ mod tests {
         ("https://u:p@ss/SECRET@git.example/x", None),
         ("https://u:SECRET/x@git.example/y", None),
         ("ann:SECRET@box:core", None),
-        ("ext::ssh -i /home/SECRET host %S /x", None),
+        ("ext::ssh -i /srv/SECRET host %S /x", None),
         ("fd::17/SECRET", None),
         ("https://u:SECRET/x", None),
         ("https://SECRET", None),
         ("https:///SECRET", None),
-        ("/home/SECRET/app", None),
+        ("/srv/SECRET/app", None),
         ("../SECRET", None),
         ("./a:b/SECRET", None),
         ("C:\\SECRET", None),
         ("C:/SECRET", None),
-        ("file:///home/SECRET/app", None),
+        ("file:///srv/SECRET/app", None),
     ];
 
     #[test]

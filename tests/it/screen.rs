@@ -178,7 +178,7 @@ fn a_key_gives_the_order_of_its_command_once_it_is_confirmed() {
     terminal.press("r");
     terminal.sees("Let developer a2 go on? y/n");
     terminal.press("y");
-    terminal.sees("developer a2: paused -> resumed");
+    terminal.sees("developer a2: pausing -> resumed");
     terminal.press("g");
     terminal.sees("Grant: max_");
     terminal.press("\x1b");
