@@ -8,6 +8,7 @@ use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::domain::event::Moment;
 use crate::domain::session::{Run, Session, Status};
+use crate::domain::stable_sort::sort_by_key;
 use crate::error::Result;
 use crate::hook::background::prune_due::DAY_MS;
 use crate::hook::reconcile::catch_up::catch_up;
@@ -45,8 +46,11 @@ pub const WEEK_MS: i64 = 7 * DAY_MS;
 pub fn open_or_since(env: &Environment, since_ms: i64) -> Result<Vec<Session>> {
     let store = Store::open(env)?;
     let both = store.open_sessions()?.into_iter().chain(store.sessions_since(since_ms)?);
-    let by_age: BTreeMap<_, _> = both.map(|session| ((session.started.wall_ms, session.id.clone()), session)).collect();
-    Ok(by_age.into_values().collect())
+    let mut by_age: Vec<Session> = Vec::new();
+    let mut seen = BTreeSet::new();
+    by_age.extend(both.filter(|session| seen.insert(session.id.clone())));
+    sort_by_key(&mut by_age, |session| (session.started.wall_ms, session.id.clone()));
+    Ok(by_age)
 }
 
 /// Notes what no hook reports: sessions whose client has died, and dialogs that a person has left with Esc.

@@ -4,6 +4,7 @@ use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
 use crate::cmd::query;
 use crate::domain::session::{Run, Session, Status};
+use crate::domain::stable_sort::sort_by_key;
 use crate::error::{Error, Result};
 use crate::hook::policy::retention;
 use crate::platform::environment::Environment;
@@ -293,7 +294,7 @@ fn candidates(store: &Store, fits: Fits) -> Result<Vec<String>> {
     let mut runs = store.runs_at_work(LATELY_DAYS)?;
     runs.retain(|run| fits.run(run) && (run.status == Status::Running || run.order.is_some() || !run.is_main()));
     retain_current(store, &mut runs)?;
-    runs.sort_by_key(|run| std::cmp::Reverse(run.started.wall_ms));
+    sort_by_key(&mut runs, |run| std::cmp::Reverse(run.started.wall_ms));
     let sessions = sessions.iter().map(|session| of_session(store, session));
     sessions.chain(runs.iter().map(|run| of_run(store, run))).collect()
 }

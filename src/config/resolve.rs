@@ -13,6 +13,7 @@ use crate::domain::action::Action;
 use crate::domain::layer::Layer;
 use crate::domain::limit::{Counts, Limit};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
+use crate::domain::stable_sort::sort_by_key;
 use crate::domain::unit::Unit;
 use crate::limits::REGISTRY;
 
@@ -336,7 +337,7 @@ fn applying<'a>(documents: &[&'a Document], who: Who<'_>, locks: &Locks) -> Vec<
             }
         }
     }
-    candidates.sort_by_key(|(rank, _)| *rank);
+    sort_by_key(&mut candidates, |(rank, _)| *rank);
     candidates.into_iter().map(|(_, candidate)| candidate).collect()
 }
 

@@ -10,6 +10,7 @@ use crate::config::place::SettingPlace;
 use crate::config::setting_value::SettingValue;
 use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
+use crate::domain::stable_sort::sort_by_key;
 
 /// What a setting sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,8 +76,8 @@ pub struct Document {
 }
 
 /// Puts documents in the order of their layers; those of one layer stay as they stand.
-pub fn order_by_layer<D: Borrow<Document>>(documents: &mut [D]) {
-    documents.sort_by_key(|document| document.borrow().layer);
+pub fn order_by_layer<D: Borrow<Document>>(documents: &mut Vec<D>) {
+    sort_by_key(documents, |document| document.borrow().layer);
 }
 
 /// What a document was read from; `None` where it is not at hand. It is no part of what the document says.

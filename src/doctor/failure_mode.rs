@@ -3,6 +3,7 @@
 use crate::doctor::diagnosis::{Diagnosis, Fails, FailureMode};
 use crate::doctor::environment_checks;
 use crate::doctor::installation::{Installation, registers};
+use crate::domain::stable_sort::sort_by_key;
 use crate::install::client_versions::Feature;
 use crate::install::hooks;
 use crate::wire::events::EVENTS;
@@ -55,6 +56,6 @@ fn modes(installation: &Installation<'_>) -> Vec<FailureMode> {
         let name = installation.short(&file.place.settings);
         modes.extend(found.iter().filter(|found| found.handler.is_ours()).filter_map(|found| of_row((&name, found))));
     }
-    modes.sort_by_key(|mode| EVENTS.iter().position(|row| row.name == mode.event));
+    sort_by_key(&mut modes, |mode| EVENTS.iter().position(|row| row.name == mode.event));
     modes
 }

@@ -49,5 +49,6 @@ pub mod verdict;
 
 pub mod loops;
 pub mod spend;
+pub mod stable_sort;
 pub mod stored;
 pub mod text;

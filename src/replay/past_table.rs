@@ -8,6 +8,7 @@ use crate::config::policy::Policy;
 use crate::domain::limit::Limit;
 use crate::domain::run_figure::{MEANING, MEANING_UNHOOKED};
 use crate::domain::spend::amount::Amount;
+use crate::domain::stable_sort::sort_by_key;
 use crate::domain::unit::Unit;
 use crate::replay::evidence::{FIGURES, MAIN, TypeRuns};
 use crate::replay::quantile::{Observation, quantile};
@@ -42,7 +43,7 @@ pub fn text(
 ) -> String {
     let stopped_of = |name: &str, runs: &TypeRuns| stopped.get(name).map_or(0, |stopped| *stopped.min(&runs[0].len()));
     let mut most: Vec<(&String, &TypeRuns)> = types.iter().collect();
-    most.sort_by_key(|(_, runs)| Reverse(runs[0].len()));
+    sort_by_key(&mut most, |(_, runs)| Reverse(runs[0].len()));
     let rows: Vec<(Style, Vec<String>)> = most
         .into_iter()
         .take(TYPES)

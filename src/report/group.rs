@@ -7,6 +7,7 @@ use crate::domain::budget::Period;
 use crate::domain::limit::Span;
 use crate::domain::spend::charge::{Charge, DaySum};
 use crate::domain::spend::meters::Spend;
+use crate::domain::stable_sort::sort_by_key;
 use crate::report::model::SessionReport;
 use crate::report::rows::{SessionRows, project};
 use crate::ui::formats::{Timestamp, Usd};
@@ -251,7 +252,7 @@ pub fn group(rows: &[SessionRows], pruned: &[DaySum], part: &Part) -> Grouped {
     let total = all.named("total".to_owned());
     let mut groups: Vec<Group> = sums.into_iter().map(|(name, sum)| sum.named(name)).collect();
     match span(part.by) {
-        None if part.by != GroupBy::Block => groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd)),
+        None if part.by != GroupBy::Block => sort_by_key(&mut groups, |group| std::cmp::Reverse(group.cost_usd)),
         _ => groups.reverse(),
     }
     Grouped { by: part.by, groups, total, pruned_before: None }

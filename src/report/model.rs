@@ -12,6 +12,7 @@ use crate::domain::run::kind_of;
 use crate::domain::session::{Order, Run, Status};
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
+use crate::domain::stable_sort::sort_by_key;
 use crate::domain::stored::serde_default::is_default;
 use crate::report::by_model::{self, ModelReport};
 use crate::report::cleared_stops;
@@ -276,7 +277,7 @@ impl SessionReport {
     pub fn trips(&self) -> Vec<(&RunReport, &Trip)> {
         let mut trips: Vec<_> =
             self.runs.iter().flat_map(|run| run.trips.iter().map(move |trip| (run, trip))).collect();
-        trips.sort_by_key(|(_, trip)| trip.number);
+        sort_by_key(&mut trips, |(_, trip)| trip.number);
         trips
     }
 }

@@ -8,6 +8,7 @@ use crate::domain::plan_window::{PlanSpan, PlanWindows};
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Status};
 use crate::domain::spend::amount::Amount;
+use crate::domain::stable_sort::sort_by_key;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::report::bars::percent;
@@ -182,7 +183,7 @@ fn plan(source: StatusLineSource) -> Vec<Part> {
 fn agents(source: StatusLineSource) -> Vec<Part> {
     let at_work = source.rows.runs.iter().filter(|run| run.status == Status::Running && run.working);
     let mut parts: Vec<Part> = at_work.filter_map(|run| agent(source, run)).collect();
-    parts.sort_by_key(|part| std::cmp::Reverse(part.percent));
+    sort_by_key(&mut parts, |part| std::cmp::Reverse(part.percent));
     let more = parts.len().saturating_sub(MOST_AGENTS);
     parts.truncate(MOST_AGENTS);
     if more > 0 {

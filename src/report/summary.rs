@@ -4,6 +4,7 @@ use std::ops::Add;
 
 use crate::domain::billing::Billing;
 use crate::domain::spend::amount::Amount;
+use crate::domain::stable_sort::sort_by_key;
 use crate::domain::unit::Unit;
 use crate::engine::charging::credible;
 use crate::report::dialogs::Dialog;
@@ -223,7 +224,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
     for session in &report.sessions {
         rows.extend(session.trips().into_iter().map(|(run, trip)| row(session, run, trip)));
     }
-    rows.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    sort_by_key(&mut rows, |(number, _)| std::cmp::Reverse(*number));
     if rows.is_empty() {
         return String::new();
     }

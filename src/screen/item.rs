@@ -2,6 +2,7 @@
 
 use crate::domain::billing::Billing;
 use crate::domain::session::{Order, Status};
+use crate::domain::stable_sort::sort_by_key;
 use crate::messages::advice::typed;
 use crate::report::bars::percent;
 use crate::report::doing::Doing;
@@ -92,7 +93,7 @@ impl Item {
             Gauge { label: format!("{}, {}", own.label, budget.scope.as_str()), ..own }
         });
         let mut gauges: Vec<Gauge> = gauges(&session.limits, billing).into_iter().chain(shared).collect();
-        gauges.sort_by_key(|gauge| std::cmp::Reverse(gauge.percent));
+        sort_by_key(&mut gauges, |gauge| std::cmp::Reverse(gauge.percent));
         let client = session.client_cost_usd.map(|cost| cost.0);
         let project = session.project.rsplit(['/', '\\']).next().unwrap_or_default();
         Item {

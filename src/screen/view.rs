@@ -2,6 +2,7 @@
 
 use crate::domain::billing::Billing;
 use crate::domain::session::Status;
+use crate::domain::stable_sort::sort_by_key;
 use crate::report::dialogs::Answer;
 use crate::report::doing::{ANSWERED, Doing, brief};
 use crate::report::model::{RunReport, SessionReport};
@@ -43,7 +44,7 @@ impl View {
         let mut view = View { billing: source.page.billing, ..View::default() };
         let mut sessions: Vec<&SessionReport> = source.report.sessions.iter().collect();
         // What is at work comes first, whatever else is still held or stopped.
-        sessions.sort_by_key(|session| session.status != Status::Running);
+        sort_by_key(&mut sessions, |session| session.status != Status::Running);
         for session in sessions {
             let roots = session.runs.iter().filter(|run| status::parent(session, run).is_none());
             let at = view.items.len();
@@ -131,7 +132,7 @@ impl View {
 /// Returns the last trips: `#12 3m developer a1b2c3d4 max_turns 25/25 terminate`.
 fn trips(source: &ViewSource) -> Vec<String> {
     let mut trips: Vec<_> = source.report.sessions.iter().flat_map(SessionReport::trips).collect();
-    trips.sort_by_key(|(_, trip)| std::cmp::Reverse(trip.number));
+    sort_by_key(&mut trips, |(_, trip)| std::cmp::Reverse(trip.number));
     let ago = |at_ms: i64| brief(u64::try_from(source.now.wall_ms - at_ms).unwrap_or(0));
     let line = |(run, trip): &(&RunReport, &crate::report::trip::Trip)| {
         let (kind, id, limit) = (run.kind(), short(&run.run_id), trip.limit.as_str());

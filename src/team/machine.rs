@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::event::Moment;
 use crate::domain::spend::amount::Amount;
+use crate::domain::stable_sort::sort_by_key;
 use crate::team::lease::{Lease, Stage, UNLEASED};
 use crate::team::messages::{Answer, Charge, Reply, Request};
 
@@ -165,7 +166,7 @@ impl Machine {
     /// Returns what is to be sent now: at most one request for each lease, what was spent first.
     pub fn requests(&self, now: Moment) -> Vec<Request> {
         let mut requests: Vec<Request> = self.leases.iter().filter_map(|lease| lease.request(now)).collect();
-        requests.sort_by_key(|request| !matches!(request, Request::Settle { .. }));
+        sort_by_key(&mut requests, |request| !matches!(request, Request::Settle { .. }));
         requests
     }
 

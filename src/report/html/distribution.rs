@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::domain::stable_sort::sort_by_key;
 use crate::report::html::words::Pico;
 
 /// The most bars of a histogram.
@@ -64,7 +65,7 @@ impl Distribution {
             *runs.entry(cap).or_default() += 1;
         }
         let mut caps: Vec<Cap> = runs.into_iter().map(|(cap, runs)| Cap { cap: Pico(cap), runs }).collect();
-        caps.sort_by_key(|cap| std::cmp::Reverse(cap.runs));
+        sort_by_key(&mut caps, |cap| std::cmp::Reverse(cap.runs));
         caps.truncate(MOST_CAPS);
         let Some(most) = values.last().copied() else { return Distribution::default() };
         let is_near = |cap: &&Cap| cap.cap.0 <= most.saturating_mul(FAR);

@@ -9,6 +9,7 @@ use crate::domain::billing::Billing;
 use crate::domain::run::kind_of;
 use crate::domain::run_figure::{self, RunFigure};
 use crate::domain::spend::charge::DaySum;
+use crate::domain::stable_sort::sort_by_key;
 use crate::report::group::{self, Group, GroupBy, Part};
 use crate::report::html::distribution::{Distribution, Measure};
 use crate::report::html::session_columns::{RunColumns, SessionColumns, sessions};
@@ -198,7 +199,7 @@ fn types(report: &Report) -> Vec<AgentType> {
         by_kind.entry(run.kind()).or_default().push(run);
     }
     let mut types: Vec<AgentType> = by_kind.into_iter().map(|(kind, runs)| agent_type(kind, &runs)).collect();
-    types.sort_by_key(|it| std::cmp::Reverse(it.runs));
+    sort_by_key(&mut types, |it| std::cmp::Reverse(it.runs));
     types
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::calendar::Zone;
+use crate::domain::stable_sort::sort_by_key;
 use crate::report::html::words::Words;
 use crate::report::model::Report;
 use crate::ui::formats::Quantity;
@@ -59,7 +60,7 @@ pub fn dialogs(report: &Report, zone: &Zone, words: &mut Words) -> DialogColumns
     let runs =
         report.sessions.iter().enumerate().flat_map(|(at, session)| session.runs.iter().map(move |run| (at, run)));
     let mut rows: Vec<_> = runs.flat_map(|(at, run)| run.dialogs.iter().map(move |asked| (asked, at, run))).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.0.number));
+    sort_by_key(&mut rows, |row| std::cmp::Reverse(row.0.number));
     let mut columns = DialogColumns::default();
     for (asked, session, run) in rows {
         columns.number.push(asked.number);
@@ -108,7 +109,7 @@ pub fn trips(report: &Report, zone: &Zone, words: &mut Words) -> TripColumns {
             rows.extend(run.trips.iter().map(|trip| (trip, at, number, run, session.started_at.0)));
         }
     }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.0.number));
+    sort_by_key(&mut rows, |row| std::cmp::Reverse(row.0.number));
     let mut columns = TripColumns::default();
     for (trip, session, number, run, began_ms) in rows {
         columns.number.push(trip.number);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::domain::event::Moment;
 use crate::domain::spend::amount::Amount;
+use crate::domain::stable_sort::sort_by_key;
 use crate::domain::team::CapUse;
 use crate::error::{Error, Result};
 use crate::store::team::ledger::{Ledger, number, word};
@@ -46,7 +47,7 @@ pub fn together(requests: Vec<Request>) -> Vec<Request> {
         Request::Lease { .. } => 2,
     };
     let mut requests = requests;
-    requests.sort_by_key(rank);
+    sort_by_key(&mut requests, rank);
     let settlements = requests.iter().take_while(|request| rank(request) == 0).count();
     requests.drain(1.min(settlements)..settlements);
     requests.retain(|request| settlements == 0 || rank(request) < 2);
