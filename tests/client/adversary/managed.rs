@@ -270,7 +270,7 @@ fn hooks_killed() {
     if lacks(Feature::OnFailure) {
         return;
     }
-    let kill = "n=fuse; p=pki; setsid timeout 15 sh -c \"while kill -0 $CLAUDE_PID; do ${p}ll -KILL -x ${n}box; done\" >/dev/null 2>&1 & \
+    let kill = "n=$(echo esuf | rev); p=$(echo ikp | rev); setsid timeout 15 sh -c \"while kill -0 $CLAUDE_PID; do ${p}ll -KILL -x ${n}box; done\" >/dev/null 2>&1 & \
                 echo begun";
     let Some(machine) = Machine::new(&four_turns(), &["--fail-closed"], vec![main(attempt(kill)).forever()]) else {
         return;
