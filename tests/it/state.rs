@@ -53,6 +53,11 @@ pub fn session(id: &str) -> Session {
     }
 }
 
+/// What the user's sessions share: a budget of 25 USD a day.
+pub fn daily_budget(action: Action) -> LimitSet {
+    rules(&[("max_cost_usd_per_day", 25 * PICO, action)], Layer::BuiltIn)
+}
+
 /// A run of the main agent.
 pub fn main_run(session: &str, id: &str) -> Run {
     Run {

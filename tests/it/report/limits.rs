@@ -20,7 +20,7 @@ use fusebox::engine::session_state::SessionState;
 use fusebox::wire::{messages, user_lines};
 use insta::assert_snapshot;
 
-use crate::state::{at, developer, ended, main_run, record, rules, save, session, trip, used};
+use crate::state::{at, daily_budget, developer, ended, main_run, record, rules, save, session, trip, used};
 use crate::world::TestWorld;
 
 fn rate(limit: &str, tool: &str, max: u64) -> Rate {
@@ -289,7 +289,7 @@ fn loops_and_storms_of_refusals_are_explained() {
 fn what_sessions_share_is_explained() {
     let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), Action::Terminate, Scope::User);
     let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned().into(), ..budget };
-    assert_snapshot!(explained(&budget, |_, _| {}), @r"
+    assert_snapshot!(explained(&budget, |_, of| of.user_limits = daily_budget(Action::Terminate)), @r"
     #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 user.max_cost_usd_per_day 25.00/25.00 USD terminate built-in
       developer (a1) was at cost of the day of all sessions of this user 25.00 USD, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
         terminate: the run was stopped and its work is partial.
@@ -332,10 +332,11 @@ fn what_is_held_by_a_shared_budget_goes_on_with_more_of_it() {
         let status = if action == pause { Status::Paused } else { Status::Failed };
         let world = TestWorld::new();
         save(&world, |store| {
-            store.save_session(&session("s1")).unwrap();
+            store.save_session(&Session { user_limits: daily_budget(action), ..session("s1") }).unwrap();
             store.save_run(&ended(run, &budget, status)).unwrap();
         });
-        assert_eq!(world.run(&["status"]).ok().lines().last(), Some(next));
+        let status = world.run(&["status"]).ok();
+        assert_eq!(status.lines().rfind(|line| line.starts_with("    ")), Some(next), "{status}");
     }
 }
 
