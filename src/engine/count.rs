@@ -108,8 +108,9 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
             state.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(run));
             lifecycle::complete(state, run);
         }
-        EventKind::Stopped { crons, .. } => {
+        EventKind::Stopped { crons, ending } => {
             dialogs::decline(state, run);
+            agents::end_notifications::tell_of_main(state, run, *ending);
             state.session.crons.clone_from(crons);
             state.session.crons.truncate(CRONS);
             state.session.schedules |= !crons.is_empty();

@@ -311,7 +311,6 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
 pub fn close(state: &mut SessionState, id: &str, event: &Event) {
     if event.ending().is_some() {
         end_notifications::tell_user(state, id);
-        end_notifications::tell_of_main(state, id);
     }
     let Some(run) = state.run(id) else { return };
     let Some(order) = run.order.clone().filter(|order| order.phase == Phase::Halted) else { return };

@@ -1,7 +1,7 @@
 //! Who is told how a subagent ended: the model of its parent, and the person, each once.
 
 use crate::domain::bounds;
-use crate::domain::event::{Event, EventKind};
+use crate::domain::event::{Ending, Event, EventKind};
 use crate::domain::incomplete;
 use crate::domain::notification::ParentNotification;
 use crate::domain::session::{Order, Phase, Run, Status};
@@ -28,9 +28,10 @@ pub fn tell_user(state: &mut SessionState, id: &str) {
     state.stopped_agents.push(news);
 }
 
-/// Tells the person, once, that the main agent has ended as a limit had it: one that is stopped in the middle says so by itself.
-pub fn tell_of_main(state: &mut SessionState, id: &str) {
-    let obeys = |order: &Order| order.phase != Phase::Halted && order.finding.limit().is_some();
+/// Tells the person, once, that the main agent has ended as a limit had it, before its end carries the order out. Where it is stopped in
+/// the middle, or its turn is not prolonged once more, the answer says so by itself.
+pub fn tell_of_main(state: &mut SessionState, id: &str, ending: Ending) {
+    let obeys = |order: &Order| order.phase != Phase::Halted && order.finding.limit().is_some() && !ending.again;
     let is_new = |run: &&mut Run| run.is_main() && !run.user_told && run.order.as_ref().is_some_and(obeys);
     let Some(run) = state.run_mut(id).filter(is_new) else { return };
     let Some(finding) = ordered(run) else { return };

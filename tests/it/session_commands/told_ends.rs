@@ -9,18 +9,23 @@ use crate::session_commands::next_steps::{commands, shell};
 use crate::session_commands::prompt_block::begin;
 use crate::world::TestWorld;
 
-/// Steps until a limit has acted on the main agent, which reports and ends its turn.
-fn obeys(policy: &Value) -> Fixture {
+/// Whether the main agent is told that it may still report.
+fn may_report(fixture: &Fixture) -> bool {
+    fixture.heard().iter().any(|line| line.contains("may still report"))
+}
+
+/// Steps until a limit has acted on the main agent, which reports and ends its turn at once, or steps on until it is refused.
+fn ended(policy: &Value, obeys: bool) -> Fixture {
     let mut fixture = begin(policy);
-    assert!((0..30).any(|_| !fixture.step(Actor::Main)), "{policy} holds nothing");
+    let acts = |fixture: &mut Fixture| !fixture.step(Actor::Main) || obeys && may_report(fixture);
+    assert!((0..30).any(|_| acts(&mut fixture)), "{policy} holds nothing");
     fixture.stops();
     fixture
 }
 
-/// Whether the agent obeys and reports, or has to be stopped in the middle: the person reads once that it was stopped.
-#[test]
-fn the_end_of_a_main_agent_that_a_limit_has_ended_is_told_once() {
-    let mut wrong = Vec::new();
+/// Limits that end the main agent, each with so many responses for a report.
+fn ending_limits() -> Vec<Value> {
+    let mut policies = Vec::new();
     for (holder, limits) in [
         ("main", json!({"max_turns": 2})),
         ("main", json!({"max_cost_usd": 0.09})),
@@ -36,17 +41,29 @@ fn the_end_of_a_main_agent_that_a_limit_has_ended_is_told_once() {
             if holder != "user" {
                 policy[holder]["grace_turns"] = json!(grace);
             }
-            let fixture = obeys(&policy);
-            let answers = fixture.answers();
-            let told = answers.matches("Fusebox stopped the main agent").count();
-            if told != 1 {
-                wrong.push(format!("{policy}: told {told} times: {answers}"));
-            }
-            let obeyed = answers.contains("may still report");
-            let line = fixture.heard().into_iter().find(|line| line.contains("Fusebox stopped the main agent"));
-            if obeyed && !line.as_ref().is_some_and(|line| line.contains(" calls, 0.") || line.contains(" call, 0.")) {
-                wrong.push(format!("{policy}: what it cost is not told: {line:?}"));
-            }
+            policies.push(policy);
+        }
+    }
+    policies
+}
+
+/// Whether the agent obeys and reports, or has to be stopped in the middle: the person reads once that it was stopped.
+#[test]
+fn the_end_of_a_main_agent_that_a_limit_has_ended_is_told_once() {
+    let mut wrong = Vec::new();
+    for (policy, obeys) in ending_limits().iter().flat_map(|policy| [(policy, true), (policy, false)]) {
+        let fixture = ended(policy, obeys);
+        let answers = fixture.answers();
+        let told = answers.matches("Fusebox stopped the main agent").count();
+        if told != 1 {
+            wrong.push(format!("{policy}, obeys: {obeys}: told {told} times: {answers}"));
+        }
+        // One that was stopped in the middle reads it as the reason of the stop.
+        let has_reported = may_report(&fixture) && !answers.contains("\"stopReason\"");
+        let line = fixture.heard().into_iter().find(|line| line.contains("Fusebox stopped the main agent"));
+        let tells_cost = line.as_ref().is_some_and(|line| line.contains(" calls, 0.") || line.contains(" call, 0."));
+        if has_reported != tells_cost || obeys && may_report(&fixture) != has_reported {
+            wrong.push(format!("{policy}, obeys: {obeys}: reported: {has_reported}, what it cost is told: {line:?}"));
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
