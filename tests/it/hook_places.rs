@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hidden::{MANIFEST, asked_at, frontmatter};
+use crate::brought_hooks::{MANIFEST, asked_at, frontmatter};
 use crate::missing_usage::Story;
 use crate::world::TestWorld;
 

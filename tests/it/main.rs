@@ -14,6 +14,7 @@ mod benchmarks;
 #[cfg(target_os = "linux")]
 mod beyond_transcripts;
 mod brought_commands;
+mod brought_hooks;
 mod budgets;
 mod calendar;
 #[cfg(target_os = "linux")]

@@ -14,17 +14,17 @@ impl Walk<'_> {
     pub(super) fn enter(&mut self, simple: &Simple, it: &Invocation) {
         // `nohup cd` goes there in another process, `time cd` in this one.
         let is_run = !it.runners.is_empty();
-        let entered = self.entered(it);
+        let entered = self.entered(it, self.scope.folder.as_deref());
         self.scope.way.enter(simple, it, entered.as_ref());
         if is_run || it.args.iter().any(|word| self.leads.mislead(&word.text)) {
             (self.scope.way.is_lost, self.scope.way.is_whole) = (true, false);
         }
+        self.scope.around = self.entered(it, self.scope.around.as_deref());
         self.scope.folder = entered;
     }
 
-    /// Returns the folder that a `cd` leads to.
-    fn entered(&self, it: &Invocation) -> Option<String> {
-        let folder = self.scope.folder.as_deref();
+    /// Returns the folder that a `cd` leads to from another.
+    fn entered(&self, it: &Invocation, folder: Option<&str>) -> Option<String> {
         match it.args.iter().find(|word| !word.text.starts_with('-') || word.text == "-") {
             Some(word) if self.leads.hide(&word.text) => None,
             Some(word) if it.name() != "popd" => self.guard.resolve(folder, &word.text),

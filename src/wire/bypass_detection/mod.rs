@@ -99,6 +99,8 @@ impl Guard {
 struct ShellScope {
     /// The folder; `None` where it is not known.
     folder: Option<String>,
+    /// The folder without what functions do, which do it where they are called.
+    around: Option<String>,
     /// How sure that is.
     way: Way,
     /// A variable that was set and diverts a client, with what it does.
@@ -148,7 +150,7 @@ impl<'g> Walk<'g> {
             whole: text,
             variables: Variables::default(),
             own_names: OwnNames::of(text),
-            scope: ShellScope { folder: guard.folder.clone(), ..ShellScope::default() },
+            scope: ShellScope { folder: guard.folder.clone(), around: guard.folder.clone(), ..ShellScope::default() },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
             kills: crate::wire::bypass_detection::processes::kills(text),
             leads: Leads::of(text),
@@ -182,7 +184,9 @@ impl<'g> Walk<'g> {
                     return Some(TOO_DEEP.to_owned());
                 }
                 Part::Command(simple) => {
+                    let around = simple.is_called.then(|| self.scope.around.clone());
                     let refused = self.simple(&simple, depth);
+                    self.scope.around = around.unwrap_or_else(|| self.scope.around.take());
                     if refused.is_some() {
                         return refused;
                     }
@@ -253,6 +257,7 @@ impl<'g> Walk<'g> {
             // Its variables and its folder are those of the program that runs it.
             let (before, mark) = (self.scope.clone(), self.variables.mark());
             self.scope.folder = self.led(it);
+            self.scope.around.clone_from(&self.scope.folder);
             self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::of_runner(it));
             for (name, value) in &it.variables {
                 self.variables.set(name, value.unwrap_or_default(), true);

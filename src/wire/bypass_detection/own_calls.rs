@@ -35,15 +35,30 @@ impl Walk<'_> {
         if !body.contains('$') || !self.variables.takes(body.len() + bytes) {
             return None;
         }
-        let (scope, mark) = (self.scope.clone(), self.variables.mark());
-        simple.assignments.iter().for_each(|word| self.variables.assign(&word.text, true));
-        self.variables.set_parameters(&words, true);
-        if body.contains("shift") && !words.is_empty() {
-            self.variables.set_parameters(&words[1..], false);
+        let (scope, mut entered) = (self.scope.clone(), None);
+        // What other functions are read to do may lie behind the shell, or not.
+        let is_same = scope.folder == scope.around;
+        for folder in [&scope.around, &scope.folder].into_iter().skip(usize::from(is_same)) {
+            let mark = self.variables.mark();
+            (self.scope.folder, self.scope.around) = (folder.clone(), folder.clone());
+            simple.assignments.iter().for_each(|word| self.variables.assign(&word.text, true));
+            self.variables.set_parameters(&words, true);
+            if body.contains("shift") && !words.is_empty() {
+                self.variables.set_parameters(&words[1..], false);
+            }
+            let refused = self.text(body, depth + 1);
+            self.variables.leave(mark);
+            let after =
+                std::mem::replace(&mut self.scope, scope.clone()).folder.filter(|after| Some(after) != folder.as_ref());
+            entered = entered.or(after.filter(|after| self.guard.is_own_folder(after)));
+            if refused.is_some() {
+                return refused;
+            }
         }
-        let refused = self.text(body, depth + 1);
-        self.variables.undo(mark);
-        self.scope = scope;
-        refused
+        if entered.is_some() {
+            self.scope.way.is_lost = true;
+            (self.scope.folder, self.scope.around) = (entered.clone(), entered);
+        }
+        None
     }
 }

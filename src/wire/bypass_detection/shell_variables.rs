@@ -5,11 +5,14 @@ use crate::wire::bypass_detection::runner_variables::diverting;
 use crate::wire::bypass_detection::way::ENTERING;
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::unset::without_unset;
-use crate::wire::shell::{Simple, assignment};
+use crate::wire::shell::{Simple, assignment, written};
 
 /// What is said of commands with more values than are read.
 const TOO_MANY: &str =
     "more values of variables than Fusebox reads, in a command that names it or the client. Write the words out";
+
+/// Commands whose words are the values of a variable.
+const GIVING: [&str; 4] = ["for", "select", "set", "printf"];
 
 /// The most lines that are read into a variable.
 const MOST_LINES: usize = 64;
@@ -18,23 +21,15 @@ impl Walk<'_> {
     /// Says what a command does that is refused, with each value that its variables may have.
     pub(super) fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
         if simple.words.is_empty() && simple.assignments.len() > 1 {
-            // Each may name the one before.
-            for word in &simple.assignments {
-                let one = Simple { assignments: vec![word.to_static()], words: Vec::new(), ..simple.to_static() };
-                let refused = self.simple(&one, depth);
-                if refused.is_some() {
-                    return refused;
-                }
-            }
-            return None;
+            return self.one_by_one(simple, depth);
         }
         let written = self.variables.written(simple);
         let is_sure = is_sure(simple);
         match written.as_deref() {
-            None => self.variables.note(simple, is_sure, true),
+            None => self.note_values(simple, is_sure, true),
             Some(written) => {
                 for (at, one) in written.iter().enumerate() {
-                    self.variables.note(one, is_sure, at == 0);
+                    self.note_values(one, is_sure, at == 0);
                 }
             }
         }
@@ -55,6 +50,36 @@ impl Walk<'_> {
             }
             Some(written) => self.each(simple, written, depth),
         }
+    }
+
+    /// The same of several assignments without a program, each of which may name the one before. Its redirections are read with the
+    /// first and the last of them.
+    fn one_by_one(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+        let bare = Simple {
+            is_unread: simple.is_unread,
+            follows: simple.follows,
+            is_doubtful: simple.is_doubtful,
+            is_repeated: simple.is_repeated,
+            is_called: simple.is_called,
+            ..Simple::default()
+        };
+        let last = simple.assignments.len() - 1;
+        simple.assignments.iter().enumerate().find_map(|(at, word)| {
+            let mut one = Simple { assignments: vec![word.clone()], ..bare.clone() };
+            if at == 0 || at == last {
+                one.writes.clone_from(&simple.writes);
+                one.reads.clone_from(&simple.reads);
+                one.input.clone_from(&simple.input);
+            }
+            self.simple(&one, depth)
+        })
+    }
+
+    /// Takes the values that a command gives variables, with what substitutions plainly write in their places.
+    fn note_values(&mut self, simple: &Simple, is_sure: bool, is_first: bool) {
+        let gives = simple.words.first().is_none_or(|word| GIVING.contains(&&*word.text));
+        let filled = gives.then(|| written::filled_in(simple, &|name| self.guard.path_of(name))).flatten();
+        self.variables.note(filled.as_ref().unwrap_or(simple), is_sure, is_first);
     }
 
     /// Says what a command does that is refused, where variables that the text does not set stand for nothing: `fuse${x}box`,
@@ -101,7 +126,7 @@ impl Walk<'_> {
         }
         if enters {
             // Which of the folders it is in the text does not tell. What is written in one of ours counts.
-            self.scope.folder = entered;
+            (self.scope.folder, self.scope.around) = (entered.clone(), entered);
             (self.scope.way.is_lost, self.scope.way.is_whole) = (true, false);
         }
         self.scope.diverted = diverted;

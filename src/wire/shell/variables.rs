@@ -95,6 +95,21 @@ impl Variables {
         }
     }
 
+    /// Takes back the parameters that a function had since a place; what it gave other variables they may still have.
+    pub fn leave(&mut self, mark: usize) {
+        let mut kept: Vec<(String, Vec<String>)> = Vec::new();
+        for (name, _) in self.changes[mark.min(self.changes.len())..].iter().filter(|_| self.left > 0) {
+            let is_parameter = name.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'@' | b'*'));
+            if !is_parameter && !kept.iter().any(|(known, _)| known == name) && kept.len() < MOST_OTHERS {
+                kept.push((name.clone(), self.values(name).to_vec()));
+            }
+        }
+        self.undo(mark);
+        for (name, values) in kept {
+            values.iter().for_each(|value| self.set(&name, value, false));
+        }
+    }
+
     /// Returns the values that a variable may have.
     pub fn values(&self, name: &str) -> &[String] {
         self.values.get(name).map_or(&[], Vec::as_slice)

@@ -54,27 +54,30 @@ pub type Find<'a> = dyn Fn(&str) -> Option<String> + 'a;
 /// Returns a command with what its substitutions plainly write in their places; nothing where there are none such.
 pub fn filled_in(simple: &Simple, find: &Find) -> Option<Simple<'static>> {
     let has_any = |word: &Word| word.text.contains("$(") || word.text.contains('`');
-    let all = || simple.words.iter().chain(&simple.writes);
-    if !all().any(has_any) {
+    // What is assigned is never taken apart.
+    let among = [(&simple.words, true), (&simple.writes, true), (&simple.assignments, false)];
+    if !among.iter().any(|(words, _)| words.iter().any(has_any)) {
         return None;
     }
     let mut left = MOST_FILLED;
     let mut is_changed = false;
-    let (mut words, mut writes) = (Vec::new(), Vec::new());
-    for (at, word) in all().enumerate() {
-        let into = if at < simple.words.len() { &mut words } else { &mut writes };
-        match filled(&word.text, &mut left, find, 0) {
-            Some(text) => {
-                is_changed = true;
-                match word.splits {
-                    true => into.extend(text.split_whitespace().map(|text| owned(text, word.end))),
-                    false => into.push(owned(&text, word.end)),
+    let [words, writes, assignments] = among.map(|(among, is_split)| {
+        let mut into = Vec::new();
+        for word in among {
+            match filled(&word.text, &mut left, find, 0) {
+                Some(text) => {
+                    is_changed = true;
+                    match word.splits && is_split {
+                        true => into.extend(text.split_whitespace().map(|text| owned(text, word.end))),
+                        false => into.push(owned(&text, word.end)),
+                    }
                 }
+                None => into.push(owned(&word.text, word.end)),
             }
-            None => into.push(owned(&word.text, word.end)),
         }
-    }
-    is_changed.then(|| Simple { words, writes, ..simple.to_static() })
+        into
+    });
+    is_changed.then(|| Simple { words, writes, assignments, ..simple.to_static() })
 }
 
 fn owned(text: &str, end: usize) -> Word<'static> {

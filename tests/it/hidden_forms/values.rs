@@ -67,6 +67,8 @@ const WAYS: &[&str] = &[
     "f() { local x=$2; COMMAND; }; f zz WORD",
     "function f { shift; x=$1; COMMAND; }; f zz WORD",
     "f() { COMMAND; }; x=WORD f",
+    "f() { x=$1; }; f WORD; COMMAND",
+    "for x in $(echo WORD); do COMMAND; done",
 ];
 
 /// How a command names it.
@@ -108,6 +110,11 @@ const OTHERS: &[&str] = &[
     "$(echo -n cla; echo ude) --bare -p X",
     "a=(cla ude); ${a[0]}${a[1]} --bare -p X",
     "f() { \"$@\"; }; f claude --bare -p X",
+    "f() { cd \"$1\"; }; f .claude; rm fusebox.json",
+    "f() { cd $1; }; g() { rm $1; }; f .claude; g fusebox.json",
+    "f() { cd .claude; }; g() { rm $1; }; f; g fusebox.json",
+    "f() { cd .claude; echo $1; }; g() { rm $1; }; g .claude/fusebox.json",
+    "f() { eval 'cd .claude'; rm $1; }; f fusebox.json",
     "f() { local n=$1; shift; $n \"$@\"; }; f claude --bare -p X",
     "shopt -s expand_aliases\nalias g=claude\ng --bare -p X",
     "../bin/cl?ude --bare -p X",

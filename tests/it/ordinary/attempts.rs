@@ -122,7 +122,7 @@ fn attempts_are_refused_however_they_are_wrapped() {
 }
 
 /// Pieces of which an agent can make a long command: each begins something, or is looked up, again and again.
-const REPEATED: [&str; 65] = [
+const REPEATED: [&str; 69] = [
     "$(",
     "`",
     "(",
@@ -183,6 +183,10 @@ const REPEATED: [&str; 65] = [
     "x=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;${x%%*a*b*c};",
     "fuse${x}box $x ",
     "f() { f $1; f $1; };f a;",
+    "f() { x=$1;cd $x;rm $x; };f a;cd b;",
+    "f() { cd a;x+=$1; };f b;",
+    "A=1 >a ",
+    "x=$(echo a);for x in $(echo a b);do cd $(echo $x);done;",
     "alias a='b b';alias b='a a';a a;",
     "a=(a b);${a[0]}${a[1]};",
     "printf '%s%s%s' a b c|sh;",
