@@ -13,6 +13,7 @@ use crate::domain::limit_set::LimitSet;
 use crate::domain::mode::{Mode, OnError};
 #[cfg(feature = "team")]
 use crate::domain::spend::amount::Amount;
+#[cfg(feature = "team")]
 use crate::domain::team::TeamTerms;
 
 /// How many days detail is kept.
