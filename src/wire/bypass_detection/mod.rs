@@ -256,8 +256,11 @@ impl<'g> Walk<'g> {
         for script in &it.scripts {
             // Its variables and its folder are those of the program that runs it.
             let (before, mark) = (self.scope.clone(), self.variables.mark());
-            self.scope.folder = self.led(it);
-            self.scope.around.clone_from(&self.scope.folder);
+            let led = self.led(it);
+            if led != self.scope.folder {
+                self.scope.around.clone_from(&led);
+            }
+            self.scope.folder = led;
             self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::of_runner(it));
             for (name, value) in &it.variables {
                 self.variables.set(name, value.unwrap_or_default(), true);

@@ -113,6 +113,7 @@ const OTHERS: &[&str] = &[
     "a=(x fusebox off); \"${a[@]:1}\"",
     "v=fusebox; x=v; \"${!x}\" off",
     "f() { rm $x; }; x=.claude/fusebox.json f",
+    "f() { cd .claude; rm $1; }; eval 'f fusebox.json'",
     "verb=g; fusebox ${verb}rant s1 max_turns=+5",
     "v=xoffx; v=${v#x}; fusebox ${v%x}",
     "f=.claude/fusebox; rm ${f}.json",
