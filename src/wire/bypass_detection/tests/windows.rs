@@ -1,8 +1,8 @@
 //! What is refused and what passes on Windows.
 
-use super::ATTEMPTS;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::bypass_detection::path_rules::{PathRules, from_powershell};
+use crate::wire::bypass_detection::tests::ATTEMPTS;
 
 /// A session on Windows.
 fn windows_guard() -> Guard {
