@@ -9,6 +9,7 @@ use crate::cmd::{next_client, require_human, session_edit};
 use crate::config::load;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
+use crate::domain::gather::gather;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::scope::Scope;
@@ -106,7 +107,7 @@ fn laid(store: &Store, known: &[LimitSet], whose: (Scope, &str), when: (Option<&
 fn missing(scope: Scope, known: &[LimitSet], more: &More) -> Error {
     let who = scope.as_str();
     let rules = known.iter().flat_map(|rules| &rules.limits).map(|rule| rule.name());
-    let names: Vec<String> = rules.collect::<BTreeSet<_>>().iter().map(|name| plain(name)).collect();
+    let names: Vec<String> = gather::<BTreeSet<_>, _>(rules).iter().map(|name| plain(name)).collect();
     let has = match &names[..] {
         [] => format!("the {who} has no limit: one in a configuration file holds over all sessions"),
         names => format!("the {who} has {}", names.join(", ")),

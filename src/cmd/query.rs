@@ -7,6 +7,7 @@ use crate::cmd::config::project_folder;
 use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::domain::event::Moment;
+use crate::domain::gather::gather;
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::stable_sort::sort_by_key;
 use crate::error::Result;
@@ -89,7 +90,7 @@ pub fn standings(store: &Store, session: &Session, now: Moment) -> Result<Standi
         let of_runs = session.runs.iter().map(|run| (run.run_id.clone(), run.standing()));
         of_runs.chain([(session.session_id.clone(), session.standing().0)])
     });
-    Ok(words.collect())
+    Ok(gather(words))
 }
 
 /// Reads the runs of a session. One whose turn a person has left is over.

@@ -10,6 +10,7 @@ use crate::config::limit_name::written;
 use crate::config::load;
 use crate::config::place::SettingPlace;
 use crate::config::problem::Problem;
+use crate::domain::gather::gather;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::mode::Mode;
@@ -178,7 +179,7 @@ fn of_types(store: &Store, before: &Session, after: &Session) -> Vec<String> {
         _ => None,
     });
     let of_type = |name: &str| of_limits(&format!("agents.{name}"), &old.agent(name, None).0, &new.agent(name, None).0);
-    watched.into_iter().chain(named.collect::<BTreeSet<_>>().into_iter().flat_map(of_type)).collect()
+    watched.into_iter().chain(gather::<BTreeSet<_>, _>(named).into_iter().flat_map(of_type)).collect()
 }
 
 /// Gives every run the rules that are the session's now; returns what has changed.
@@ -267,7 +268,7 @@ fn with_granted(store: &Store, before: &Session, after: &Session) -> Result<Vec<
 
 /// Says which limits of a set have changed: `session: max_cost_usd 10.00 USD terminate -> 20.00 USD terminate`.
 fn of_limits(who: &str, old: &LimitSet, new: &LimitSet) -> Vec<String> {
-    let names: BTreeSet<String> = old.limits.iter().chain(&new.limits).map(|rule| rule.name().into_owned()).collect();
+    let names: BTreeSet<String> = gather(old.limits.iter().chain(&new.limits).map(|rule| rule.name().into_owned()));
     let changed = |name: &String| {
         let both = [old.named(name), new.named(name)];
         let [before, after] = match both.map(|rule| shown(rule, Digits::Few)) {
@@ -278,7 +279,7 @@ fn of_limits(who: &str, old: &LimitSet, new: &LimitSet) -> Vec<String> {
         (before != after).then(|| format!("{who}: {name} {before} -> {after}"))
     };
     let mut changes: Vec<String> = names.iter().filter_map(changed).collect();
-    let rates: BTreeSet<String> = old.rates.iter().chain(&new.rates).map(rate_name).collect();
+    let rates: BTreeSet<String> = gather(old.rates.iter().chain(&new.rates).map(rate_name));
     changes.extend(rates.iter().filter_map(|name| {
         let [before, after] = [old, new].map(|set| rates_shown(set, name));
         (before != after).then(|| format!("{who}: {name} {before} -> {after}"))

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-#[cfg(feature = "watch")]
 use crate::config::alerts;
 use crate::config::binding;
 use crate::config::learned_caps::LearnedCaps;
@@ -22,6 +21,8 @@ use crate::config::{discipline, layers, locks, observation, read, spawn, validat
 #[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::billing::{Billing, CostSource, OwnPrices};
+#[cfg(feature = "watch")]
+use crate::domain::gather::gather;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::mode::{Mode, OnError};
@@ -97,7 +98,7 @@ impl Policy {
         for ((_, document), settled) in agents.iter_mut().zip(all.split_off(files)) {
             *document = settled;
         }
-        let frontmatter = agents.into_iter().collect();
+        let frontmatter = gather(agents);
         (Policy { documents: all, observed, binds, frontmatter, trust, ..Policy::default() }, problems)
     }
 

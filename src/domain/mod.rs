@@ -13,6 +13,7 @@ pub mod counters;
 pub mod event;
 pub mod finding_source;
 pub mod frees;
+pub mod gather;
 pub mod incomplete;
 pub mod ingested;
 pub mod layer;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
+use crate::domain::gather::gather;
 use crate::domain::ingested::{Ingested, Link, Unannounced};
 use crate::domain::session::Status;
 use crate::domain::spend::charge::Charge;
@@ -137,7 +138,7 @@ fn need_budgets(store: &Store, state: &mut SessionState, is_charged: bool, event
 
 /// Loads the runs that something was charged to.
 fn need_holders(store: &Store, state: &mut SessionState, ingested: &Ingested) -> Result<()> {
-    let holders: BTreeSet<&String> = ingested.charges.iter().map(|(holder, _)| holder).collect();
+    let holders: BTreeSet<&String> = gather(ingested.charges.iter().map(|(holder, _)| holder));
     holders.into_iter().try_for_each(|holder| need_run(store, state, holder).map(|_| ()))
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::domain::gather::gather;
 use crate::domain::model_hook::ModelHook;
 use crate::install::handler::{Handler, Judge, Wanted, judge_handler};
 use crate::install::json::{self, Span};
@@ -45,7 +46,7 @@ impl FoundHandler {
 pub fn find(text: &str) -> Vec<FoundHandler> {
     let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
     let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
-    let named: BTreeMap<_, _> = events.into_iter().filter_map(|event| Some((event.key?, event.value))).collect();
+    let named: BTreeMap<_, _> = gather(events.into_iter().filter_map(|event| Some((event.key?, event.value))));
     named.iter().flat_map(|(event, list)| find_in_event(text, event, list)).collect()
 }
 

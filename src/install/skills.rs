@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::config::frontmatter;
+use crate::domain::gather::gather;
 use crate::install::enabled_plugins::{Enabled, SaidOfPlugin};
 use crate::install::nested_skills::{self, NestedSkills};
 use crate::install::place::Folders;
@@ -148,7 +149,7 @@ impl SkillLook {
         let said = plugins::said_of(plugin, left);
         let named = |own: &str, more: fn(&SaidOfPlugin) -> &Vec<String>| -> Vec<PathBuf> {
             let all = [own.to_owned()].into_iter().chain(said.iter().flat_map(|said| more(said).clone()));
-            let all: BTreeSet<PathBuf> = all.map(|path| plugin.folder.join(path).components().collect()).collect();
+            let all: BTreeSet<PathBuf> = gather(all.map(|path| plugin.folder.join(path).components().collect()));
             all.into_iter().collect()
         };
         self.skill(&plugin.folder, prefix, true);

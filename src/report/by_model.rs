@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::domain::gather::gather;
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
 use crate::ui::formats::Usd;
@@ -33,5 +34,5 @@ pub fn models<'a>(charges: impl Iterator<Item = &'a Charge>) -> BTreeMap<String,
         cache_reads: spent.cache_reads,
         cost_usd: Usd(spent.cost),
     };
-    models.into_iter().map(|(model, spent)| (model, report(spent))).collect()
+    gather(models.into_iter().map(|(model, spent)| (model, report(spent))))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::params;
 
 use crate::domain::bounds::OPEN_RUNS;
+use crate::domain::gather::gather;
 use crate::domain::session::{Run, Status};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -92,7 +93,7 @@ fn close_some(state: &mut SessionState) {
     let session = &mut state.session;
     let over = session.open.len().saturating_sub(OPEN_RUNS);
     let is_settled = |id: &&String| session.read_to.get(*id) == Some(&None);
-    let closed: BTreeSet<String> = session.open.iter().filter(is_settled).take(over).cloned().collect();
+    let closed: BTreeSet<String> = gather(session.open.iter().filter(is_settled).take(over).cloned());
     session.read_to.retain(|id, _| !closed.contains(id));
     session.open.retain(|id| !closed.contains(id));
 }

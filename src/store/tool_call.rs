@@ -42,10 +42,12 @@ impl Store {
     pub fn calls_of(&self, session: &str) -> Result<BTreeMap<String, u64>> {
         let counted = "SELECT run_id, count(*) FROM tool_call WHERE session_id = ?1 AND state = ?2 GROUP BY run_id";
         let mut statement = self.prepare(counted)?;
-        let rows = statement.query_map(params![session, CallState::Counted.as_str()], |row| {
-            Ok((row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let mut rows = statement.query(params![session, CallState::Counted.as_str()])?;
+        let mut calls = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            calls.insert(row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0));
+        }
+        Ok(calls)
     }
 
     /// Returns the latest tool call of each run of a session.

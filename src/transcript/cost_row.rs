@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::gather::gather;
 use crate::domain::spend::amount::Amount;
 use crate::transcript::field::Object;
 use crate::transcript::row::{self, ModelTotal, Row};
@@ -21,7 +22,7 @@ pub fn parse(line: &[u8]) -> Option<CostRow> {
     let row: Row = row::parse(line, &mut replaced).ok().filter(|row: &Row| row.kind.0 == "cost-state")?;
     let models = row.model_usage.known().unwrap_or_default().into_iter();
     let cost = |model: Object<ModelTotal>| model.known()?.cost.0.map(Amount::from_usd);
-    let by_model = models.filter_map(|(name, model)| Some((name, cost(model)?))).collect();
+    let by_model = gather(models.filter_map(|(name, model)| Some((name, cost(model)?))));
     Some(CostRow { total: Amount::from_usd(row.total_cost.0?), by_model })
 }
 

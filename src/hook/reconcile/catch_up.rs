@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::gather::gather;
 use crate::domain::session::{Reservation, Run, Session, TranscriptPosition};
 use crate::engine::count;
 use crate::engine::find_run;
@@ -48,7 +49,7 @@ pub fn catch_up_with_lost(
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let is_own = |reservation: &Reservation| reservation.client == session.client && !starts;
     let lost = session.reservations.iter().filter(|reservation| !is_own(reservation) && orphans::is_lost(reservation));
-    let lost: BTreeSet<String> = lost.map(|reservation| reservation.session.clone()).collect();
+    let lost: BTreeSet<String> = gather(lost.map(|reservation| reservation.session.clone()));
     if lost.is_empty() {
         return Ok(Some(session));
     }
@@ -62,7 +63,7 @@ pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut Sessio
     let reservations = above.chain(state.shared_budgets.iter().flat_map(|budget| &budget.reservations));
     let lost =
         reservations.filter(|reservation| reservation.session != state.session.id && orphans::is_lost(reservation));
-    let lost: BTreeSet<String> = lost.map(|reservation| reservation.session.clone()).collect();
+    let lost: BTreeSet<String> = gather(lost.map(|reservation| reservation.session.clone()));
     if lost.is_empty() {
         return Ok(());
     }
