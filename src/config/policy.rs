@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+#[cfg(feature = "watch")]
 use crate::config::alerts;
 use crate::config::binding;
 use crate::config::learned_caps::LearnedCaps;
@@ -21,7 +22,6 @@ use crate::config::{discipline, layers, locks, observation, read, spawn, validat
 #[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::billing::{Billing, CostSource, OwnPrices};
-#[cfg(feature = "watch")]
 use crate::domain::gather::gather;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::LimitSet;
