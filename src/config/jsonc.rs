@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::domain::stable_sort::sort_by_key;
 use crate::domain::text::json_fault;
 
 /// What a text says.
@@ -161,7 +162,7 @@ fn second_members(text: &str) -> Vec<SecondMember> {
         at += 1;
     }
     // What is inside another that goes anyway says nothing of its own.
-    found.sort_unstable_by_key(|it| it.start);
+    sort_by_key(&mut found, |it| it.start);
     let mut covered = 0;
     found.retain(|it| {
         let is_inside = it.end <= covered;

@@ -1,7 +1,10 @@
 //! Calls by tool: how often each was made, and how often refused.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
+use crate::domain::stable_sort::sort_by_key;
 use crate::report::csv;
 use crate::report::model::VERSION;
 use crate::ui::style::{Style, Terminal};
@@ -50,7 +53,7 @@ impl ToolReport {
                 None => tools.push(one),
             }
         }
-        tools.sort_unstable_by(|a, b| (b.calls, b.refused, &a.tool).cmp(&(a.calls, a.refused, &b.tool)));
+        sort_by_key(&mut tools, |it| (Reverse(it.calls), Reverse(it.refused), it.tool.clone()));
         ToolReport { version: VERSION, tools }
     }
 
