@@ -70,7 +70,7 @@ fn pattern(name: &str) -> String {
     const LONG: usize = 240;
     let numbered = name.rsplit_once('.').filter(|(_, end)| end.bytes().all(|byte| byte.is_ascii_digit()));
     let name = numbered.map_or(name.to_owned(), |(name, _)| format!("{name}.*"));
-    let name = if name.starts_with("_R") { without(&without(&name, "Cs", 10..13), "B", 0..4) } else { name };
+    let name = if name.starts_with("_R") { without(&without(&name, "Cs", 7..13), "B", 0..4) } else { name };
     match name.len() {
         ..=LONG => name,
         length => format!("{}*{}", &name[..LONG / 2], &name[length - LONG / 2..]),
