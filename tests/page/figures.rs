@@ -181,7 +181,12 @@ pub fn same_trips(page: &Value, json: &Value) {
     let mut calls_alone = 0;
     for row in list {
         let is_told = |(of, did): &(String, String)| {
-            let is_same = *did == action(row) || ["call refused", "blocked"].contains(&action(row).as_str());
+            let is_same = match action(row).as_str() {
+                // Of a limit that asks: nobody was there to be asked.
+                "ended" => did == "request increase",
+                "call refused" | "blocked" => true,
+                other => did == other,
+            };
             *of == figures(row) && is_same
         };
         let at = told.iter().position(is_told).unwrap_or_else(|| panic!("{row} is no trip of the report"));
