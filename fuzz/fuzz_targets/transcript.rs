@@ -14,6 +14,7 @@ use fusebox::engine::session_state::SessionState;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
 use fusebox::transcript::cursor::{self, Chunk};
+use fusebox::transcript::field::short;
 use fusebox::transcript::ingest::TranscriptIngest;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -65,7 +66,8 @@ fn nothing_is_free(chunk: &Chunk, bytes: &[u8]) {
         let id = message["id"].as_str().unwrap_or_default();
         let costs = message["usage"].is_object() && !made_up && message["model"] != "<synthetic>" && !id.is_empty();
         if has(r#""usage":"#) && has(r#""type":"assistant""#) && row["type"] == "assistant" && costs {
-            assert!(chunk.responses.iter().any(|response| response.id == id), "`{id}` is not found");
+            let kept = short(id.into());
+            assert!(chunk.responses.iter().any(|response| response.id == kept), "`{kept}` is not found");
         }
     }
 }

@@ -32,23 +32,28 @@ pub trait Shape<'de>: Default {
         Self::default()
     }
 
+    /// Returns what it is where a text stands in it.
     fn of_text(_text: Cow<'de, str>) -> Self {
         Self::other()
     }
 
+    /// The same of a number.
     fn of_number(_number: f64) -> Self {
         Self::other()
     }
 
+    /// The same of true or false.
     fn of_flag(_flag: bool) -> Self {
         Self::other()
     }
 
+    /// The same of a list.
     fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Self::other())
     }
 
+    /// The same of an object.
     fn of_object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Self::other())

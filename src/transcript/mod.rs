@@ -9,7 +9,7 @@ pub mod cost_row;
 pub mod cursor;
 pub mod dialogs;
 pub mod ending;
-mod field;
+pub mod field;
 pub mod first;
 pub mod ingest;
 pub mod layout;
