@@ -114,7 +114,7 @@ fn take(state: &mut SessionState, ingest: &mut TranscriptIngest<Memory>, input: 
     ingest.main(state, None).unwrap();
     let found = Ingested { charges: std::mem::take(&mut ingest.found), ..Ingested::default() };
     let (run, verdict) = apply_event(state, &event, &found, &*PINNED);
-    if let Some(halted) = state.halted.clone() {
+    if let Some(halted) = state.effects.halted.clone() {
         enforce::cascade(state, &halted);
     }
     let name = EventName::parse(&input.hook_event_name);
@@ -125,7 +125,7 @@ fn take(state: &mut SessionState, ingest: &mut TranscriptIngest<Memory>, input: 
         text.is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|it| it.is_object()),
         "{text}"
     );
-    state.saved();
+    state.next_event();
     text
 }
 

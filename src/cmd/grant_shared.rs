@@ -68,7 +68,7 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
             .extend(said.iter().map(|said| format!("Fusebox: {}", notices::granted_budget(&by, said))));
         store.save_session(&session)?;
     }
-    for record in &mut state.log_records {
+    for record in &mut state.effects.log_records {
         session_edit::sign(record, &by);
         record.at = rfc3339::format(now.wall_ms);
         store.save_record(record, now)?;
@@ -77,7 +77,7 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
         store.save_shared_budget(budget)?;
     }
     store.commit()?;
-    log_file::append(log_file::LogPlace { of_session: "", state: store.folder() }, &state.log_records);
+    log_file::append(log_file::LogPlace { of_session: "", state: store.folder() }, &state.effects.log_records);
     store.leave();
     let text: String = said.iter().map(|said| plain(said) + "\n").collect();
     env.print(&text);
@@ -150,7 +150,7 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
     grants::raise(state, "", &finding, added);
     let raised = cap.saturating_add(added);
-    if let Some(record) = state.log_records.last_mut() {
+    if let Some(record) = state.effects.log_records.last_mut() {
         record.cap = Some(limit.configured(raised));
     }
     let (name, limit_name) = (scope.as_str(), &more.rule);

@@ -266,5 +266,5 @@ fn note(edit: &mut SessionEdit, what: String) {
     let error = what.trim_end_matches('.').to_owned();
     edit.notice(what);
     let record = Record { error, event: Some(RecordKind::Notice), session, ..Record::default() };
-    edit.state.log_records.push(record);
+    edit.state.effects.log_records.push(record);
 }

@@ -100,7 +100,7 @@ pub fn edit(
 
 /// Saves the state with its records as of now: its own `last` is the last event, and this is none.
 fn save(store: &Store, state: &mut SessionState, now: Moment) -> Result<Vec<Record>> {
-    let mut records = std::mem::take(&mut state.log_records);
+    let mut records = std::mem::take(&mut state.effects.log_records);
     for record in &mut records {
         record.at = rfc3339::format(now.wall_ms);
         store.save_record(record, now)?;
@@ -154,7 +154,7 @@ impl SessionEdit<'_> {
 
     /// Says in the record of a raised cap who raised it: not always a person at a terminal.
     pub fn sign_grant(&mut self) {
-        if let Some(record) = self.state.log_records.last_mut() {
+        if let Some(record) = self.state.effects.log_records.last_mut() {
             sign(record, &self.by);
         }
     }
@@ -164,7 +164,7 @@ impl SessionEdit<'_> {
         let id = clear_order::run_of(self.state, &self.target);
         log_records::write(self.state, &id, kind, finding);
         let (error, reason) = words;
-        if let Some(record) = self.state.log_records.last_mut() {
+        if let Some(record) = self.state.effects.log_records.last_mut() {
             error.clone_into(&mut record.error);
             record.reason = reason.map(str::to_owned);
         }

@@ -95,7 +95,7 @@ pub struct Limit {
     pub scopes: &'static [Scope],
     /// The machine-readable reason of a stop by it.
     pub stop_reason: &'static str,
-    /// The fixed words of the source documents that a refusal carries.
+    /// The fixed words that a refusal carries, for what reads answers by program.
     pub phrase: &'static str,
     /// How it is read.
     pub meter: Meter,
@@ -132,7 +132,7 @@ pub struct Limit {
     pub paces_phases: bool,
     /// The figure of a run in whose distribution its cap is drawn.
     pub run_figure: Option<RunFigure>,
-    /// Its key in the `settings` of AgentMD's frontmatter, where it stands there.
+    /// Its key in the `settings` of an agent file in AgentMD's format, where it stands there.
     pub agentmd: Option<&'static str>,
     /// Says what an agent did that has used so much of it, where "used N of it" is no sentence.
     pub did: Option<fn(&str) -> String>,

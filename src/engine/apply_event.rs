@@ -164,7 +164,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
         missing,
         incomplete,
         unread: session.unread(),
-        refusal_reason: state.refusal_reason.as_deref(),
+        refusal_reason: state.facts.refusal_reason.as_deref(),
     };
     let mut verdict = decide(session.mode, &usage, event);
     verdict.beside = unenforced::trips(&usage, &split, event);

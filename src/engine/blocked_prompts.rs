@@ -26,7 +26,7 @@ pub fn note(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict
     let Some(finding) = verdict.deciding().filter(decides) else { return };
     log_records::write(state, id, RecordKind::AgentWarning, finding);
     let of_order = finding.limit().is_none().then_some(finding.action);
-    if let (Some(action), Some(record)) = (of_order, state.log_records.last_mut()) {
+    if let (Some(action), Some(record)) = (of_order, state.effects.log_records.last_mut()) {
         let did = if action == Action::Pause { "paused" } else { "stopped" };
         let what = match finding.scope {
             Scope::Run => "its agent",

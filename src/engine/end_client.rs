@@ -51,7 +51,7 @@ pub fn judge(state: &mut SessionState, id: &str, event: &Event) {
     }
     let verdict = Verdict::refusing(Decision::Stop, vec![finding.clone()], Refusal::Tripped { grace: 0 });
     enforce::enforce(state, id, event, &verdict);
-    state.ends_client = Some(finding);
+    state.effects.ends_client = Some(finding);
 }
 
 /// Whether an agent begins that no admitted call has started, such as a workflow's.

@@ -245,17 +245,17 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
 /// Holds the estimate of the next request of a run, under a holder's name. The run may be another than the one that was decided about.
 pub fn hold_next(state: &mut SessionState, event: &Event, (holder, makes): (String, &str)) {
     let (_, meters) = measure::meters(state, makes, Occasion::of(event));
-    let named = state.next_model.as_ref().map(|next| next.name.clone());
+    let named = state.facts.next_model.as_ref().map(|next| next.name.clone());
     let last = || state.run(makes).map(|run| estimate::model_of(state, run).to_owned());
     let model = named.or_else(last).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
-    let asked = meters.next * meters.late + meters.next.max(state.request_ahead);
+    let asked = meters.next * meters.late + meters.next.max(state.facts.request_ahead);
     let spend = match event.kind {
         // A prompt that is long in itself is asked as it stands.
-        EventKind::Prompt { .. } => asked.max(state.unknown_first),
+        EventKind::Prompt { .. } => asked.max(state.facts.unknown_first),
         _ => asked,
     };
-    let first = state.unknown_first;
+    let first = state.facts.unknown_first;
     let (session, client) = (state.session.id.clone(), state.session.client);
     state.reserve(&Reservation { holder, spend, at: event.at, model, session, client, first });
 }
@@ -323,8 +323,8 @@ pub fn close(state: &mut SessionState, id: &str, event: &Event) {
     run.working = false;
     let (kills, kept) = run.background.drain(..).partition(|task| all || task.timed_out);
     run.background = kept;
-    state.kills.extend::<Vec<_>>(kills);
-    state.halted = Some(id.to_owned());
+    state.effects.kills.extend::<Vec<_>>(kills);
+    state.effects.halted = Some(id.to_owned());
 }
 
 /// Hands a halted run's order to every loaded run below it that is still at work.

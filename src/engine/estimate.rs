@@ -13,7 +13,7 @@ pub const RECENT: usize = 5;
 
 /// Estimates a first request.
 pub fn first(state: &SessionState) -> Spend {
-    state.first_request.unwrap_or_else(|| state.session.counters.spent.mean())
+    state.facts.first_request.unwrap_or_else(|| state.session.counters.spent.mean())
 }
 
 /// Estimates a response of a run that is not on disk, or says less than it can have used.

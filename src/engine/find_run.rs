@@ -144,7 +144,7 @@ fn main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSource)
     match known {
         Some(id) if !new_prompt || state.session.sees_prompts => id,
         // Where the client does not send prompts, a new id is a new prompt unless the transcript shows a notification.
-        Some(id) if state.saw_notification => {
+        Some(id) if state.facts.saw_notification => {
             state.session.prompt_id.clone_from(&event.prompt_id);
             id
         }

@@ -106,5 +106,5 @@ fn note(state: &mut SessionState, id: &str, error: String) {
         run: id.to_owned(),
         ..Record::default()
     };
-    state.log_records.push(record);
+    state.effects.log_records.push(record);
 }

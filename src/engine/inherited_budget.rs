@@ -31,7 +31,7 @@ pub fn hand_down(state: &mut SessionState, id: &str, at: Moment) {
         let above: Vec<Above> = above.collect();
         cuts.extend(cut(rule, &above).map(|cut| ClampedCap { run: id.to_owned(), ..cut }));
     }
-    state.clamped_caps.extend(cuts);
+    state.effects.clamped_caps.extend(cuts);
     if let Some(run) = state.run_mut(id) {
         run.limits = rules;
     }
@@ -167,7 +167,7 @@ mod tests {
                 state.session.own_counts.observe(&rule, None, &Observed::CallCounted(&Call::default()));
             }
             hand_down(&mut state, "a", Moment::default());
-            let cut: Vec<u64> = state.clamped_caps.iter().map(|cut| cut.got).collect();
+            let cut: Vec<u64> = state.effects.clamped_caps.iter().map(|cut| cut.got).collect();
             assert_eq!(caps(&state.run("a").unwrap().limits), [expected]);
             assert_eq!(cut.len(), usize::from(expected < 9));
         }

@@ -11,7 +11,7 @@ use crate::engine::session_state::SessionState;
 /// Writes a record about a finding on a run.
 pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Finding) {
     let record = about(state, id, kind, finding);
-    state.log_records.push(record);
+    state.effects.log_records.push(record);
 }
 
 fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) -> Record {

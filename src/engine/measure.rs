@@ -244,7 +244,7 @@ impl<'a> Actor<'a> {
     /// response is missing that has been given since.
     fn ahead(self, next: Spend, rules: &LimitSet) -> Spend {
         match self.same.late {
-            0 => self.state.request_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next),
+            0 => self.state.facts.request_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next),
             _ => Spend::default(),
         }
     }
@@ -255,7 +255,7 @@ impl<'a> Actor<'a> {
 
     /// What the run's next request is expected to spend where it goes to another model than its last.
     fn elsewhere(self) -> Option<&'a NextModel> {
-        self.state.next_model.as_ref().filter(|next| !self.spawns() && next.spend.requests > 0)
+        self.state.facts.next_model.as_ref().filter(|next| !self.spawns() && next.spend.requests > 0)
     }
 
     /// The model that the run's next request goes to: the last one's, where nothing names another.
@@ -265,7 +265,7 @@ impl<'a> Actor<'a> {
 
     /// The model that the request at hand goes to, of the run or of the agent that it starts.
     fn model_asked(self) -> &'a str {
-        let named = self.state.next_model.as_ref().map(|next| next.name.as_str());
+        let named = self.state.facts.next_model.as_ref().map(|next| next.name.as_str());
         named.unwrap_or_else(|| estimate::model_of(self.state, self.run))
     }
 
@@ -291,7 +291,7 @@ impl<'a> Actor<'a> {
 
     /// What the call at hand would have the client ask, and hooks after it.
     fn unlogged(self, of: Option<&Models>) -> (Spend, Spend) {
-        let asked = &self.state.unlogged_requests;
+        let asked = &self.state.facts.unlogged_requests;
         match self.occasion.step {
             Step::Call(call) if of.is_none_or(|of| of.include(&asked.model)) => {
                 (charging::unlogged::ahead(self.state, call), asked.hooks_ahead)
@@ -317,7 +317,7 @@ impl<'a> Actor<'a> {
     /// that is about to start.
     fn unknown(self, reservations: &[Reservation], of: Option<&Models>) -> (Spend, Spend) {
         let counts = of.is_none_or(|of| of.include(self.model_asked()));
-        let own = if counts { self.state.unknown_first } else { Spend::default() };
+        let own = if counts { self.state.facts.unknown_first } else { Spend::default() };
         let others = self.others(reservations, of).filter(|reservation| reservation.first.requests > 0);
         let beyond = |reservation: &Reservation| Spend { requests: 1, ..reservation.first.beyond(reservation.spend) };
         (others.map(beyond).fold(Spend::default(), std::ops::Add::add), own)

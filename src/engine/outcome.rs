@@ -18,10 +18,15 @@ pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict
         session: &state.session,
         run,
         model: run.map_or("", |run| estimate::model_of(state, run)),
-        parent_notifications: &state.parent_notifications,
-        stopped_agents: state.stopped_agents.iter().filter_map(|news| Some((news, state.run(&news.run)?))).collect(),
-        let_go_on: &state.let_go_on,
-        clamped_caps: &state.clamped_caps,
+        parent_notifications: &state.effects.parent_notifications,
+        stopped_agents: state
+            .effects
+            .stopped_agents
+            .iter()
+            .filter_map(|news| Some((news, state.run(&news.run)?)))
+            .collect(),
+        let_go_on: &state.effects.let_go_on,
+        clamped_caps: &state.effects.clamped_caps,
         used: run
             .filter(|run| tells_used(run, event, verdict))
             .map_or_else(Vec::new, |run| measure::usage(state, run, Occasion::of(event))),

@@ -53,7 +53,7 @@ pub fn end(state: &mut SessionState) {
 pub fn note_unknown(state: &mut SessionState, name: &str) {
     let key = format!("event:{name}");
     if state.session.mark_notified(&key) {
-        state.log_records.push(Record {
+        state.effects.log_records.push(Record {
             error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
             event: Some(RecordKind::Notice),
             session: state.session.id.clone(),

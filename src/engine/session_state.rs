@@ -1,21 +1,17 @@
 //! The state of one session in memory: what one event loads, reads, changes and saves.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::call::CallRecord;
-use crate::domain::event::{Agent, Background, Call};
+use crate::domain::event::{Agent, Call};
 use crate::domain::limit_set::ExplicitStop;
-use crate::domain::next_model::NextModel;
-use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
-use crate::domain::spend::charge::{Charge, Record};
-use crate::domain::spend::meters::Spend;
 use crate::domain::spend::missing_usage::MissingUsage;
-use crate::domain::spend::unlogged_requests::UnloggedRequests;
 use crate::domain::verdict::Finding;
+use crate::engine::effects::Effects;
+use crate::engine::event_facts::EventFacts;
 use crate::engine::scopes::{ScopeMut, Side};
 
 /// How many runs above one are looked at: no tree of agents is as deep.
@@ -30,49 +26,10 @@ pub struct SessionState {
     pub above: Vec<Box<Session>>,
     /// What this session shares with others: the user's and the project's budgets and rates, where there are any.
     pub shared_budgets: Vec<SharedBudget>,
-    /// Records to write.
-    pub log_records: Vec<Record>,
-    /// Shell commands to end.
-    pub kills: Vec<Background>,
-    /// The limit for which the client itself is to be ended.
-    pub ends_client: Option<Finding>,
-    /// The mod for which the client is to be ended: it would load it.
-    pub waiting_mod: Option<PathBuf>,
-    /// What the parent's model has to be told.
-    pub parent_notifications: Vec<ParentNotification>,
-    /// The subagents whose stop the person has to be told of.
-    pub stopped_agents: Vec<ParentNotification>,
-    /// The subagents of which the main agent has to be told that they may go on, with their types.
-    pub let_go_on: Vec<(String, String)>,
-    /// What spawns asked for and did not get in this event.
-    pub clamped_caps: Vec<ClampedCap>,
-    /// The run whose order was carried out in this event: those below it follow.
-    pub halted: Option<String>,
-    /// Whether the transcript's new rows hold a notification, for clients that do not send prompts.
-    pub saw_notification: bool,
-    /// Whether the main agent's last request failed: the transcript ends with the client's word of it.
-    pub last_request_failed: bool,
-    /// The expected first request: of the agent about to be spawned, where its type is known; of any where none is on disk.
-    pub first_request: Option<Spend>,
-    /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.
-    pub unknown_first: Spend,
-    /// What the request at hand is expected to spend, where that is a compaction, or the cache does not have the conversation.
-    pub request_ahead: Spend,
-    /// The model that the request at hand goes to: of a prompt where it is another than the run's last, of an agent about to start.
-    pub next_model: Option<NextModel>,
-    /// What the requests of this event are taken for that no transcript shows.
-    pub unlogged_requests: UnloggedRequests,
-    /// Why the session is counted again at this event, where another program has changed what the state knew of it.
-    pub altered: Option<String>,
-    /// What the session was charged before it is counted again, but for estimates.
-    pub remains: Vec<Charge>,
-    /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
-    /// that is under way. The sentence to say.
-    pub refusal_reason: Option<String>,
-    /// Responses that were charged at an estimate in this event, to be kept.
-    pub estimated: Vec<Charge>,
-    /// Runs that turned out to be none, to be taken out of the database.
-    pub withdrawn: Vec<String>,
+    /// What is known of the event at hand, and expected of its request.
+    pub facts: EventFacts,
+    /// What the event at hand calls for besides its answer.
+    pub effects: Effects,
     runs: BTreeMap<String, Tracked<Box<Run>>>,
     calls: BTreeMap<String, Tracked<CallRecord>>,
     opened: BTreeSet<String>,
@@ -132,7 +89,7 @@ impl SessionState {
         self.runs.get_mut(id).map(|run| &mut **run.get_mut())
     }
 
-    /// Finds what is unwritten in the transcript of a run, to change it, and the id of whose that is: main runs share one.
+    /// Finds what of a run's usage its transcript does not show, to change it, and the id of whose that is: main runs share one.
     pub fn missing_usage_mut(&mut self, run: &str) -> (&str, &mut MissingUsage) {
         match self.runs.get_mut(run) {
             Some(run) if !run.it.is_main() => {
@@ -156,7 +113,7 @@ impl SessionState {
         let run = self.runs.remove(id)?;
         self.session.open.retain(|open| open != id);
         self.session.read_to.remove(id);
-        self.withdrawn.push(id.to_owned());
+        self.effects.withdrawn.push(id.to_owned());
         Some(*run.it)
     }
 
@@ -229,22 +186,13 @@ impl SessionState {
         self.calls.iter().filter(|(_, call)| call.changed).map(|(id, call)| (id, &call.it))
     }
 
-    /// Forgets what has been saved, for the next event.
-    pub fn saved(&mut self) {
+    /// Goes on to the next event: what has changed is saved, and what was of the last one alone is forgotten.
+    pub fn next_event(&mut self) {
         self.opened.clear();
         self.runs.values_mut().for_each(|run| run.changed = false);
         self.calls.values_mut().for_each(|call| call.changed = false);
-        self.log_records.clear();
-        self.estimated.clear();
-        self.unlogged_requests = UnloggedRequests::default();
-        self.kills.clear();
-        self.ends_client = None;
-        self.waiting_mod = None;
-        self.parent_notifications.clear();
-        self.stopped_agents.clear();
-        self.let_go_on.clear();
-        self.clamped_caps.clear();
-        self.halted = None;
+        self.facts = EventFacts::default();
+        self.effects = Effects::default();
     }
 
     /// Follows parents up to the main run that a run belongs to; a run without known parents is its own root.
@@ -280,4 +228,25 @@ fn wider<'a>(
 ) -> impl Iterator<Item = ScopeMut<'a>> {
     let outer = above.iter_mut().map(|above| ScopeMut::Outer(above));
     std::iter::once(ScopeMut::Session(session)).chain(outer).chain(budgets.iter_mut().map(ScopeMut::Budget))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_event_begins_with_nothing_of_the_last() {
+        let mut state = SessionState::new(Session::default());
+        state.insert_loaded_run(Run { id: "r".to_owned(), ..Run::default() });
+        state.run_mut("r").unwrap().depth = 1;
+        state.facts.saw_notification = true;
+        state.facts.refusal_reason = Some("settings wait".to_owned());
+        state.effects.halted = Some("r".to_owned());
+        assert_eq!(state.changed_runs().count(), 1);
+        state.next_event();
+        assert_eq!(state.changed_runs().count(), 0);
+        let left = format!("{:?} {:?}", state.facts, state.effects);
+        assert_eq!(left, format!("{:?} {:?}", EventFacts::default(), Effects::default()));
+        assert_eq!(state.run("r").unwrap().depth, 1, "what is the session's stays");
+    }
 }

@@ -90,7 +90,7 @@ pub fn note(state: &mut SessionState, id: &str, verdict: &Verdict) {
         if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
             warned.push(key);
             log_records::write(state, id, RecordKind::AgentWarning, finding);
-            if let Some(record) = state.log_records.last_mut() {
+            if let Some(record) = state.effects.log_records.last_mut() {
                 why.as_str().clone_into(&mut record.mode);
             }
         }

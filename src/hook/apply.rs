@@ -45,7 +45,7 @@ pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: 
 
 /// Hands the order of a run that was just halted to everything below it.
 fn cascade(store: &Store, state: &mut SessionState) -> Result<()> {
-    let Some(halted) = state.halted.clone() else { return Ok(()) };
+    let Some(halted) = state.effects.halted.clone() else { return Ok(()) };
     need_open_runs(store, state)?;
     let parents: Vec<Option<String>> = state.runs().map(|run| run.parent.clone()).collect();
     for parent in parents {

@@ -118,7 +118,7 @@ fn read(path: &Path) -> Result<String, String> {
 fn note(state: &mut SessionState, run: &Run, rule: &Completion, why: &str) {
     let what = notices::completion_failed(&rule.command, why);
     state.session.user_notifications.push(format!("Fusebox: {what}"));
-    state.log_records.push(Record {
+    state.effects.log_records.push(Record {
         error: what,
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),

@@ -24,26 +24,26 @@ pub enum FollowUp {
 /// Lets the state go; then has another process begin what takes longer, writes the log, ends shell commands that outlive their run, and has the
 /// state pruned.
 pub fn finish(env: &Environment, follow_up: FollowUp) {
-    let (Saved { store, state, folder, prunes, syncs }, orders) = match follow_up {
+    let (Saved { store, state, folder, prunes, syncs }, jobs) = match follow_up {
         FollowUp::Leave(store) => return (*store).leave(),
-        FollowUp::Finish(saved, orders) => (*saved, orders),
+        FollowUp::Finish(saved, jobs) => (*saved, jobs),
     };
     let is_unlocked = store.is_unlocked();
     store.leave();
-    for order in &orders {
-        background::job::begin(env, &folder, order);
+    for job in &jobs {
+        background::job::begin(env, &folder, job);
     }
-    let mut records = state.log_records.clone();
+    let mut records = state.effects.log_records.clone();
     records.extend(is_unlocked.then(|| notice(&state, LOCKED)));
-    for task in &state.kills {
+    for task in &state.effects.kills {
         let ended = state.session.client.is_some_and(|client| background::tasks::end(client, task));
         if !ended {
             let what = "a background command of a stopped run was not found, and may still run";
             records.push(notice(&state, &format!("{what}: {}", task.command)));
         }
     }
-    let mods = state.waiting_mod.as_ref().map(|path| format!("the mod `{}`", path.display()));
-    let cause = state.ends_client.as_ref().map(|finding| finding.source.to_string()).or(mods);
+    let mods = state.effects.waiting_mod.as_ref().map(|path| format!("the mod `{}`", path.display()));
+    let cause = state.effects.ends_client.as_ref().map(|finding| finding.source.to_string()).or(mods);
     if let (Some(cause), Some(client)) = (cause, state.session.client)
         && !processes::ask_to_end(client.pid, client.start, client.ns)
     {

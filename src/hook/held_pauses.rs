@@ -103,7 +103,8 @@ fn due(
         && verdict.decision == Decision::Stop
         && verdict.deciding().is_some_and(|finding| finding.action == Action::Pause);
     let most_ms = state.session.diverted.holds_for(state.session.pause_wait_ms);
-    let is_held = waits && pauses && most_ms > 0 && !verdict.observed && !pause.is_over && state.ends_client.is_none();
+    let is_held =
+        waits && pauses && most_ms > 0 && !verdict.observed && !pause.is_over && state.effects.ends_client.is_none();
     let Some(order) = state.run(&applied.run).and_then(|run| run.order.as_ref()).filter(|_| is_held) else {
         return Ok(None);
     };

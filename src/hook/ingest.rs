@@ -40,8 +40,8 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     let reason = nested_clients::refusal_reason(env, store, state, input, event, &call.guard)?;
     let reason = reason.or_else(|| changed_calls::refusal_reason(&state.session, event));
     let reason = reason.map_or_else(|| altered_rows::refusal_reason(store, state, event), |reason| Ok(Some(reason)))?;
-    state.refusal_reason = reason.or_else(|| overload::refusal_reason(state, event));
-    state.last_request_failed = has_failed(state, event);
+    state.facts.refusal_reason = reason.or_else(|| overload::refusal_reason(state, event));
+    state.facts.last_request_failed = has_failed(state, event);
     unheard_messages::note_messages(state, (input, event), &call.guard);
     called_skills::called(env, state, event, input);
     let models = next_model::find(env, state, event, input);
@@ -102,20 +102,20 @@ pub fn ingest_transcripts(
     }
     ingested.unannounced = unannounced(store, &mut ingest, state, event)?;
     state.session.user_notifications.append(&mut ingest.remarks);
-    state.next_model = ingest.next_model(state, &event.agent, event.at.wall_ms, models);
-    state.request_ahead = ingest.request_ahead(state, event);
+    state.facts.next_model = ingest.next_model(state, &event.agent, event.at.wall_ms, models);
+    state.facts.request_ahead = ingest.request_ahead(state, event);
     ingested.charges = ingest.found;
     spend_before_install::set_apart(env, store, state, Some(event), &mut ingested.charges)?;
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     // What was found is in the state already: a shared budget that is counted anew here has it.
     need_budgets(store, state, !ingested.charges.is_empty() || ingested.link.is_some(), event)?;
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
-        state.first_request = first_requests::estimate(store, state, (agent_type, event.at.wall_ms), &table)?;
+        state.facts.first_request = first_requests::estimate(store, state, (agent_type, event.at.wall_ms), &table)?;
     }
     estimate_first_requests(state, event, ingested.charges.is_empty(), &table);
     estimate_prompt(state, event, prompt, &table);
     estimates::unlogged_requests::estimate_requests(state, event, &ingested.charges, table);
-    need_budgets(store, state, state.unlogged_requests.hooks.requests > 0, event)?;
+    need_budgets(store, state, state.facts.unlogged_requests.hooks.requests > 0, event)?;
     need_holders(store, state, &ingested)?;
     if let Some(cause) = damage.take() {
         return Err(cause);
@@ -150,19 +150,19 @@ fn estimate_first_requests<'a>(
     table: &dyn Fn() -> &'a Table,
 ) {
     if no_charges && all_usage_missing::is_all_missing(state, event) {
-        state.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
+        state.facts.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
     }
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
-        && state.first_request.is_none()
+        && state.facts.first_request.is_none()
     {
-        state.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
+        state.facts.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
     }
 }
 
 /// Estimates the request of a prompt that is long in itself.
 fn estimate_prompt<'a>(state: &mut SessionState, event: &Event, prompt: &str, table: &dyn Fn() -> &'a Table) {
     if matches!(event.kind, EventKind::Prompt { .. }) && prompt.len() > LONG_PROMPT {
-        state.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
+        state.facts.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
     }
 }
 

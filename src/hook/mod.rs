@@ -179,9 +179,9 @@ pub fn respond(
         let what = (&call, &applied, folder.as_path());
         let Some(mut loaded) = held_pauses::hold(env, deadline, loaded, what, &mut pause)? else { continue };
         let mut answer = word_verdict::word(&loaded, &call, &applied);
-        let orders = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
+        let jobs = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
         let answer = reply::compose(&mut loaded, &call, &applied, answer);
         let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
-        return Ok(HookResult { answer, rest: Some(FollowUp::Finish(Box::new(saved), orders)) });
+        return Ok(HookResult { answer, rest: Some(FollowUp::Finish(Box::new(saved), jobs)) });
     }
 }

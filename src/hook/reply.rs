@@ -38,7 +38,7 @@ pub fn keep(loaded: &mut Loaded, answer: &Answer) {
 
 /// Tells the person that the client is ended, here and in the first session above.
 fn tell_of_ended_client(state: &mut SessionState) {
-    let Some(finding) = &state.ends_client else { return };
+    let Some(finding) = &state.effects.ends_client else { return };
     let (what, own) = (messages::reading(finding), short(&state.session.id).to_owned());
     state.session.notify_user(&notices::client_ended(&what, NextStep::Status { id: own }));
     if let Some(above) = state.session.outer.clone().and_then(|id| state.above_mut(&id)) {
@@ -47,11 +47,12 @@ fn tell_of_ended_client(state: &mut SessionState) {
     }
 }
 
-/// Has the records of a session go to the state folder where its project's log must not be written, and tells the person.
+/// Makes the log ready where there will be records; where its project's must not be written they go to the state folder, and the person
+/// is told.
 fn divert_log(state: &mut SessionState) {
-    let writes =
-        !state.log_records.is_empty() || state.session.user_notifications.len() > state.session.known_notifications;
-    let Some(cause) = writes.then(|| log_file::trouble(&state.session.log)).flatten() else { return };
+    let writes = !state.effects.log_records.is_empty()
+        || state.session.user_notifications.len() > state.session.known_notifications;
+    let Some(cause) = writes.then(|| log_file::make_ready(&state.session.log)).flatten() else { return };
     let log = std::mem::take(&mut state.session.log);
     state.session.notify_user(&notices::log_diverted(log, cause));
 }
@@ -65,9 +66,9 @@ fn log_notifications(state: &mut SessionState) {
     }
     for new in &state.session.user_notifications[state.session.known_notifications..] {
         let what = new.strip_prefix("Fusebox: ").unwrap_or(new);
-        if state.log_records.iter().all(|record| record.error != what) {
+        if state.effects.log_records.iter().all(|record| record.error != what) {
             let record = log_file::notice(&state.session.id, what, state.session.last.wall_ms);
-            state.log_records.push(record);
+            state.effects.log_records.push(record);
         }
     }
 }

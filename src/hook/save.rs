@@ -28,12 +28,12 @@ pub struct Saved {
 /// Saves what is loaded and makes it durable; does not return where the call's time is up before that.
 pub fn save(loaded: Loaded, deadline: &Deadline, event: &Event, folder: PathBuf) -> Result<Saved> {
     let Loaded { store, mut state, .. } = loaded;
-    for record in &mut state.log_records {
+    for record in &mut state.effects.log_records {
         record.at = rfc3339::format(state.session.last.wall_ms);
     }
     store.save(&mut state)?;
-    let prunes = prune_due::is_due(&store, event)?;
-    let syncs = team_sync::is_due(&store, &state, event)?;
+    let prunes = prune_due::claim(&store, event)?;
+    let syncs = team_sync::claim_after(&store, &state, event)?;
     deadline.claim_commit();
     store.commit()?;
     Ok(Saved { store, state, folder, prunes, syncs })

@@ -163,7 +163,7 @@ impl<'a> Player<'a> {
     fn decide(&mut self, input: &Input, event: &Event) -> Result<Answered> {
         let ingested = self.ingested(input, event)?;
         let (run, verdict) = apply_event(&mut self.state, event, &ingested, self.terms.policy);
-        if let Some(halted) = self.state.halted.clone() {
+        if let Some(halted) = self.state.effects.halted.clone() {
             enforce::cascade(&mut self.state, &halted);
         }
         let name = EventName::parse(&input.hook_event_name);
@@ -178,8 +178,8 @@ impl<'a> Player<'a> {
         if let (Some(id), Some(name)) = (event.call_id(), name) {
             self.state.call_mut(&run, id).answers.insert(name.as_str().to_owned(), text.clone());
         }
-        self.log.append(&mut self.state.log_records);
-        self.state.saved();
+        self.log.append(&mut self.state.effects.log_records);
+        self.state.next_event();
         Ok(Answered { run, verdict, text })
     }
 
@@ -268,7 +268,7 @@ impl<'a> Player<'a> {
             self.state.session.client_start.note(source, input.start());
         }
         let mut ingested = Ingested { charges: self.read(event)?, ..Ingested::default() };
-        self.state.request_ahead = self.ingest.request_ahead(&self.state, event);
+        self.state.facts.request_ahead = self.ingest.request_ahead(&self.state, event);
         // The client writes an agent's side file only after it has started.
         if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == EventKind::SubagentStarted) {
             let unknown = self.state.run(id).is_none_or(|run| run.parent.is_none());

@@ -93,7 +93,7 @@ pub fn entries(
         let told = said.iter().filter(|(_, text)| deciding && !is_news(state, text)).cloned().collect();
         entries.push(Entry { at_ms, run: run.to_owned(), what, finding: finding.clone(), told });
     }
-    for news in &state.parent_notifications {
+    for news in &state.effects.parent_notifications {
         let sentence = crate::wire::messages::parent_notification(news);
         let told = vec![(Audience::Parent, sentence)];
         let (what, run) = (EntryKind::ParentTold, news.run.clone());
@@ -123,7 +123,7 @@ fn what(event: &Event, verdict: &Verdict, finding: &Finding) -> Option<EntryKind
 }
 
 fn is_news(state: &SessionState, text: &str) -> bool {
-    state.parent_notifications.iter().any(|news| crate::wire::messages::parent_notification(news) == text)
+    state.effects.parent_notifications.iter().any(|news| crate::wire::messages::parent_notification(news) == text)
 }
 
 /// Reads what an answer tells, a sentence a line.

@@ -45,8 +45,9 @@ pub fn append(place: LogPlace, records: &[Record]) {
     let _best_effort = log.and_then(|mut log| log.file.write_all(text.as_bytes()));
 }
 
-/// Says why the log of a session's project cannot be written; nothing where it can, or is not in the project.
-pub fn trouble(of_session: &str) -> Option<io::Error> {
+/// Makes the log of a session's project ready to be written: its folder, and a new file where it has grown long. Returns why it cannot
+/// be written; nothing where it can, or is not in the project.
+pub fn make_ready(of_session: &str) -> Option<io::Error> {
     in_project(project_of(of_session)?).err()
 }
 

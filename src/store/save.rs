@@ -19,16 +19,16 @@ impl Store {
         for run in state.changed_runs() {
             self.save_run(run)?;
         }
-        for run in state.withdrawn.drain(..) {
+        for run in state.effects.withdrawn.drain(..) {
             self.delete_run(&state.session.id, &run)?;
         }
         for (id, call) in state.changed_calls().filter(|(id, _)| !id.is_empty()) {
             self.save_call(&state.session.id, id, call)?;
         }
-        for charge in &state.estimated {
+        for charge in &state.effects.estimated {
             self.save_charge(charge)?;
         }
-        for record in &state.log_records {
+        for record in &state.effects.log_records {
             self.save_record(record, state.session.last)?;
         }
         self.save_shared(state)?;

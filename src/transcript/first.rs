@@ -16,7 +16,7 @@ const COMPLETION: u64 = 500;
 pub fn first_request(state: &SessionState, table: &Table, (at_ms, prompt): (i64, &str)) -> Spend {
     let usage = TokenUsage { write_5m: PROMPT + prompt.len() as u64 / 4, output: COMPLETION, ..TokenUsage::default() };
     let main = main_model(state, table, at_ms);
-    let model = state.next_model.as_ref().map_or(main.as_str(), |next| &next.name);
+    let model = state.facts.next_model.as_ref().map_or(main.as_str(), |next| &next.name);
     let cost = price::price(table, model, at_ms, &usage, Some(&main)).cost;
     Spend { requests: 1, tokens: usage.counted_tokens(), cache_reads: 0, cost }
 }

@@ -185,7 +185,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let is_first = at.offset == 0 || is_left && state.session.spend_before_install.is_open;
         at.offset = chunk.offset;
         state.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
-        state.saw_notification |= chunk.notification;
+        state.facts.saw_notification |= chunk.notification;
         let rejoined = rejoin::run_of_machines_turn(state, run, &chunk.openings);
         let run = rejoined.as_deref().unwrap_or(run);
         if let Some(cost) = chunk.client_cost {

@@ -1,4 +1,4 @@
-//! The words for agents, and the readings of limits in all words: facts, not commands, with the source documents' phrases.
+//! The words for agents, and the readings of limits in all words: facts, not commands, with each limit's fixed phrase.
 
 use crate::domain::action::Action;
 use crate::domain::event::{Event, EventKind};
@@ -124,7 +124,7 @@ fn with(run: &Run) -> String {
     format!("with the agent above it (run {})", run.stopped_by())
 }
 
-/// Returns the phrase that the source documents use for a limit that is reached.
+/// Returns the fixed phrase of a limit that is reached: what reads answers by program can rely on it.
 fn phrase(finding: &Finding) -> String {
     let Some(limit) = finding.limit() else { return String::new() };
     let wait = if finding.is_window() { passes(finding).replacen("; ", ", ", 1) } else { String::new() };

@@ -273,7 +273,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
                 }
                 None => refusal(run, verdict),
             }));
-            if is_missing_usage(&case.event.kind) {
+            if is_by_machine(&case.event.kind) {
                 answer.specific(name).suppress_original_prompt = Some(true);
             }
             return;
@@ -298,8 +298,8 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     }
 }
 
-/// Whether a prompt is none of a person's: nobody misses its text.
-fn is_missing_usage(kind: &EventKind) -> bool {
+/// Whether a prompt is a machine's: no person misses its text.
+fn is_by_machine(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Prompt { notifications, by_machine, .. } if *by_machine || !notifications.is_empty())
 }
 

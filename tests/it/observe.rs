@@ -73,8 +73,12 @@ fn work(mode: Mode) -> (SessionState, Vec<Decision>, Vec<String>) {
         assert_eq!(verdict.observed, mode == Mode::Observe);
         steps.push(verdict.decision);
     }
-    let mut logged: Vec<String> =
-        state.log_records.iter().map(|record| format!("{} {} {}", record.scope, record.limit, record.mode)).collect();
+    let mut logged: Vec<String> = state
+        .effects
+        .log_records
+        .iter()
+        .map(|record| format!("{} {} {}", record.scope, record.limit, record.mode))
+        .collect();
     logged.sort();
     (state, steps, logged)
 }
@@ -155,7 +159,8 @@ fn of_a_storm_of_refused_calls_each_runs_first_is_written_down() {
         let event = Event { prompt_id: Some(prompt.to_owned()), ..event(seconds, requested) };
         assert_eq!(apply_event(&mut state, &event, &Ingested::default(), &policy).1.decision, Decision::Deny);
     }
-    let logged: Vec<_> = state.log_records.iter().map(|it| (it.run.as_str(), it.limit.as_str(), it.used)).collect();
+    let logged: Vec<_> =
+        state.effects.log_records.iter().map(|it| (it.run.as_str(), it.limit.as_str(), it.used)).collect();
     let limit = "max_parallel_subagents";
     assert_eq!(logged, [("p1", limit, Some(0.0)), ("p2", limit, Some(0.0))]);
     assert_eq!(state.run("p2").unwrap().refused, 3);

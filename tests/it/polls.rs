@@ -92,7 +92,7 @@ impl Polls {
         let bytes = told.to_string().into_bytes();
         let event = read_event::event(&input::parse(&bytes).unwrap(), self.at, true, &Guard::default());
         let (_, verdict) = apply_event(&mut self.state, &event, &Ingested::default(), &loops());
-        self.state.saved();
+        self.state.next_event();
         self.is_ended |= verdict.decision >= Decision::Deny;
     }
 

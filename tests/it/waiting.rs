@@ -54,7 +54,7 @@ impl Again {
             let bytes = told.to_string().into_bytes();
             let event = read_event::event(&input::parse(&bytes).unwrap(), at, true, &Guard::default());
             let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &loops());
-            state.saved();
+            state.next_event();
             verdict.decision
         };
         tell(0, "UserPromptSubmit", json!({"prompt": "go"}));

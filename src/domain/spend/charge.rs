@@ -58,7 +58,7 @@ impl RecordKind {
 /// Why a dialog has granted nothing that was answered with Yes before anybody can have read it.
 pub const TOO_SOON: &str = "a Yes within a second";
 
-/// One record of the log. The first eight fields are those of the source document.
+/// One record of the log. The first eight fields are the public ones of a record's line; the others are added to them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {

@@ -14,7 +14,7 @@ pub fn in_background(state: &mut SessionState, run: &str, command: Background) {
         of.background.push(command);
     } else if !observes {
         state.session.notify_user(&notices::command_ended(COMMANDS, shown(&command.command)));
-        state.kills.push(command);
+        state.effects.kills.push(command);
     }
 }
 

@@ -82,7 +82,7 @@ pub fn ask(state: &mut SessionState, id: &str, event: &Event) {
     }
     let kind = if observed { RecordKind::AgentWarning } else { RecordKind::AgentStopped };
     log_records::write(state, id, kind, &finding);
-    if let Some(record) = state.log_records.last_mut() {
+    if let Some(record) = state.effects.log_records.last_mut() {
         record.reason = reason;
     }
 }

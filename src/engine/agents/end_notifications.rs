@@ -16,7 +16,7 @@ pub fn tell_parent(state: &mut SessionState, id: &str) {
     let Some(finding) = why.filter(|_| !run.parent_told) else { return };
     run.parent_told = true;
     let news = notification(run, finding);
-    state.parent_notifications.push(news);
+    state.effects.parent_notifications.push(news);
 }
 
 /// Tells the person of a subagent that was stopped, where that was not said yet.
@@ -25,7 +25,7 @@ pub fn tell_user(state: &mut SessionState, id: &str) {
     let Some(finding) = ordered(run) else { return };
     run.user_told = true;
     let news = notification(run, finding);
-    state.stopped_agents.push(news);
+    state.effects.stopped_agents.push(news);
 }
 
 /// Tells the person, once, that the main agent has ended as a limit had it, before its end carries the order out. Where it is stopped in
@@ -37,7 +37,7 @@ pub fn tell_of_main(state: &mut SessionState, id: &str, ending: Ending) {
     let Some(finding) = ordered(run) else { return };
     run.user_told = true;
     let news = notification(run, finding);
-    state.stopped_agents.push(news);
+    state.effects.stopped_agents.push(news);
 }
 
 /// Holds back what a prompt that is not sent would have told the main agent, and has the first one that goes through tell it.
@@ -48,9 +48,9 @@ pub fn wait_for_prompt(state: &mut SessionState, id: &str, event: &Event, verdic
     if verdict.observed {
         // Nobody is told anything with such an answer.
     } else if verdict.decision < Decision::Deny {
-        state.parent_notifications.splice(0..0, std::mem::take(&mut state.session.untold_ends));
+        state.effects.parent_notifications.splice(0..0, std::mem::take(&mut state.session.untold_ends));
     } else {
-        let untold = std::mem::take(&mut state.parent_notifications);
+        let untold = std::mem::take(&mut state.effects.parent_notifications);
         let room = bounds::UNTOLD_ENDS.saturating_sub(state.session.untold_ends.len());
         state.session.untold_ends.extend(untold.into_iter().take(room));
     }

@@ -25,6 +25,6 @@ pub fn tell(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict
     state.session.let_go_on.retain(|(waiting, _)| waiting != id);
     let is_main = state.run(id).is_some_and(|run| run.is_main());
     if is_main && matches!(event.kind, EventKind::Prompt { .. }) && verdict.decision < Decision::Deny {
-        state.let_go_on = std::mem::take(&mut state.session.let_go_on);
+        state.effects.let_go_on = std::mem::take(&mut state.session.let_go_on);
     }
 }

@@ -29,7 +29,7 @@ pub fn judge(state: &mut SessionState, id: &str, event: &Event) -> Option<Verdic
     {
         // Also of an agent that is paused, be it since before: each line of a command that it has watched is a request.
         let background = std::mem::take(&mut run.background);
-        state.kills.extend(background);
+        state.effects.kills.extend(background);
     }
     held
 }

@@ -28,8 +28,8 @@ pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
     let at_batch = matches!(event.kind, EventKind::BatchEnded(_));
     let is_hook = is_hook_agent(&run.id);
     // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
-    let is_missing_usage = matches!(run.growth, Growth::Never | Growth::Gone);
-    let is_sure = at_batch || is_missing_usage || known && run.growth == Growth::Before;
+    let has_no_transcript = matches!(run.growth, Growth::Never | Growth::Gone);
+    let is_sure = at_batch || has_no_transcript || known && run.growth == Growth::Before;
     if at_batch && run.growth == Growth::Now {
         run.growth = Growth::Before;
     }
@@ -145,7 +145,7 @@ fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
         missing_usage.ever_charged = missing_usage.ever_charged.max(missing_usage.sum.requests - 1) + 1;
         let message = name(holder, missing_usage.ever_charged);
         let (run, session, model) = (id.to_owned(), state.session.id.clone(), model.clone());
-        state.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
+        state.effects.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
     }
     let (key, what) = match state.missing_usage_mut(id).1.doubted {
         true => ("doubted", notices::responses_doubted(path, each.cost, each.tokens)),
@@ -209,7 +209,7 @@ pub fn less_the_estimate(state: &mut SessionState, id: &str, new: &NewCharge) ->
     let adds = new.adds.beyond(each);
     // The estimate stands where it was charged, so that every sum over responses is what limits have counted.
     let before = new.charge.spend.beyond(new.adds);
-    state.estimated.push(Charge { spend: before + adds, covered: each, ..new.charge.clone() });
+    state.effects.estimated.push(Charge { spend: before + adds, covered: each, ..new.charge.clone() });
     Some(adds)
 }
 

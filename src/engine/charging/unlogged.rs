@@ -27,19 +27,19 @@ pub fn ahead(state: &SessionState, call: &Call) -> Spend {
 }
 
 fn of_call(state: &SessionState, call: &str) -> Spend {
-    state.unlogged_requests.calls.iter().find(|(id, _)| id == call).map(|(_, spend)| *spend).unwrap_or_default()
+    state.facts.unlogged_requests.calls.iter().find(|(id, _)| id == call).map(|(_, spend)| *spend).unwrap_or_default()
 }
 
 /// Charges what a call makes the client ask, once it is counted.
 pub fn charge_call(state: &mut SessionState, run: &str, call: &str) {
     let spend = of_call(state, call);
-    let model = state.unlogged_requests.model.clone();
+    let model = state.facts.unlogged_requests.model.clone();
     charge(state, run, call, (model, spend));
     if spend.requests > 0 {
-        let (model, at_ms) = (state.unlogged_requests.model.clone(), state.session.last.wall_ms);
+        let (model, at_ms) = (state.facts.unlogged_requests.model.clone(), state.session.last.wall_ms);
         state.call_mut(run, call).unlogged = Some(Asked { model, at_ms, spend });
     }
-    let (hooks, sees_batches) = (state.unlogged_requests.hooks_of_call, state.session.sees_batches);
+    let (hooks, sees_batches) = (state.facts.unlogged_requests.hooks_of_call, state.session.sees_batches);
     if let Some(run) = state.run_mut(run).filter(|run| hooks > 0 && !run.is_blind(sees_batches)) {
         run.hooks_of_batch = run.hooks_of_batch.saturating_add(hooks);
     }
@@ -54,7 +54,7 @@ pub fn take_back(state: &mut SessionState, run: &str, call: &str) {
     state.scopes_mut(run).for_each(|mut scope| scope.take_back(&model, at_ms, spend));
     // It stays on record, with nothing spent.
     let (message, session, run) = (name_of(call), state.session.id.clone(), run.to_owned());
-    state.estimated.push(Charge { message, session, run, model, at_ms, ..Charge::default() });
+    state.effects.estimated.push(Charge { message, session, run, model, at_ms, ..Charge::default() });
 }
 
 fn name_of(asked: &str) -> String {
@@ -63,11 +63,11 @@ fn name_of(asked: &str) -> String {
 
 /// Charges what the event's hooks ask: they run beside this one, whatever is answered.
 pub fn charge_hooks(state: &mut SessionState, run: &str) {
-    let spend = std::mem::take(&mut state.unlogged_requests.hooks);
+    let spend = std::mem::take(&mut state.facts.unlogged_requests.hooks);
     if spend.requests == 0 {
         return;
     }
-    let (number, model) = (state.session.number_estimate(), state.unlogged_requests.model.clone());
+    let (number, model) = (state.session.number_estimate(), state.facts.unlogged_requests.model.clone());
     charge(state, run, &number.to_string(), (model, spend));
 }
 
@@ -99,7 +99,7 @@ pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) 
 
 /// Charges what a client has asked that ends without an answer, but for a request that has failed.
 pub fn charge_unanswered(state: &mut SessionState) {
-    let failed = state.session.main.clone().filter(|_| state.last_request_failed);
+    let failed = state.session.main.clone().filter(|_| state.facts.last_request_failed);
     charge_all_lost(state, |reservation| failed.as_ref() != Some(&reservation.holder));
 }
 
@@ -168,7 +168,15 @@ fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (Stri
     let adds = SpendChange { model: &model, is_priced: true, at_ms, spend, inherited: false, earlier: false };
     spread(state, run, &adds, now);
     let (message, session) = (name_of(name), state.session.id.clone());
-    state.estimated.push(Charge { message, session, run: run.to_owned(), model, at_ms, spend, ..Charge::default() });
+    state.effects.estimated.push(Charge {
+        message,
+        session,
+        run: run.to_owned(),
+        model,
+        at_ms,
+        spend,
+        ..Charge::default()
+    });
 }
 
 /// Charges what a compaction has asked, which its summary shows.

@@ -14,8 +14,8 @@ use crate::store::Store;
 pub const DAY_MS: i64 = 86_400_000;
 /// How far a pruning goes beyond the one before: a clock that was wrong for a while must not take this month's detail.
 const STRIDE_MS: i64 = 7 * DAY_MS;
-/// Whether a pruning is due at an event; notes that it has begun, so that no other hook begins one. Only starts look.
-pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
+/// Claims a pruning where one is due at an event, so that no other hook begins it. Returns whether this one is to. Only starts look.
+pub fn claim(store: &Store, event: &Event) -> Result<bool> {
     if !matches!(event.kind, EventKind::SessionStart { .. }) {
         return Ok(false);
     }

@@ -14,8 +14,8 @@ use crate::platform::environment::Environment;
 use crate::platform::run_command::Program;
 use crate::store::Store;
 
-/// Whether a sync is due after an event; notes that it has begun, so that no other hook begins one.
-pub fn is_due(store: &Store, state: &SessionState, event: &Event) -> Result<bool> {
+/// Claims a sync where one is due after an event, so that no other hook begins it. Returns whether this one is to.
+pub fn claim_after(store: &Store, state: &SessionState, event: &Event) -> Result<bool> {
     let Some(terms) = state.session.team.as_ref().filter(|_| cfg!(feature = "team")) else { return Ok(false) };
     let budget = state.shared_budgets.iter().find(|budget| budget.scope == Scope::Team);
     let interval_ms = match &event.kind {

@@ -27,7 +27,7 @@ pub fn estimate<'t>(
     (agent_type, at_ms): (&str, i64),
     table: &dyn Fn() -> &'t Table,
 ) -> Result<Option<Spend>> {
-    let model = state.next_model.as_ref().map(|next| next.name.as_str());
+    let model = state.facts.next_model.as_ref().map(|next| next.name.as_str());
     let of_model = model.map(|model| known(store, &fact_of_model(agent_type, model))).transpose()?.flatten();
     if let Some(Known(_, sum, _)) = of_model {
         return Ok(Some(sum.mean()));

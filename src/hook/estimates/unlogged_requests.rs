@@ -65,7 +65,7 @@ pub fn estimate_requests<'t>(
     let beside = id.and_then(|id| state.run(&id)).map_or(0, |run| run.hooks_of_batch);
     let hooks_ahead = spend(HOOK) * hooks_of_call.saturating_add(of_batch).saturating_add(beside);
     let hooks = spend(hook) * count + own;
-    state.unlogged_requests = UnloggedRequests { hooks, hooks_ahead, hooks_of_call, calls: of_calls, model };
+    state.facts.unlogged_requests = UnloggedRequests { hooks, hooks_ahead, hooks_of_call, calls: of_calls, model };
 }
 
 /// Whether an agent is met for the first time that the client has made for itself, such as one that answers a side question. The one

@@ -59,5 +59,5 @@ pub fn end_client(env: &Environment, state: &mut SessionState, event: &Event, an
     let next = NextStep::Status { id: short(&session.id).to_owned() };
     let what = notices::client_ended_for_mod(path.display(), next);
     state.session.notify_user_once(&format!("live mod:{}", path.display()), &what);
-    state.waiting_mod = Some(path);
+    state.effects.waiting_mod = Some(path);
 }

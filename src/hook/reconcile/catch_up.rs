@@ -93,7 +93,7 @@ fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()
         other => other?,
     }
     answered_dialogs::decline_refused(&mut state);
-    let records = std::mem::take(&mut state.log_records);
+    let records = std::mem::take(&mut state.effects.log_records);
     orphans::write(store, &state.session, records, env.now())?;
     orphans::mark(store, &mut state, env.now())?;
     store.save(&mut state)
@@ -118,7 +118,7 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     let mut found = ingest.found;
     spend_before_install::set_apart(env, store, state, None, &mut found)?;
     if found.is_empty() && state.session.counters.spent.requests == 0 {
-        state.first_request = Some(first_request(state, &table, (env.now().wall_ms, "")));
+        state.facts.first_request = Some(first_request(state, &table, (env.now().wall_ms, "")));
     }
     if found.iter().any(|(_, new)| new.charge.earlier) {
         // What was asked before Fusebox was away was answered meanwhile.

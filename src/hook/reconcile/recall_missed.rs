@@ -115,7 +115,7 @@ fn is_inside(kind: &EventKind) -> bool {
 fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
     let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
     let earlier = &state.session.spend_before_install;
-    if let Some(cause) = state.altered.take() {
+    if let Some(cause) = state.facts.altered.take() {
         let what = notices::counted_again(cause, counted(calls, "tool call"), earlier.counted.cost);
         return state.session.notify_user(&what);
     }

@@ -77,9 +77,9 @@ pub fn had_row(env: &Environment, store: &Store, event: &Event) -> Result<bool> 
 
 /// Notes in the loaded state that its session is recounted, and stops one that was changed too often.
 pub fn note(state: &mut SessionState, altered: AlteredSession) {
-    state.altered = Some(altered.cause.to_string());
+    state.facts.altered = Some(altered.cause.to_string());
     state.session.altered_times = altered.times;
-    state.remains = altered.charges;
+    state.facts.remains = altered.charges;
     if altered.times > MOST_TIMES {
         let stop = Finding::ordered(FindingSource::ExplicitStop, Scope::Session, Action::Terminate);
         let finding = Finding { subject: "Fusebox".to_owned(), ..stop };
@@ -93,7 +93,7 @@ pub fn note(state: &mut SessionState, altered: AlteredSession) {
 pub fn add_remains(store: &Store, state: &mut SessionState, event: &Event, found: &mut Ingested) -> Result<()> {
     let main = find_run::main_id(&state.session, event);
     let mut lost = Vec::new();
-    for mut charge in std::mem::take(&mut state.remains) {
+    for mut charge in std::mem::take(&mut state.facts.remains) {
         if store.charge(&charge.message, &state.session.id)?.is_some() {
             continue;
         }

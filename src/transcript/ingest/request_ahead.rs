@@ -47,7 +47,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         // A client's first request is its prompt's. Below another client an agent decides what that is.
         let begins = start.is_silent && event.agent == Agent::Main && matches!(event.kind, EventKind::Prompt { .. });
         let last_model = self.last_model(state, run).unwrap_or_default();
-        let named = state.next_model.as_ref().map(|next| next.name.as_str());
+        let named = state.facts.next_model.as_ref().map(|next| next.name.as_str());
         let model = named.or(start.model.as_deref().filter(|_| begins)).unwrap_or(last_model);
         let is_another = begins && !state.above.is_empty() || canonical(model) != canonical(last_model);
         let at_ms = event.at.wall_ms;

@@ -319,10 +319,10 @@ impl Client<'_> {
         let prompt_id = Some(format!("p{}", self.prompts));
         let event = Event { session: "s".to_owned(), agent, prompt_id, at: at(self.now), attended: true, kind };
         let (_, verdict) = apply_event(&mut self.state, &event, &found, self.policy);
-        if let Some(halted) = self.state.halted.clone() {
+        if let Some(halted) = self.state.effects.halted.clone() {
             enforce::cascade(&mut self.state, &halted);
         }
-        self.state.saved();
+        self.state.next_event();
         self.answers.push(strictness(&verdict));
         if verdict.decision == Decision::Stop {
             self.agents.insert(who, State::Over);

@@ -60,7 +60,7 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
         state.above.push(Box::default());
         for (number, (call, how)) in arrivals.iter().enumerate() {
             apply_event(&mut state, &event(number, arrives(*call, *how)), &Ingested::default(), &Policy::default());
-            state.saved();
+            state.next_event();
         }
         let mut distinct: Vec<u8> = arrivals.iter().map(|(call, _)| *call).collect();
         distinct.sort_unstable();
@@ -95,7 +95,7 @@ fn a_call_that_ran_and_is_asked_about_again_counts_once() {
         let mut state = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });
         for (number, how) in [0, 1, 0, 1, 3].into_iter().enumerate() {
             apply_event(&mut state, &event(number, arrives(1, how)), &Ingested::default(), &Policy::default());
-            state.saved();
+            state.next_event();
         }
         assert_eq!((state.session.counters.turns, state.session.limits.limits[0].cap), (1, 1), "{action:?}");
         assert_eq!(state.call("t1").unwrap().state, CallState::Counted, "{action:?}");
@@ -108,7 +108,7 @@ fn a_prompt_whose_id_comes_back_keeps_what_it_has_counted() {
     for (number, (prompt, call)) in [("p1", 1), ("p2", 2), ("p1", 1), ("p1", 3)].into_iter().enumerate() {
         let event = Event { prompt_id: Some(prompt.to_owned()), ..event(number, arrives(call, 1)) };
         apply_event(&mut state, &event, &Ingested::default(), &Policy::default());
-        state.saved();
+        state.next_event();
     }
     assert_eq!(["p1", "p2"].map(|id| state.run(id).map(|run| run.counters.turns)), [Some(2), Some(1)]);
     assert_eq!(state.session.counters.turns, 3);
@@ -123,7 +123,7 @@ fn a_call_that_ends_after_the_next_prompt_counts_once() {
     for (number, (id, kind)) in happens.into_iter().enumerate() {
         let event = Event { prompt_id: Some(id.to_owned()), ..event(number, kind) };
         apply_event(&mut state, &event, &Ingested::default(), &Policy::default());
-        state.saved();
+        state.next_event();
     }
     assert_eq!(state.session.counters.turns, 1);
 }
@@ -150,7 +150,7 @@ fn since_edit(calls: &[(bool, u8)], again: &[Option<u8>]) -> (u64, u64) {
     let mut happens = |state: &mut SessionState, kind: EventKind| {
         number += 1;
         apply_event(state, &event(number, kind), &Ingested::default(), &policy);
-        state.saved();
+        state.next_event();
     };
     let call = |id: usize| Call { id: format!("t{id}"), tool: "Edit".to_owned(), ..Call::default() };
     let over = |id: usize| EventKind::ToolEnded(call(id), CallOutcome { edits: calls[id].0, ..CallOutcome::default() });
@@ -207,7 +207,7 @@ fn charged(rows: &[Row], pieces: &[usize]) -> (u64, u64) {
         let found = Ingested { charges: std::mem::take(&mut ingest.found), ..Ingested::default() };
         let kind = EventKind::Other("looks".to_owned());
         apply_event(&mut state, &event(number, kind), &found, &Policy::default());
-        state.saved();
+        state.next_event();
     }
     let spent = state.session.counters.spent;
     (spent.requests, spent.tokens)

@@ -241,7 +241,7 @@ impl History {
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: true, kind };
         let session = self.store.session("s").unwrap().unwrap();
         let mut state = load::load_state(&self.store, session, &event).unwrap();
-        state.refusal_reason = overload::refusal_reason(&mut state, &event);
+        state.facts.refusal_reason = overload::refusal_reason(&mut state, &event);
         let mut ingested =
             ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, ("", &[])).unwrap();
         let run = state.session.main.clone().unwrap_or_default();
@@ -342,7 +342,7 @@ fn no_command_in_the_background_is_forgotten() {
         let found =
             ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended, ("", &[])).unwrap();
         apply_event(&mut state, &ended, &found, &history.policy);
-        let kills: Vec<&str> = state.kills.iter().map(|task| task.task.as_str()).collect();
+        let kills: Vec<&str> = state.effects.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");
         assert!(
             state.session.user_notifications.iter().any(|told| told.contains("sleep 60")),

@@ -360,12 +360,12 @@ impl Play<'_> {
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: self.attended, kind };
         let mut state = std::mem::take(&mut self.state);
         let (run, verdict) = apply_event(&mut state, &event, &found, self);
-        if let Some(halted) = state.halted.clone() {
+        if let Some(halted) = state.effects.halted.clone() {
             enforce::cascade(&mut state, &halted);
         }
         let began = state.was_opened(&run);
-        self.gone |= state.ends_client.is_some();
-        state.saved();
+        self.gone |= state.effects.ends_client.is_some();
+        state.next_event();
         self.state = state;
         let ends = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }));
         if verdict.decision == Decision::Stop || is_prompt && verdict.decision == Decision::Deny && (began || ends) {

@@ -206,11 +206,11 @@ fn a_pruning_is_begun_once_a_day_and_a_clock_that_jumps_takes_nothing_recent() {
             (365, false, 15),
             (10, true, 10),
         ] {
-            assert_eq!(prune_due::is_due(store, &start(day)).unwrap(), due, "day {day}");
+            assert_eq!(prune_due::claim(store, &start(day)).unwrap(), due, "day {day}");
             assert_eq!(prune::pinned_ms(store).unwrap(), Some(TEN + (as_of - 90) * DAY_MS), "day {day}");
         }
         let plain = Event { kind: EventKind::SessionEnded, ..start(900) };
-        assert!(!prune_due::is_due(store, &plain).unwrap());
+        assert!(!prune_due::claim(store, &plain).unwrap());
     });
 }
 

@@ -188,7 +188,7 @@ fn asked(layer: Layer, locked: bool, managed: &[&str]) -> (Decision, String) {
     let (prompt_id, kind) = (Some("p1".to_owned()), EventKind::ToolRequested(call));
     let event = Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id, at: at(9), attended: true, kind };
     let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &SameForAll(limits));
-    (verdict.decision, state.log_records.iter().map(|record| record.mode.clone()).collect())
+    (verdict.decision, state.effects.log_records.iter().map(|record| record.mode.clone()).collect())
 }
 
 #[test]

@@ -347,7 +347,7 @@ impl ScriptPlayer<'_> {
             clear_order::raise(state, &target, &used_up.finding, used_up.more);
         }
         let what = if lifted { "resumes" } else { "finds nothing to resume of" };
-        let log = std::mem::take(&mut state.log_records);
+        let log = std::mem::take(&mut state.effects.log_records);
         writeln!(self.told, "{:>7.1} a person {what} {}", line.at, line.id).unwrap();
         self.log(&log);
     }

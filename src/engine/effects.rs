@@ -1,0 +1,35 @@
+//! What an event calls for besides its answer: what is to be written, ended and told.
+
+use std::path::PathBuf;
+
+use crate::domain::event::Background;
+use crate::domain::notification::{ClampedCap, ParentNotification};
+use crate::domain::spend::charge::{Charge, Record};
+use crate::domain::verdict::Finding;
+
+/// What one event calls for; it is carried out once the event is decided.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Records to write.
+    pub log_records: Vec<Record>,
+    /// Responses that were charged at an estimate, to be kept.
+    pub estimated: Vec<Charge>,
+    /// Runs that turned out to be none, to be taken out of the database.
+    pub withdrawn: Vec<String>,
+    /// The run whose order was carried out: those below it follow.
+    pub halted: Option<String>,
+    /// Shell commands to end.
+    pub kills: Vec<Background>,
+    /// The limit for which the client itself is to be ended.
+    pub ends_client: Option<Finding>,
+    /// The mod for which the client is to be ended: it would load it.
+    pub waiting_mod: Option<PathBuf>,
+    /// What the parent's model has to be told.
+    pub parent_notifications: Vec<ParentNotification>,
+    /// The subagents whose stop the person has to be told of.
+    pub stopped_agents: Vec<ParentNotification>,
+    /// The subagents of which the main agent has to be told that they may go on, with their types.
+    pub let_go_on: Vec<(String, String)>,
+    /// What spawns asked for and did not get.
+    pub clamped_caps: Vec<ClampedCap>,
+}
