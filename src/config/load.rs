@@ -128,6 +128,16 @@ pub fn fingerprint(env: &Environment, project_folder: &Path) -> u64 {
     hash.value()
 }
 
+/// Returns a file of ours that was changed, or put in its place, after a moment in milliseconds since 1970.
+pub fn changed_after(env: &Environment, project_folder: &Path, at_ms: i64) -> Option<PathBuf> {
+    let ours = sources(env, project_folder).into_iter().filter(|(source, _)| source.part == FilePart::Whole);
+    let changed_ms = |path: &Path| {
+        let info = file_info::of(path).ok()?;
+        i64::try_from(info.changed_ns.max(info.modified_ns) / 1_000_000).ok()
+    };
+    ours.map(|(_, path)| path).find(|path| changed_ms(path).is_some_and(|changed_ms| changed_ms > at_ms))
+}
+
 /// Returns every file that may exist, each once: at home, the project's files are the user's. Of the same kind, one nearer to the folder
 /// stands over those above it.
 fn sources(env: &Environment, project_folder: &Path) -> Vec<(&'static LayerFile, PathBuf)> {

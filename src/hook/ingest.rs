@@ -19,7 +19,9 @@ use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
 use crate::hook::origin::prompt_sender;
 use crate::hook::parse::HookCall;
 use crate::hook::policy::{retention, shared_budgets};
-use crate::hook::reconcile::{answered_dialogs, backlog, recall_missed, spend_before_install, unheard_messages};
+use crate::hook::reconcile::{
+    answered_dialogs, backlog, limits_lost, recall_missed, spend_before_install, unheard_messages,
+};
 use crate::hook::settings::nested_clients;
 use crate::hook::tampering::{altered_rows, changed_calls};
 use crate::hook::{check_completion, estimates, overload, policy};
@@ -46,6 +48,8 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     called_skills::called(env, state, event, input);
     let models = next_model::find(env, state, event, input);
     let mut ingested = ingest_transcripts(env, store, state, event, (input.prompt(), &models))?;
+    let reason = state.facts.refusal_reason.take();
+    state.facts.refusal_reason = reason.or_else(|| limits_lost::refusal_reason(&state.session, event));
     ingested.missing = check_completion::missing(state, event, judged.as_ref());
     Ok(ingested)
 }
@@ -121,6 +125,7 @@ pub fn ingest_transcripts(
         return Err(cause);
     }
     recall_missed::add(store, state, event, &mut ingested)?;
+    limits_lost::look_up(env, &mut state.session, event);
     altered_rows::add_remains(store, state, event, &mut ingested)?;
     spend_before_install::close(state, event, &ingested.recalled);
     ingested.answered = answered_dialogs::answered(store, state, event)?;

@@ -122,6 +122,14 @@ messages! {
     counted_anew(work = "41 tool calls", cost = "2.3500 USD", why = "Fusebox has watched it before, so its state was deleted")
         => "this session is not in the state; its transcript's {work} ({cost}) were counted anew. {why}; grants are lost.";
 
+    /// The state of a session was deleted while it ran, and a file of limits was changed since it began.
+    limits_held(path = "/home/you/.claude/fusebox.json", next = NextStep::Reload)
+        => "the state was deleted while this session ran, and `{path}` was changed: nothing runs until you look. {next}";
+
+    /// The state of a session was deleted while it ran; the files of limits are as they were, or gone.
+    limits_read_again(next = NextStep::ShowConfiguration)
+        => "its limits went with the state, and are those of the files as they are now. {next}";
+
     /// Another program has changed what the state has of a session.
     counted_again(
         cause = "another program has changed the rows of session 5f0c1d2e in the state", calls = "41 tool calls", cost = "2.3500 USD"

@@ -62,6 +62,7 @@ mod killed;
 mod late_usage;
 mod laws;
 mod left_out;
+mod limits_lost;
 mod lost_state;
 mod manual;
 mod messages_page;

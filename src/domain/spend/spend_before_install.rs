@@ -24,6 +24,10 @@ pub struct SpendBeforeInstall {
     /// Whether the transcript shows that Fusebox had watched the session before the state knew it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub was_watched: bool,
+    /// The file of limits that was changed while the session ran, where its state was deleted meanwhile: nothing runs until a person has
+    /// looked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub changed_limits: Option<String>,
     /// Whether the client is still to write down that Fusebox watches: nothing after that is of that time.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_unmarked: bool,

@@ -65,6 +65,7 @@ pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session
     set(session, &now);
     take_hooks(env, session, &now);
     session.swapped = false;
+    session.spend_before_install.changed_limits = None;
     remember(store, session, &now)?;
     Ok(waited)
 }
