@@ -3,6 +3,7 @@
 //! been refused; the same form of an ordinary command passes. `FUSEBOX_LAWS=full` puts each form into each other one.
 
 mod clients;
+mod depths;
 mod files;
 mod values;
 

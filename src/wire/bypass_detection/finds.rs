@@ -213,13 +213,18 @@ impl Walk<'_> {
         let pattern = pattern.trim_matches(['^', '$', '*', '.']).replace('\\', "");
         let run: Vec<&str> = words().skip(at + 1).take_while(|word| *word != ";").collect();
         let found: Vec<String> = self.listed.iter().filter(|path| base(path).contains(&pattern)).cloned().collect();
-        found.iter().find_map(|path| {
+        let run_with = |walk: &mut Self, words: Vec<String>| {
+            let words = words.into_iter().map(|text| Word { text: text.into(), ..Word::default() }).collect();
+            walk.simple(&Simple { words, is_doubtful: true, ..Simple::default() }, depth + 1)
+        };
+        let refused = found.iter().find_map(|path| {
             let takes = run.iter().any(|word| word.contains("{}"));
             let given = Some(path.as_str()).filter(|_| !takes);
             let words = run.iter().map(|word| word.replace("{}", path)).chain(given.map(str::to_owned));
-            let words = words.map(|text| Word { text: text.into(), ..Word::default() }).collect();
-            self.simple(&Simple { words, is_doubtful: true, ..Simple::default() }, depth + 1)
-        })
+            run_with(self, words.collect())
+        });
+        // It runs on anything else that it finds, too.
+        refused.or_else(|| run_with(self, run.iter().map(|word| (*word).to_owned()).collect()))
     }
 
     /// Returns what of the session's own is found.

@@ -5,7 +5,7 @@
 //! only mentions Fusebox or the client is never refused, nor is reading. What hides from it is met by the state, the pinned
 //! policy and the commands' own refusals (docs/threat-model.md).
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 pub use crate::wire::bypass_detection::at_hand::Guard;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
@@ -19,6 +19,10 @@ use crate::wire::shell::{self, Part, Simple, written};
 /// Commands that only a person may give.
 pub const PERSONS_COMMANDS: [&str; 12] =
     ["grant", "resume", "reset", "reload", "trust", "uninstall", "upgrade", "prune", "off", "on", "team", "watch"];
+
+/// How many texts may be nested in one another by `sh -c` and the like, and what is said of commands beyond that.
+const DEEPEST: usize = 6;
+const TOO_DEEP: &str = "commands inside of commands, deeper than Fusebox reads, that name it or the client";
 
 /// Commands of a shell that set its variables.
 const SETTERS: [&str; 6] = ["export", "declare", "typeset", "local", "readonly", "unset"];
@@ -36,11 +40,6 @@ pub fn names_the_model(text: &str) -> bool {
 
 /// How many ways to start a client one command may have: the settings of each are read.
 const MOST_STARTS: usize = 16;
-
-/// How many texts may be nested in one another by `sh -c` and the like.
-const DEEPEST: usize = 6;
-/// What is said of commands beyond that.
-const TOO_DEEP: &str = "commands inside of commands, deeper than Fusebox reads, that name it or the client";
 
 impl Guard {
     /// Says what a file is, where an agent may not write it.
@@ -110,8 +109,9 @@ struct ShellScope {
 /// Goes through a command as a shell would, as far as text tells.
 struct Walk<'g> {
     guard: &'g Guard,
-    /// The command's text.
+    /// The command's text, and whether it names Fusebox, the state or the client.
     whole: &'g str,
+    mentions: OnceCell<bool>,
     scope: ShellScope,
     /// The values of variables.
     variables: Variables,
@@ -148,7 +148,8 @@ impl<'g> Walk<'g> {
         Walk {
             guard,
             whole: text,
-            variables: Variables::default(),
+            mentions: OnceCell::new(),
+            variables: Variables::of(text),
             own_names: OwnNames::of(text),
             scope: ShellScope { folder: guard.folder.clone(), around: guard.folder.clone(), ..ShellScope::default() },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
@@ -168,6 +169,9 @@ impl<'g> Walk<'g> {
 
     /// Says what a shell's text does that is refused.
     fn text(&mut self, text: &str, depth: usize) -> Option<String> {
+        if depth > DEEPEST {
+            return self.too_deep();
+        }
         let mut outer = Vec::new();
         let parts = shell::parts(text);
         self.leads.look_at(&parts);
@@ -210,7 +214,7 @@ impl<'g> Walk<'g> {
             }
             return None;
         }
-        if let Some(filled) = written::filled_in(simple, &|name| self.guard.path_of(name)).filter(|_| depth < DEEPEST) {
+        if let Some(filled) = written::filled_in(simple, &|name| self.guard.path_of(name)) {
             return self.simple(&filled, depth + 1);
         }
         if let Some(refused) = self.own_name(simple, depth) {
@@ -219,13 +223,12 @@ impl<'g> Walk<'g> {
         let invocations = Invocation::of(simple);
         self.note_read(simple);
         let said = std::mem::take(&mut self.said);
-        let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
+        let piped = said.iter().filter(|_| invocations.iter().any(|it| it.reads_commands));
         let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
         let read: Vec<&str> = simple.input.iter().map(|text| &**text).chain(said.iter().map(String::as_str)).collect();
         let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(simple, it, &read, depth)));
         let refused = refused.or_else(|| self.servers(simple, &invocations, &said, depth));
-        let is_read = depth < DEEPEST && refused.is_none();
-        let refused = if is_read { self.handed(simple, &invocations, &said, depth) } else { refused };
+        let refused = refused.or_else(|| self.handed(simple, &invocations, &said, depth));
         if self.asks_of_model {
             self.note_model(simple, &invocations);
         }
@@ -250,8 +253,8 @@ impl<'g> Walk<'g> {
     }
 
     fn invocation(&mut self, simple: &Simple, it: &Invocation, read: &[&str], depth: usize) -> Option<String> {
-        if it.is_too_deep || (depth >= DEEPEST && !it.scripts.is_empty()) {
-            return self.guard.mentions(self.whole).then(|| TOO_DEEP.to_owned());
+        if it.is_too_deep {
+            return self.too_deep();
         }
         for script in &it.scripts {
             // Its variables and its folder are those of the program that runs it.
@@ -280,12 +283,12 @@ impl<'g> Walk<'g> {
         }
         self.note_listed(it);
         match it.name() {
-            "find" if depth < DEEPEST => {
+            "find" => {
                 if let Some(refused) = self.found(simple, it, depth) {
                     return Some(refused);
                 }
             }
-            "fd" | "fdfind" if depth < DEEPEST => {
+            "fd" | "fdfind" => {
                 if let Some(refused) = self.run_on_listed(it, depth) {
                     return Some(refused);
                 }
@@ -316,6 +319,7 @@ pub mod client_starts;
 pub mod clients;
 mod copies;
 mod databases;
+mod depth;
 pub mod diversions;
 mod downloads;
 mod finds;

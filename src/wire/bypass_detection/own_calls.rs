@@ -14,10 +14,13 @@ const MOST_WORDS: usize = 64;
 impl Walk<'_> {
     /// Says what a function or an alias does that is refused, with the words that it is given here.
     pub(super) fn own_name(&mut self, simple: &Simple, depth: usize) -> Option<String> {
-        let (name, args) = simple.words.split_first().filter(|_| depth < DEEPEST)?;
+        let (name, args) = simple.words.split_first()?;
         if name.text == "alias" {
             let new = args.iter().filter_map(|word| assignment(&word.text));
             let room = MOST.saturating_sub(self.own_names.aliases.len());
+            if new.clone().count() > room {
+                self.variables.give_up();
+            }
             let new = new.take(room).map(|(name, text)| (name.to_owned(), text.to_owned()));
             self.own_names.aliases.extend(new);
             return None;
@@ -27,11 +30,17 @@ impl Walk<'_> {
         let alias = self.own_names.aliases.iter().rfind(|(own, _)| *own == name.text).map(|(_, text)| text.clone());
         // One that stands for itself with more words runs the program of that name.
         if let Some(text) = alias.filter(|text| text.split_whitespace().next() != Some(&*name.text)) {
+            if depth >= DEEPEST {
+                return self.too_deep();
+            }
             let given = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
             let is_read = self.variables.takes(text.len() + bytes);
             return if is_read { self.text(&format!("{text} {given}"), depth + 1) } else { None };
         }
         let (_, body) = *self.own_names.functions.iter().find(|(own, _)| *own == name.text)?;
+        if depth >= DEEPEST && body.contains('$') {
+            return self.too_deep();
+        }
         if !body.contains('$') || !self.variables.takes(body.len() + bytes) {
             return None;
         }
@@ -43,9 +52,6 @@ impl Walk<'_> {
             (self.scope.folder, self.scope.around) = (folder.clone(), folder.clone());
             simple.assignments.iter().for_each(|word| self.variables.assign(&word.text, true));
             self.variables.set_parameters(&words, true);
-            if body.contains("shift") && !words.is_empty() {
-                self.variables.set_parameters(&words[1..], false);
-            }
             let refused = self.text(body, depth + 1);
             self.variables.leave(mark);
             let after =

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::wire::bypass_detection::{DEEPEST, Guard, Walk, client_starts, clients};
+use crate::wire::bypass_detection::{Guard, Walk, client_starts, clients};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{Simple, Word};
 
@@ -48,7 +48,7 @@ impl Walk<'_> {
         said: &[String],
         depth: usize,
     ) -> Option<String> {
-        found.iter().filter(|_| depth < DEEPEST).find_map(|it| {
+        found.iter().find_map(|it| {
             let args = clients::client_args(it)?;
             let scope = self.scope.clone();
             self.scope.folder = self.led(it);

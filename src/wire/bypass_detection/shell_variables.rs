@@ -1,8 +1,8 @@
 //! What a command does with the values of its variables: `x=fusebox; $x grant`, `for f in FILES; do rm $f; done`.
 
-use crate::wire::bypass_detection::Walk;
 use crate::wire::bypass_detection::runner_variables::diverting;
 use crate::wire::bypass_detection::way::ENTERING;
+use crate::wire::bypass_detection::{DEEPEST, Walk};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::unset::without_unset;
 use crate::wire::shell::{Simple, assignment, written};
@@ -20,6 +20,9 @@ const MOST_LINES: usize = 64;
 impl Walk<'_> {
     /// Says what a command does that is refused, with each value that its variables may have.
     pub(super) fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+        if depth > DEEPEST {
+            return self.too_deep();
+        }
         if simple.words.is_empty() && simple.assignments.len() > 1 {
             return self.one_by_one(simple, depth);
         }

@@ -12,6 +12,17 @@ pub(super) struct Choice<'v> {
     pub fills_inner: bool,
 }
 
+/// What a command names of variables.
+#[derive(Default)]
+pub(super) struct Named<'s> {
+    /// Those whose values are known.
+    pub known: Vec<Cow<'s, str>>,
+    /// Whether a word stands behind one.
+    pub has_words: bool,
+    /// Whether one stands in a substitution or a here-document.
+    pub has_inner: bool,
+}
+
 impl Values for Choice<'_> {
     fn value(&self, name: &str) -> Option<&str> {
         let is = |name: &str| self.values.iter().find(|(known, _)| *known == name);
@@ -47,13 +58,19 @@ pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
     let mut words = Vec::new();
     for word in &simple.words {
         let new = whole(word);
-        let is_list = word.text.contains("[@]") || word.text.contains("[*]") || word.text.contains("$@");
+        let is_list = word.text.contains("[@]")
+            || word.text.contains("[*]")
+            || word.text.contains("$@")
+            || word.text.contains("${@");
         // What a substitution writes is not known here.
         let is_known = !new.text.contains("$(") && !new.text.contains('`');
         if (word.splits || is_list) && new.text != word.text && is_known {
             let mut split = new.text.split_whitespace();
             match (split.next(), split.next()) {
                 // What is one word may name more that is not known.
+                (Some(alone), None) if new.expands_at.is_empty() => {
+                    words.push(Word { end: word.end, ..Word::of(alone.to_owned()) });
+                }
                 (Some(_), None) => words.push(new),
                 _ => words.extend(
                     new.text.split_whitespace().map(|text| Word { end: word.end, ..Word::of(text.to_owned()) }),

@@ -5,14 +5,8 @@ use std::borrow::Cow;
 use crate::wire::shell::lists::{Link, List};
 use crate::wire::shell::parts::{Part, Simple, assignment};
 
-/// How deep subshells and substitutions may nest; what is deeper is not looked at.
-pub(super) const DEEPEST: usize = 40;
-
 /// How many here-documents may begin in one line; what is beyond is read as commands.
 const MOST_DOCUMENTS: usize = 100;
-
-/// The most words and substitutions of a text that are read: they are held in memory.
-pub(super) const MOST_READ: usize = 100_000;
 
 /// Words of the shell's grammar after which a command begins.
 const BEFORE_COMMANDS: [&str; 12] =
@@ -58,6 +52,8 @@ pub(super) struct Lexer<'a> {
     documents: Vec<HereDocument<'a>>,
     /// How many words were read.
     pub(super) words: usize,
+    /// Whether something was passed over that is deeper, or longer, than is read.
+    pub(super) is_cut: bool,
 }
 
 impl<'a> Lexer<'a> {
@@ -72,12 +68,13 @@ impl<'a> Lexer<'a> {
             has_braces: false,
             documents: Vec::new(),
             words: 0,
+            is_cut: false,
         }
     }
 
     pub(super) fn read(mut self) -> Vec<Part<'a>> {
         self.list(Until::End, Link::None);
-        if self.is_full() {
+        if self.is_full() || self.is_cut {
             self.parts.push(Part::Command(Simple { is_unread: true, ..Simple::default() }));
         }
         self.parts
@@ -213,8 +210,7 @@ impl<'a> Lexer<'a> {
 
     /// Reads the commands of a subshell or substitution, from behind its parenthesis.
     pub(super) fn nested(&mut self, link: Link) {
-        if self.depth >= DEEPEST {
-            self.at = self.end;
+        if self.is_too_deep() {
             return;
         }
         self.depth += 1;

@@ -4,12 +4,14 @@
 //! It reads what POSIX shells, bash and zsh share, and [`variables`] holds the values that the text tells. Text that no shell would
 //! take is read as far as it goes.
 
+mod bounds;
 mod braces;
 mod choices;
 pub mod invocation;
 mod lexer;
 mod lists;
 mod operators;
+mod parameters;
 mod parts;
 mod references;
 pub mod unset;

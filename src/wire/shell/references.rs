@@ -1,14 +1,9 @@
 //! Where a text names variables, and what it becomes with their values: `$x`, `${x}`, `${x:-WORD}`.
 
+use crate::wire::shell::bounds::{DEEPEST, LONGEST_IN_BRACES};
 use crate::wire::shell::operators::{self, CHANGES};
 use crate::wire::shell::parts::Word;
 use crate::wire::shell::written;
-
-/// How deep words may stand in one another: `${x:-${y:-WORD}}`.
-const DEEPEST: usize = 4;
-
-/// The longest text in braces that is read, in bytes.
-const LONGEST: usize = 1024;
 
 /// What a text is given in the place of variables.
 pub(super) trait Values {
@@ -60,6 +55,10 @@ pub(super) fn reference(text: &str, at: usize) -> Option<Reference<'_>> {
         word = behind;
     }
     let found = Reference { is_indirect, ..plain(name, end) };
+    // What `${@:2}` leaves is among the values that shifted parameters may have.
+    if matches!(name, "@" | "*") && word.starts_with(':') && !word.starts_with(":-") {
+        return Some(found);
+    }
     let split = |known: &[&str]| {
         let length = known.iter().find(|operator| word.starts_with(**operator))?.len();
         Some(word.split_at(length))
@@ -90,7 +89,7 @@ fn name_length(text: &str) -> Option<usize> {
 
 /// Returns where the brace closes that is open before a text.
 pub fn closed(text: &str) -> Option<usize> {
-    let bytes = &text.as_bytes()[..text.len().min(LONGEST)];
+    let bytes = &text.as_bytes()[..text.len().min(LONGEST_IN_BRACES)];
     let (mut at, mut depth, mut quote) = (0, 0_usize, None);
     while let Some(byte) = bytes.get(at) {
         match (byte, quote) {

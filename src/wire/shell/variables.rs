@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::wire::shell::choices::{Choice, all_words, size, with};
+use crate::wire::shell::choices::{Choice, Named, all_words, size, with};
 use crate::wire::shell::operators;
 use crate::wire::shell::parts::{Part, Simple, assignment};
 use crate::wire::shell::references::{self, Kind};
@@ -23,9 +23,8 @@ const MOST_ELEMENTS: usize = 16;
 /// The most second names of variables.
 const MOST_OTHERS: usize = 8;
 
-/// The name under which all elements of an array are kept, and that of all parameters.
+/// The names under which all elements of an array are kept.
 const ALL: [&str; 2] = ["[@", "[*"];
-const PARAMETERS: [&str; 2] = ["@", "*"];
 
 /// The values that variables may have.
 #[derive(Debug)]
@@ -43,6 +42,8 @@ pub struct Variables {
     left: usize,
     /// Whether there was more than is read, and it was not told yet.
     is_full: bool,
+    /// Whether the first parameters may be taken away.
+    pub(super) may_shift: bool,
 }
 
 /// How a change is taken back.
@@ -54,21 +55,19 @@ enum Change {
     Added,
 }
 
-/// What a command names of variables.
-#[derive(Default)]
-struct Named<'s> {
-    /// Those whose values are known.
-    known: Vec<Cow<'s, str>>,
-    /// Whether a word stands behind one.
-    has_words: bool,
-    /// Whether one stands in a substitution or a here-document.
-    has_inner: bool,
-}
-
 impl Default for Variables {
     fn default() -> Variables {
         let (values, given, readonly, others) = (BTreeMap::new(), BTreeMap::new(), Vec::new(), Vec::new());
-        Variables { values, given, readonly, others, changes: Vec::new(), left: MOST_BYTES, is_full: false }
+        Variables {
+            values,
+            given,
+            readonly,
+            others,
+            changes: Vec::new(),
+            left: MOST_BYTES,
+            is_full: false,
+            may_shift: false,
+        }
     }
 }
 
@@ -130,6 +129,11 @@ impl Variables {
         self.left > 0
     }
 
+    /// Reads no more values.
+    pub fn give_up(&mut self) {
+        (self.left, self.is_full) = (0, true);
+    }
+
     /// Has a variable be another one by a second name.
     pub fn refer(&mut self, name: &str, to: &str) {
         for value in self.values.get(to).cloned().unwrap_or_default() {
@@ -168,7 +172,7 @@ impl Variables {
         }
         let Some(values) = self.values.get_mut(name) else { return };
         if values.len() >= MOST_VALUES {
-            (self.left, self.is_full) = (0, true);
+            self.give_up();
         } else if !values.iter().any(|it| it == value) {
             values.push(value.to_owned());
             self.changes.push((name.to_owned(), Change::Added));
@@ -236,16 +240,6 @@ impl Variables {
         self.set_each(name, &all, true);
         if self.left > 0 {
             self.given.insert(name.to_owned(), words.iter().map(|word| (*word).to_owned()).collect());
-        }
-    }
-
-    /// Takes the parameters of a shell: `set -- WORDS`.
-    pub fn set_parameters(&mut self, words: &[&str], is_only: bool) {
-        for (at, word) in words.iter().take(9).enumerate() {
-            self.set(&(at + 1).to_string(), word, is_only);
-        }
-        for all in PARAMETERS {
-            self.set(all, &words.join(" "), is_only);
         }
     }
 

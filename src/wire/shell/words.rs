@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use crate::byte_search;
+use crate::wire::shell::bounds::{DEEPEST, LONGEST_IN_BRACES, MOST_READ};
 use crate::wire::shell::braces::{self, Braces};
-use crate::wire::shell::lexer::{DEEPEST, Lexer, MOST_READ, Until};
+use crate::wire::shell::lexer::{Lexer, Until};
 use crate::wire::shell::lists::Link;
 use crate::wire::shell::operators;
 use crate::wire::shell::parts::{Part, Simple, Word, assignment};
@@ -13,6 +14,15 @@ impl<'a> Lexer<'a> {
     /// Whether as much was read as is held.
     pub(super) fn is_full(&self) -> bool {
         self.words + self.parts.len() > MOST_READ
+    }
+
+    /// Whether nothing is read that begins here: it is too deep. The rest is passed over then, and noted as such.
+    pub(super) fn is_too_deep(&mut self) -> bool {
+        let is_too_deep = self.depth >= DEEPEST;
+        if is_too_deep {
+            (self.at, self.is_cut) = (self.end, true);
+        }
+        is_too_deep
     }
 
     /// Reads one word. What is quoted loses its quotes; substitutions are read as commands, and stand in the word as written.
@@ -113,8 +123,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn array(&mut self) {
-        if self.depth >= DEEPEST {
-            self.at = self.end;
+        if self.is_too_deep() {
             return;
         }
         self.depth += 1;
@@ -201,7 +210,9 @@ impl<'a> Lexer<'a> {
                 self.at += if byte == b'\\' { 2 } else { 1 };
             }
             self.at = self.at.min(self.end);
-            if self.depth < DEEPEST {
+            if self.depth >= DEEPEST {
+                self.is_cut = true;
+            } else {
                 self.depth += 1;
                 self.parts.push(Part::Open);
                 self.within(inner, self.at, |lexer| lexer.list(Until::End, Link::None));
@@ -224,11 +235,11 @@ impl<'a> Lexer<'a> {
 
     /// Reads `${…}` from behind its brace.
     fn braces(&mut self, in_quotes: bool) {
-        if self.depth >= DEEPEST {
-            self.at = self.end;
+        if self.is_too_deep() {
             return;
         }
         self.depth += 1;
+        let start = self.at;
         let mut unused = String::new();
         while let Some(byte) = self.peek(0).filter(|byte| *byte != b'}') {
             match byte {
@@ -241,6 +252,8 @@ impl<'a> Lexer<'a> {
                 _ => self.at += 1,
             }
         }
+        // What reads variables goes no further.
+        self.is_cut |= self.at - start > LONGEST_IN_BRACES;
         self.at = (self.at + 1).min(self.end);
         self.depth -= 1;
     }
@@ -251,7 +264,10 @@ impl<'a> Lexer<'a> {
 
     /// Reads the substitutions of arithmetic, which runs nothing else.
     fn arithmetic(&mut self, start: usize, end: usize) {
-        if self.depth < DEEPEST && self.text.as_bytes()[start..end].iter().any(|byte| matches!(byte, b'$' | b'`')) {
+        let expands = self.text.as_bytes()[start..end].iter().any(|byte| matches!(byte, b'$' | b'`'));
+        if expands && self.depth >= DEEPEST {
+            self.is_cut = true;
+        } else if expands {
             self.depth += 1;
             self.within(start, end, Self::expansions);
             self.depth -= 1;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::wire::shell::bounds::DEEPEST;
 use crate::wire::shell::operators::{self, unescaped};
 use crate::wire::shell::parts;
 use crate::wire::shell::parts::{Part, Simple, Word};
@@ -9,19 +10,20 @@ use crate::wire::shell::parts::{Part, Simple, Word};
 /// Programs that hand on what they read, without operands.
 const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac", "shuf"];
 
+/// What a command may stand behind that is run by it as it stands.
+const HANDS_THROUGH: [&str; 8] = ["eval", "command", "builtin", "exec", "env", "nohup", "time", "sudo"];
+
 /// The most substitutions of one command that are filled in.
 const MOST_FILLED: usize = 64;
 
 /// Programs that say where another one lies.
 pub const LOOKS_UP: [&str; 5] = ["which", "command", "type", "whereis", "where"];
 
-/// How deep substitutions are looked into.
-const DEEPEST: usize = 4;
-
 /// Returns the texts that a command writes out for a pipe: the words of an `echo` together and one by one, or here-documents, or
 /// what it hands on of what it reads.
 pub fn written_out(simple: &Simple, read: Vec<String>) -> Vec<String> {
-    let Some((name, args)) = simple.words.split_first() else { return Vec::new() };
+    let runs = simple.words.iter().position(|word| !HANDS_THROUGH.contains(&&*word.text)).unwrap_or(0);
+    let Some((name, args)) = simple.words[runs..].split_first() else { return Vec::new() };
     if !matches!(&*name.text, "echo" | "printf" | "print") {
         let mut said: Vec<String> = simple.input.iter().map(|text| text.clone().into_owned()).collect();
         said.extend(simple.reads.iter().flat_map(|word| streamed(&word.text)));
@@ -86,6 +88,9 @@ fn owned(text: &str, end: usize) -> Word<'static> {
 
 /// Returns a word with what its substitutions write in their places.
 fn filled(word: &str, left: &mut usize, find: &Find, depth: usize) -> Option<String> {
+    if depth > DEEPEST {
+        return None;
+    }
     let mut text = String::new();
     let mut rest = word;
     let mut is_changed = false;
@@ -166,14 +171,23 @@ fn one_output(simple: &Simple, left: &mut usize, find: &Find, depth: usize) -> O
         Some(filled(&last.text, left, find, depth + 1).unwrap_or_else(|| last.text.clone().into_owned()))
     };
     match &*name.text {
-        "echo" => Some(echoed(args)),
-        "printf" => Some(printed(args)),
+        "echo" => Some(echoed(&all_filled(args, left, find, depth + 1))),
+        "printf" => Some(printed(&all_filled(args, left, find, depth + 1))),
         "cat" if args.is_empty() && !simple.input.is_empty() => Some(simple.input.concat()),
         name if LOOKS_UP.contains(&name) => find(&operand()?),
         "readlink" | "realpath" => operand().filter(|path| path.starts_with('/')),
         "dirname" => operand().and_then(|path| Some(path.rsplit_once('/')?.0.to_owned())),
         _ => None,
     }
+}
+
+/// Returns words with what their substitutions write in their places, where that is plain.
+fn all_filled<'w>(words: &'w [Word], left: &mut usize, find: &Find, depth: usize) -> Vec<Word<'w>> {
+    let one = |word: &'w Word| match filled(&word.text, left, find, depth) {
+        Some(text) => owned(&text, word.end),
+        None => word.clone(),
+    };
+    words.iter().map(one).collect()
 }
 
 /// Returns what `echo` writes of its words.

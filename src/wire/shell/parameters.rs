@@ -1,0 +1,40 @@
+//! The parameters of a shell or a function, as far as a text tells them: `$1`, `$@`, and what `shift` and `${@:2}` leave of them.
+
+use crate::wire::shell::variables::Variables;
+
+/// The names of all parameters together.
+const ALL: [&str; 2] = ["@", "*"];
+
+/// How many are told apart.
+const NAMED: usize = 9;
+
+/// The most that are read where they may be shifted.
+const MOST_SHIFTED: usize = 32;
+
+impl Variables {
+    /// Knows no variable of a text yet, but whether it may take the first parameters away.
+    pub fn of(text: &str) -> Variables {
+        let bare = || text.replace(['"', '\'', '\\'], "");
+        let may_shift = text.contains('$') && (text.contains("@:") || text.contains("*:") || bare().contains("shift"));
+        let mut variables = Variables::default();
+        variables.may_shift = may_shift;
+        variables
+    }
+
+    /// Takes the parameters of a shell: `set -- WORDS`. Where they may be shifted, each of them may be the first.
+    pub fn set_parameters(&mut self, words: &[&str], is_only: bool) {
+        let shifted = if self.may_shift { words.len().saturating_sub(1) } else { 0 };
+        if shifted > MOST_SHIFTED {
+            return self.give_up();
+        }
+        for from in 0..=shifted {
+            let (words, is_only) = (&words[from..], is_only && from == 0);
+            for (at, word) in words.iter().take(NAMED).enumerate() {
+                self.set(&(at + 1).to_string(), word, is_only);
+            }
+            for all in ALL {
+                self.set(all, &words.join(" "), is_only);
+            }
+        }
+    }
+}
