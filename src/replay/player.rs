@@ -5,11 +5,11 @@
 
 mod undone;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::policy::Policy;
 use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::ingested::Ingested;
+use crate::domain::ingested::{Ingested, Link};
 use crate::domain::mode::Mode;
 use crate::domain::session::{Run, Session, TranscriptPosition};
 use crate::domain::spend::charge::{NewCharge, Record};
@@ -64,6 +64,8 @@ pub struct Player<'a> {
     calls: BTreeSet<String>,
     entries: Vec<Entry>,
     log: Vec<Record>,
+    /// How agents were spawned, where a file says so.
+    links: BTreeMap<String, Option<Link>>,
 }
 
 /// What was decided about an event.
@@ -112,6 +114,7 @@ impl<'a> Player<'a> {
             calls: BTreeSet::new(),
             entries: Vec::new(),
             log: Vec::new(),
+            links: BTreeMap::new(),
         }
     }
 
@@ -270,12 +273,18 @@ impl<'a> Player<'a> {
         let mut ingested = Ingested { charges: self.read(event)?, ..Ingested::default() };
         self.state.facts.request_ahead = self.ingest.request_ahead(&self.state, event);
         // The client writes an agent's side file only after it has started.
-        if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == EventKind::SubagentStarted) {
-            let unknown = self.state.run(id).is_none_or(|run| run.parent.is_none());
-            let path = layout::agent_file(&self.recording.transcript, id);
-            ingested.link = unknown.then(|| layout::link(&path)).flatten();
+        if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == EventKind::SubagentStarted)
+            && self.state.run(id).is_none_or(|run| run.parent.is_none())
+        {
+            ingested.link = self.link(id);
         }
         Ok(ingested)
+    }
+
+    /// Returns how an agent was spawned, from the file beside its transcript. That is read once.
+    fn link(&mut self, id: &str) -> Option<Link> {
+        let read = || layout::link(&layout::agent_file(&self.recording.transcript, id));
+        self.links.entry(id.to_owned()).or_insert_with(read).clone()
     }
 
     /// Finds the answer given to the same event before: the hook is registered twice, or the client called it again.

@@ -6,7 +6,6 @@ use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::count;
 use crate::error::Result;
 use crate::replay::player::Player;
-use crate::transcript::layout;
 
 impl Player<'_> {
     /// Whether an event would not have happened, because of what was stopped or refused before it.
@@ -31,9 +30,8 @@ impl Player<'_> {
     }
 
     /// Whether an agent would have been started: the call that spawns it was made, by a run that was not over.
-    fn starts(&self, id: &str) -> bool {
-        let path = layout::agent_file(&self.recording.transcript, id);
-        let link = layout::link(&path).unwrap_or_default();
+    fn starts(&mut self, id: &str) -> bool {
+        let link = self.link(id).unwrap_or_default();
         let call = link.spawn_call.as_deref().and_then(|call| self.state.call(call));
         let known = self.state.run(id).is_some();
         match call {
