@@ -85,7 +85,8 @@ pub fn entries(
     (verdict, answer): (&Verdict, &str),
 ) -> Vec<Entry> {
     let (run, at_ms) = at;
-    let said = said(answer);
+    // Most events find nothing, and most answers are empty.
+    let said = if verdict.findings.is_empty() { Vec::new() } else { said(answer) };
     let mut entries: Vec<Entry> = Vec::new();
     for finding in &verdict.findings {
         let Some(what) = what(event, verdict, finding) else { continue };
