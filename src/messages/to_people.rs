@@ -127,8 +127,8 @@ messages! {
 
     /// A session starts in a repository whose shared hooks name Fusebox, on a machine that has none. Once, by the hooks' own line.
     program_missing()
-        => "This repository limits its agents with Fusebox, which is not on your PATH: nothing is limited. Get it by \
-            `npm install -g fusebox-cli`, or ask whoever keeps .claude/fusebox.json.";
+        => "This repository limits its agents with Fusebox, which is not on your PATH: nothing is limited. \
+            Whoever keeps .claude/fusebox.json says where to get it.";
 
     /// At the end of `fusebox run`: its main agent was stopped.
     run_stopped(

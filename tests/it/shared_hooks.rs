@@ -35,7 +35,7 @@ fn without_fusebox_the_first_session_in_a_terminal_says_how_to_get_it() {
     let empty = world.path("bin").display().to_string();
     insta::assert_snapshot!(prepared(&world, GUARDED_LINE, &empty).run(), @"[exit 0]");
     insta::assert_snapshot!(start(&world, "cli"), @r#"
-    {"systemMessage":"This repository limits its agents with Fusebox, which is not on your PATH: nothing is limited. Get it by `npm install -g fusebox-cli`, or ask whoever keeps .claude/fusebox.json."}
+    {"systemMessage":"This repository limits its agents with Fusebox, which is not on your PATH: nothing is limited. Whoever keeps .claude/fusebox.json says where to get it."}
     [exit 0]
     "#);
     assert_eq!(world.files("home"), format!("home/.claude/{TOLD_MISSING}"));
