@@ -59,9 +59,13 @@ fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> S
     let figures = figures(reading);
     let layer = layer(reading);
     let wide = length(&before) + length(&bar) + length(&figures);
-    let after = if wide + length(&layer) <= terminal.width { figures + &layer } else { figures };
+    // Whose rule it is stands on a line of its own where there is no room.
+    let (after, below) = match wide + length(&layer) <= terminal.width {
+        true => (figures + &layer, String::new()),
+        false => (figures, format!("{indent}{layer}\n")),
+    };
     let room = terminal.width.saturating_sub(length(&before) + length(&bar));
-    format!("{before}{}{}\n", terminal.paint(style, &bar), cut(&after, room))
+    format!("{before}{}{}\n{below}", terminal.paint(style, &bar), cut(&after, room))
 }
 
 /// Returns as many whole words of a label as there is room for, without those at its end that only link: `cost of` says `cost`.
@@ -132,8 +136,8 @@ mod tests {
             (0, 80, "tool calls  [----------] 0/25 max_turns  project\n"),
             (17, 80, "tool calls  [######----] 17/25 max_turns  project\n"),
             (26, 80, "tool calls  [##########] 26/25 max_turns  project\n"),
-            (17, 44, "tool calls  [######----] 17/25 max_turns\n"),
-            (17, 36, "tool calls  [######----] 17/25 max_…\n"),
+            (17, 44, "tool calls  [######----] 17/25 max_turns\n  project\n"),
+            (17, 36, "tool calls  [######----] 17/25 max_…\n  project\n"),
         ] {
             assert_eq!(bar(used, width, Colour::Off), expected);
         }
@@ -166,9 +170,10 @@ mod tests {
                     billing,
                     cost_source: CostSource::default(),
                 };
-                let line = bars(std::slice::from_ref(&reading), "  ", &terminal);
-                assert!(!line.contains('\u{2026}') && line.contains(limit.key), "{line}");
-                assert!(length(line.trim_end()) <= 80, "{line}");
+                let text = bars(std::slice::from_ref(&reading), "  ", &terminal);
+                assert!(!text.contains('\u{2026}') && text.contains(limit.key), "{text}");
+                assert!(text.contains(reading.layer.as_str()), "whose rule it is: {text}");
+                assert!(text.lines().all(|line| length(line) <= 80), "{text}");
             }
         }
     }
