@@ -33,6 +33,8 @@ pub enum ErrorKind {
     TooNew,
     /// An early version has written the state, in a form that is no longer read.
     Outdated,
+    /// A team's store takes nothing from this machine's login.
+    Refused,
 }
 
 /// The result of everything that can fail.
@@ -69,6 +71,11 @@ impl Error {
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Returns what failed, without the hint.
+    pub fn what(&self) -> &str {
+        &self.what
     }
 
     /// Returns the hint.

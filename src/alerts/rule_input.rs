@@ -5,7 +5,7 @@ use crate::alerts::silence::Signs;
 use crate::domain::event::Moment;
 use crate::domain::mode::Mode;
 use crate::domain::session::{Run, Session, Status};
-use crate::domain::team::CapUse;
+use crate::domain::team_cap::CapUse;
 use crate::report::doing::LatestCalls;
 use crate::report::rows::{SessionRows, project};
 use crate::report::status;

@@ -2,7 +2,7 @@
 
 use crate::alerts::alert::Alert;
 use crate::domain::alert::{AlertRule, Trigger};
-use crate::domain::team::CapUse;
+use crate::domain::team_cap::CapUse;
 use crate::messages::alerts as messages;
 use crate::ui::style::plain;
 

@@ -4,7 +4,7 @@ use crate::cmd::query;
 use crate::domain::budget::SharedBudget;
 use crate::domain::session::Session;
 use crate::domain::spend::charge::DaySum;
-use crate::domain::team::CapUse;
+use crate::domain::team_cap::CapUse;
 use crate::error::Result;
 use crate::hook::reconcile::catch_up;
 use crate::platform::environment::Environment;
@@ -119,7 +119,8 @@ impl LiveState {
         }
         let store = Store::open(env)?;
         (self.budgets, self.pruned) = (store.shared_budgets()?, store.sums()?);
-        self.team_caps = store.team_caps()?;
+        let shares = self.budgets.iter().filter_map(|budget| budget.team.as_ref());
+        self.team_caps = shares.flat_map(|share| share.caps.clone()).collect();
         Ok(count)
     }
 }

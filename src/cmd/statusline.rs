@@ -13,9 +13,9 @@ use crate::hook::policy;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::run_command::Program;
-use crate::report::reading;
 use crate::report::rows::SessionRows;
 use crate::report::status_line::{self, StatusLineSource};
+use crate::report::team_budget;
 use crate::store::{self, Store};
 use crate::ui::style::{Colour, Terminal};
 use crate::upkeep::client_figures;
@@ -92,7 +92,7 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
     let colour = if env.var("NO_COLOR").is_some() { Colour::Off } else { Colour::On };
     let (billing, cost_source) = (policy.billing().unwrap_or_default(), policy.cost_source());
     let page = Terminal { width: env.width(), colour, zone, billing, cost_source };
-    let budgets = reading::budgets(std::slice::from_ref(&rows), &budgets, now);
+    let budgets = team_budget::with_team(std::slice::from_ref(&rows), &budgets, now);
     Ok(status_line::text(StatusLineSource { rows: &rows, budgets: &budgets, plan: &plan, now }, &page))
 }
 

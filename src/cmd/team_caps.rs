@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use crate::cmd::{query, team_place};
 use crate::config::problem::nearest;
 use crate::domain::spend::amount::Amount;
-use crate::domain::team::CapUse;
+use crate::domain::team_cap::CapUse;
+use crate::domain::text::project_address;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::admin::{Expired, Whose};
 use crate::store::team::ledger::Ledger;
-use crate::team::project_address;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 

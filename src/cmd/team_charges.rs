@@ -1,21 +1,16 @@
 //! What this machine has spent, as the team's store takes it: no prompt, and no path of this machine.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::Charge as Response;
 use crate::domain::stored::stable_hash;
-use crate::platform::files;
 use crate::team::messages::Charge;
-use crate::team::project_address;
 
 /// How long a name of a response or a model may be in the store.
 const LONGEST: usize = 200;
 /// The most that one response can cost, in pico-dollars: the store takes no more.
 const MOST: Amount = Amount(1_000_000_000_000_000_000);
-/// The most of git's configuration that is read, in bytes.
-const LARGEST_CONFIG: u64 = 1 << 20;
 
 /// Returns responses as the store takes them; `projects` names the project of each session.
 pub fn charges(responses: &[Response], projects: &BTreeMap<String, String>) -> Vec<Charge> {
@@ -36,12 +31,6 @@ fn message_name(response: &Response) -> String {
         (true, true) => message.clone(),
         _ => format!("{:016x}:{:016x}", stable_hash::of(session.as_bytes()), stable_hash::of(message.as_bytes())),
     }
-}
-
-/// Returns the address by which the team knows the repository; empty where it has none.
-pub fn project_name(git_folder: &Path) -> String {
-    let config = files::text(&git_folder.join("config"), LARGEST_CONFIG).unwrap_or_default();
-    project_address::of_config(&config).unwrap_or_default()
 }
 
 /// Returns text that the store takes: nothing that controls, and not too long.

@@ -76,7 +76,6 @@ fn forget_caps(store: &Store) -> Result<()> {
     for budget in store.shared_budgets()?.iter().filter(|budget| budget.scope == Scope::Team) {
         store.delete_shared_budget(budget)?;
     }
-    store.save_team_caps(&[])?;
     store.commit()
 }
 

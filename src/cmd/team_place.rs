@@ -34,6 +34,13 @@ pub struct Joined {
     pub since_ms: i64,
 }
 
+impl Joined {
+    /// Returns the login of the store; empty where the address cannot be read.
+    pub fn login(&self) -> String {
+        Address::parse(&self.store).map(|address| address.user).unwrap_or_default()
+    }
+}
+
 /// Where the files are.
 pub fn folder(env: &Environment) -> Result<PathBuf> {
     env.state_dir()

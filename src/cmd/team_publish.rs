@@ -1,22 +1,24 @@
 //! What `fusebox team sync` writes down for hooks: what this machine may spend of its team's budget. Used and leases are taken from
 //! the same charges in one transaction, so that they never disagree.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
+use crate::cmd::query;
 use crate::cmd::team_charges;
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_totals;
 use crate::domain::budget::{Period, SPANS, SharedBudget};
 use crate::domain::event::Moment;
-use crate::domain::limit::Span;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::Charge as Response;
-use crate::domain::team::{CapUse, ProjectSpent, TeamShare, TeamSpent};
-use crate::error::Result;
+use crate::domain::team::TeamShare;
+use crate::domain::team_cap::CapUse;
+use crate::error::{Error, ErrorKind, Result};
 use crate::hook::background::prune_due::DAY_MS;
+use crate::hook::policy::team_budget;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::store::response::Whose;
@@ -63,8 +65,8 @@ pub struct Needs {
     pub want: Amount,
     /// What it keeps unspent of what it holds: as much as the dearest response of its session, for each run at work.
     pub margin: Amount,
-    /// The labels of the projects that have sessions here, by their folders.
-    pub projects: BTreeMap<String, String>,
+    /// The labels of the projects that have sessions here.
+    pub projects: BTreeSet<String>,
     /// What the clients here say that they have spent, by the day on which their sessions began.
     pub totals: Vec<(String, Amount)>,
 }
@@ -95,17 +97,15 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         Some(heard) => (heard.held.0, at(heard, heard.held.1)),
         None => (budget.left_of_team() + share.margin, share.until),
     };
-    let mut resets = budget.periods.iter().map(|period| period.resets.clone()).find(|it| !it.is_empty());
     if let Some(heard) = heard {
-        resets = Some(hear(&mut share, heard));
-        share.projects = spent_projects(&projects, &heard.projects);
-        store.save_team_caps(&[&heard.caps[..], &heard.projects].concat())?;
+        hear(&mut share, heard, &joined.login());
+        share.heard_at = query::zone(env).stamp(heard.at.wall_ms);
     }
-    if let Some(team) = &mut share.team {
+    for cap in share.caps.iter_mut().filter(|cap| cap.scope != "project") {
         // The store has not heard of these.
-        team.spent += more;
+        cap.spent += more;
     }
-    count(&store, &mut budget, &share, (now, resets.unwrap_or_default()))?;
+    count(&store, &mut budget, &share, now)?;
     let needs = Needs { projects, totals: team_totals::totals(&store, since_ms)?, ..needs(&budget, &open, now) };
     if needs.least == Amount::ZERO {
         // Written down as gone before it is given back.
@@ -130,40 +130,36 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     Ok(needs)
 }
 
-/// Returns the label of each session's project, and of each folder that has a session.
-fn labels(store: &Store, responses: &[Response], open: &[Session]) -> Result<(Labels, Labels)> {
-    let (mut of_sessions, mut of_folders) = (Labels::new(), Labels::new());
-    let mut folders: BTreeMap<String, String> =
-        open.iter().map(|session| (session.id.clone(), session.project.clone())).collect();
+/// Returns the label of each session's project, and those of all that are open.
+fn labels(store: &Store, responses: &[Response], open: &[Session]) -> Result<(Labels, BTreeSet<String>)> {
+    let mut of_folders = Labels::new();
+    let mut label = |session: &Session| match &session.team {
+        Some(terms) => terms.project.clone(),
+        // It began before this machine took part.
+        None => {
+            let name = |folder: &String| team_budget::project_name(Path::new(folder));
+            of_folders.entry(session.project.clone()).or_insert_with_key(name).clone()
+        }
+    };
+    let mut of_sessions: Labels = open.iter().map(|session| (session.id.clone(), label(session))).collect();
+    let of_open = of_sessions.values().filter(|label| !label.is_empty()).cloned().collect();
     for id in responses.iter().map(|response| &response.session) {
-        if !folders.contains_key(id) {
-            folders.insert(id.clone(), store.session(id)?.map(|session| session.project).unwrap_or_default());
+        if !of_sessions.contains_key(id) {
+            let known = store.session(id)?.map(|session| label(&session)).unwrap_or_default();
+            of_sessions.insert(id.clone(), known);
         }
     }
-    for (id, folder) in folders {
-        let label = of_folders.entry(folder).or_insert_with_key(|it| team_charges::project_name(Path::new(it)));
-        of_sessions.insert(id, label.clone());
-    }
-    of_folders.retain(|_, label| !label.is_empty());
-    Ok((of_sessions, of_folders))
+    Ok((of_sessions, of_open))
 }
 
-/// Returns the folders whose projects have used up a cap.
-fn spent_projects(projects: &Labels, caps: &[CapUse]) -> Vec<ProjectSpent> {
-    let spent = |(folder, label): (&String, &String)| {
-        let cap = caps.iter().find(|cap| cap.label == *label && cap.spent >= cap.cap)?;
-        let (folder, label, period) = (folder.clone(), label.clone(), cap.period.clone());
-        Some(ProjectSpent { folder, label, period, resets: resets(cap) })
-    };
-    projects.iter().filter_map(spent).collect()
-}
-
-/// Writes down that the store could not be reached, or that it is not known where it is.
-pub fn note_failure(env: &Environment) -> Result<()> {
+/// Writes down that the store could not be reached, that it refuses this login, or that it is not known where it is.
+pub fn note_failure(env: &Environment, cause: &Error) -> Result<()> {
     let store = Store::open(env)?;
     store.begin()?;
     for mut budget in store.shared_budgets()?.into_iter().filter(|budget| budget.scope == Scope::Team) {
-        budget.team.get_or_insert_default().failed = env.now();
+        let share = budget.team.get_or_insert_default();
+        share.failed = env.now();
+        share.refused = if cause.kind == ErrorKind::Refused { cause.what().to_owned() } else { String::new() };
         store.save_shared_budget(&budget)?;
     }
     store.commit()?;
@@ -179,44 +175,25 @@ fn at(heard: &Heard, ms: u64) -> Moment {
     Moment { mono_ms: heard.at.mono_ms.saturating_add(ms), ..heard.at }
 }
 
-/// Takes in what the store says of the tightest cap. Returns the words for when it resets.
-fn hear(share: &mut TeamShare, heard: &Heard) -> String {
+/// Takes in what the store says.
+fn hear(share: &mut TeamShare, heard: &Heard, login: &str) {
     (share.heard, share.failed, share.is_spent) = (heard.at, Moment::default(), heard.is_spent);
     if heard.held_by.is_some() {
         // For who has to lease it is as silent as a store that is not there.
         share.failed = heard.at;
     }
     share.held_by = heard.held_by.clone().unwrap_or_default();
-    share.team = whole_team(&heard.caps);
-    let tightest = heard.caps.iter().min_by_key(|cap| cap.cap.minus(cap.committed));
-    let Some(cap) = tightest else { return String::new() };
-    share.period = Some(match cap.period.as_str() {
-        "day" => Span::Day,
-        "week" => Span::Week,
-        _ => Span::Month,
-    });
-    share.contact.clone_from(&cap.contact);
-    resets(cap)
-}
-
-/// Returns what the whole team has spent in the longest period of which it has a cap.
-fn whole_team(caps: &[CapUse]) -> Option<TeamSpent> {
-    let order = ["day", "week", "month"];
-    let of_team = caps.iter().filter(|cap| cap.scope == "team");
-    let longest = of_team.max_by_key(|cap| order.iter().position(|period| *period == cap.period))?;
-    Some(TeamSpent { spent: longest.spent, period: longest.period.clone(), resets: longest.resets.clone() })
-}
-
-/// Returns the words for when a cap resets, and whom to ask.
-fn resets(cap: &CapUse) -> String {
-    let at = cap.resets.clone();
-    if cap.contact.is_empty() { at } else { format!("{at}, ask {}", cap.contact) }
+    share.refused = String::new();
+    share.caps = [&heard.caps[..], &heard.projects].concat();
+    for cap in share.caps.iter_mut().filter(|cap| cap.scope == "user") {
+        login.clone_into(&mut cap.label);
+    }
 }
 
 /// Sums what was spent since the beginning of a period that ends with the next sync.
-fn count(store: &Store, budget: &mut SharedBudget, share: &TeamShare, (now, resets): (Moment, String)) -> Result<()> {
+fn count(store: &Store, budget: &mut SharedBudget, share: &TeamShare, now: Moment) -> Result<()> {
     let from_ms = now.wall_ms - PERIOD_MS;
-    let period = Period { from_ms, to_ms: i64::MAX, resets, ..Period::default() };
+    let period = Period { from_ms, to_ms: i64::MAX, ..Period::default() };
     for (of, at) in SPANS.iter().zip(&mut budget.periods) {
         *at = if *of == share.span() { period.clone() } else { Period::default() };
     }

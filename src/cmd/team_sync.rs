@@ -53,7 +53,7 @@ struct Told {
 pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
     // An agent may run it too, and say what is in the environment: another store would be told in place of the team's.
     if let Err(cause) = team_place::joined_as_kept(env) {
-        team_publish::note_failure(env)?;
+        team_publish::note_failure(env, &cause)?;
         return Err(cause);
     }
     let _alone = alone(env)?;
@@ -98,8 +98,8 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
 
 fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
     let told = known(env, joined).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
-    if told.is_err() {
-        team_publish::note_failure(env)?;
+    if let Err(cause) = &told {
+        team_publish::note_failure(env, cause)?;
     }
     told
 }
@@ -117,7 +117,7 @@ fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
 
 fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {
     let mut ledger = team_place::ledger(joined)?;
-    let labels: Vec<&str> = needs.projects.values().map(String::as_str).collect();
+    let labels: Vec<&str> = needs.projects.iter().map(String::as_str).collect();
     let besides = Besides { labels: &labels, totals: &needs.totals };
     let mut told = Told::default();
     tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told))?;

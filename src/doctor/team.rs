@@ -93,6 +93,10 @@ fn heard(team: &str, share: &TeamShare, now: Moment) -> Diagnosis {
         (false, _) => "nothing is leased".to_owned(),
         (true, false) => "the leases are over".to_owned(),
     };
+    if !share.refused.is_empty() {
+        let what = format!("{heard}, and refuses this machine since: {}; {leases}", share.refused);
+        return Diagnosis::fail(what, format!("ask {}: `fusebox team invite LOGIN` lets a login in", share.whom()));
+    }
     if !share.held_by.is_empty() {
         let what = format!("{heard}; {leases}; {} keeps a transaction open, and nothing more is leased", share.held_by);
         return Diagnosis::warn(what, "docs/team-store.md#who-waits-for-whom says how that is ended");
@@ -127,7 +131,8 @@ mod tests {
             ),
             (TeamShare { left: Amount::ZERO, until: at(2_000), ..held.clone() }, Health::Ok, "nothing is leased"),
             (TeamShare { held_by: "bob".to_owned(), ..held.clone() }, Health::Warn, "bob keeps a transaction open"),
-            (TeamShare { failed: at(31_000), ..held }, Health::Warn, "and not reached 30.0 s ago"),
+            (TeamShare { failed: at(31_000), ..held.clone() }, Health::Warn, "and not reached 30.0 s ago"),
+            (TeamShare { refused: "bob is no member".to_owned(), ..held }, Health::Fail, "since: bob is no member"),
         ];
         for (share, health, words) in cases {
             let found = heard("core", &share, at(60_999));

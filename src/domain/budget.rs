@@ -15,7 +15,8 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::{Periods, Spend};
 use crate::domain::spend::reservation::{self, Reservation};
 use crate::domain::stored::serde_default::is_default;
-use crate::domain::team::{ProjectSpent, Standing, TeamShare, TeamSpent};
+use crate::domain::team::{Standing, TeamShare, TeamTerms};
+use crate::domain::team_cap::CapUse;
 use crate::domain::verdict::Finding;
 
 /// Every span, in the order in which a shared budget keeps them.
@@ -81,12 +82,15 @@ pub struct SharedBudget {
     /// Of a team: how that stands at this event.
     #[serde(skip)]
     pub standing: Option<Standing>,
-    /// Of a team: the session's project, where a cap of it is used up.
+    /// Of a team: a cap of the session's project that is used up.
     #[serde(skip)]
-    pub spent_project: Option<ProjectSpent>,
-    /// Of a team: what it has spent, where this machine's own ceiling is below what it may spend.
+    pub spent_project: Option<CapUse>,
+    /// Of a team: its cap, where this machine's own ceiling is below what it may spend.
     #[serde(skip)]
-    pub own_ceiling: Option<TeamSpent>,
+    pub own_ceiling: Option<CapUse>,
+    /// Of a team: the terms of the session's policy.
+    #[serde(skip)]
+    pub terms: Option<TeamTerms>,
     /// Of a team: how long a call may wait for what a sync brings, in milliseconds; 0 where that is known already.
     #[serde(skip)]
     pub wait_ms: u64,
@@ -125,6 +129,7 @@ impl SharedBudget {
             standing: None,
             spent_project: None,
             own_ceiling: None,
+            terms: None,
             wait_ms: 0,
             changed: false,
             counted: false,

@@ -54,8 +54,8 @@ pub enum Role {
     Execution,
 }
 
-/// A period of the calendar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A period of the calendar, the longer the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Span {
     /// From midnight to midnight.
     Day,

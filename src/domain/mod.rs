@@ -43,6 +43,7 @@ pub mod shown_call;
 pub mod spawn;
 pub mod team;
 pub mod team_budget;
+pub mod team_cap;
 pub mod transcript_position;
 pub mod unit;
 pub mod usage;

@@ -9,6 +9,7 @@ use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::spend::amount::Amount;
+use crate::domain::team_cap::CapUse;
 
 /// How long what is left of a lease may be spent beyond its life, where nobody says. In milliseconds.
 pub const MAX_STALENESS_MS: u64 = 900_000;
@@ -44,6 +45,9 @@ pub struct TeamTerms {
     /// The machine's own ceiling for what the team spends; `None` where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Amount>,
+    /// The label of the session's project, as it was when the policy was pinned; empty where it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub project: String,
 }
 
 /// What `fusebox team sync` has published last: what this machine may spend.
@@ -60,79 +64,23 @@ pub struct TeamShare {
     pub until: Moment,
     /// When the store was heard last.
     pub heard: Moment,
+    /// The same as messages write it; empty where it was never heard.
+    pub heard_at: String,
     /// When a sync last failed to reach the store, where none has since.
     pub failed: Moment,
+    /// Why the store takes nothing from this machine's login, in its words, where it said so last; empty where it did not.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub refused: String,
     /// Whether the store had nothing more to give then.
     pub is_spent: bool,
     /// Who kept locked what a lease waits for when the store was heard last; empty where nobody did.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub held_by: String,
-    /// The period of the tightest cap; a month where there is none.
-    pub period: Option<Span>,
-    /// Whom to ask for more; empty where nobody is named.
-    pub contact: String,
-    /// The projects of this machine of which a cap was used up then.
-    pub projects: Vec<ProjectSpent>,
-    /// What the whole team had spent when the store was heard, and this machine since, as far as its leases are charged with it; `None` where the store has no cap of the team.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub team: Option<TeamSpent>,
-}
-
-/// What a whole team has spent in the longest period of which it has a cap.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TeamSpent {
-    /// How much.
-    pub spent: Amount,
-    /// `day`, `week` or `month`.
-    pub period: String,
-    /// When that resets, as messages write it.
-    pub resets: String,
-}
-
-/// A project of this machine of which one of the team's caps is used up.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ProjectSpent {
-    /// Its folder, as sessions name it.
-    pub folder: String,
-    /// Its label.
-    pub label: String,
-    /// `day`, `week` or `month`.
-    pub period: String,
-    /// When that resets, and whom to ask, as messages write it.
-    pub resets: String,
-}
-
-/// One of a team's caps, and what is used of it, as the store says it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CapUse {
-    /// The team's name.
-    pub team: String,
-    /// `team`, `project`, or `user` for the person's own.
-    pub scope: String,
-    /// The project's label; empty for others.
-    pub label: String,
-    /// `day`, `week` or `month`.
-    pub period: String,
-    /// When it ends, as messages write it.
-    pub resets: String,
-    /// The cap.
-    pub cap: Amount,
-    /// What is spent of it.
-    pub spent: Amount,
-    /// What is spent of it or leased.
-    pub committed: Amount,
-    /// Whom to ask for more; empty where nobody is named.
-    pub contact: String,
-}
-
-impl CapUse {
-    /// Whether so many per cent are used.
-    pub fn is_used(&self, percent: u64) -> bool {
-        self.cap > Amount::ZERO && u128::from(self.spent.0) * 100 >= u128::from(self.cap.0) * u128::from(percent)
-    }
+    /// The login of this machine.
+    pub login: String,
+    /// The caps that bind it and its projects, as the store has said them; what was spent here since is counted in those of the team
+    /// and of the login, as far as leases are charged with it.
+    pub caps: Vec<CapUse>,
 }
 
 /// How a share stands at a moment.
@@ -196,13 +144,35 @@ impl TeamShare {
     /// Returns what a machine's own ceiling leaves of what the team may spend; `None` where it has none, or it is not reached with
     /// what this machine holds.
     pub fn left_by_ceiling(&self, terms: &TeamTerms) -> Option<Amount> {
-        let left = terms.ceiling?.minus(self.team.as_ref()?.spent);
+        let left = terms.ceiling?.minus(self.of_whole_team()?.spent);
         (left < self.left || left == Amount::ZERO).then_some(left)
     }
 
-    /// Returns the period that is counted.
+    /// Returns the period that is counted: that of the tightest cap, and a month where there is none.
     pub fn span(&self) -> Span {
-        self.period.unwrap_or(Span::Month)
+        self.tightest().map_or(Span::Month, CapUse::span)
+    }
+
+    /// Returns the cap that leaves the least; `None` where no cap bounds a lease.
+    pub fn tightest(&self) -> Option<&CapUse> {
+        let bounds = self.caps.iter().filter(|cap| cap.scope != "project");
+        bounds.min_by_key(|cap| cap.cap.minus(cap.committed))
+    }
+
+    /// Returns a cap of a project that was used up when the store was heard.
+    pub fn spent_project(&self, label: &str) -> Option<&CapUse> {
+        self.caps.iter().find(|cap| cap.scope == "project" && cap.label == label && cap.spent >= cap.cap)
+    }
+
+    /// Returns the whole team's cap of the longest period of which it has one.
+    pub fn of_whole_team(&self) -> Option<&CapUse> {
+        self.caps.iter().filter(|cap| cap.scope == "team").max_by_key(|cap| cap.span())
+    }
+
+    /// Says whom people ask.
+    pub fn whom(&self) -> &str {
+        let named = self.caps.iter().map(|cap| cap.contact.as_str()).find(|contact| !contact.is_empty());
+        named.unwrap_or("an admin of the team")
     }
 
     /// Whether the store was heard so lately that asking again would bring nothing new.
@@ -235,6 +205,7 @@ mod tests {
                 max_staleness_ms: 50,
                 sync_interval_ms: 1,
                 ceiling: None,
+                project: String::new(),
             };
             assert_eq!(share.standing(&terms, now), standing, "{on_stale:?} {now:?}");
         }
@@ -244,6 +215,7 @@ mod tests {
             max_staleness_ms: 50,
             sync_interval_ms: 1,
             ceiling: None,
+            project: String::new(),
         };
         assert_eq!(TeamShare::default().standing(&terms, at(1)), Standing::Closed);
     }

@@ -3,79 +3,139 @@
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
 use crate::domain::frees::Frees;
-use crate::domain::limit::{Limit, Span};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::Periods;
-use crate::domain::team::{Standing, TeamTerms};
+use crate::domain::team::{OnStale, Standing, TeamShare, TeamTerms};
+use crate::domain::team_cap::CapUse;
+
+/// What keeps work from a team's budget.
+enum Hindrance<'a> {
+    /// A cap of the session's project is used up.
+    Project(&'a CapUse),
+    /// The machine's own ceiling for what the team spends is reached.
+    Ceiling(&'a CapUse),
+    /// Somebody's open transaction in the store.
+    Transaction(&'a str),
+    /// The store takes nothing from this machine's login.
+    Refused,
+    /// A cap that bounds what is leased.
+    Cap(&'a CapUse),
+    /// The store: it is not heard, or leases nothing although caps leave something.
+    Store,
+}
 
 impl SharedBudget {
-    /// Takes the rule that a team's budget comes to for a session of a project at a moment; returns how it stands.
-    pub fn stand(&mut self, terms: &TeamTerms, project: &str, now: Moment) -> Standing {
+    /// Takes the rule that a team's budget comes to under a session's terms at a moment; returns how it stands.
+    pub fn stand(&mut self, terms: &TeamTerms, now: Moment) -> Standing {
         let mut share = self.team.clone().unwrap_or_default();
         let standing = share.standing(terms, now);
         let is_kept = matches!(standing, Standing::Alive | Standing::Outlived);
-        self.spent_project = share.projects.iter().find(|spent| is_kept && spent.folder == project).cloned();
+        self.spent_project = share.spent_project(&terms.project).filter(|_| is_kept).cloned();
         let standing = if self.spent_project.is_some() { Standing::ProjectSpent } else { standing };
         self.own_ceiling = None;
         if let (true, Some(left)) = (is_kept, share.left_by_ceiling(terms)) {
             // What is held beyond it is not spent, and given back as other leases are.
             share.cap = share.cap.minus(share.left.minus(left));
-            self.own_ceiling = share.team.clone();
+            self.own_ceiling = share.of_whole_team().cloned();
         }
         self.limits = share.limits(standing);
         self.standing = Some(standing);
+        self.terms = Some(terms.clone());
         standing
     }
 
-    /// Says when a team's budget may be spent again, where that is no period of its own.
+    /// Says what keeps work from a team's budget; `None` for other budgets.
+    fn hindrance(&self) -> Option<Hindrance<'_>> {
+        let standing = self.standing?;
+        let Some(share) = self.team.as_deref() else { return Some(Hindrance::Store) };
+        let is_open = !standing.is_closed();
+        Some(match (&self.spent_project, &self.own_ceiling, share.tightest()) {
+            (Some(cap), _, _) if standing == Standing::ProjectSpent => Hindrance::Project(cap),
+            (_, Some(cap), _) if is_open => Hindrance::Ceiling(cap),
+            _ if !share.held_by.is_empty() => Hindrance::Transaction(&share.held_by),
+            _ if !share.refused.is_empty() => Hindrance::Refused,
+            (_, _, Some(cap)) if is_open && share.is_spent && cap.committed >= cap.cap => Hindrance::Cap(cap),
+            _ => Hindrance::Store,
+        })
+    }
+
+    /// Says when a team's budget may be spent again, and whom to ask for more.
     pub fn frees_of_team(&self) -> Option<Frees> {
-        match (self.standing, &self.spent_project) {
-            (Some(Standing::Closed), _) => Some(Frees::Once("the store is heard".to_owned())),
-            (Some(Standing::ProjectSpent), Some(spent)) => Some(Frees::At(spent.resets.clone())),
-            (Some(Standing::Alive | Standing::Outlived), _) => {
-                self.own_ceiling.as_ref().map(|team| Frees::At(team.resets.clone()))
+        let share = self.team.as_deref();
+        let whom = share.map_or("an admin of the team", TeamShare::whom);
+        Some(match self.hindrance()? {
+            Hindrance::Project(cap) | Hindrance::Cap(cap) => Frees::At(cap.anew()),
+            Hindrance::Ceiling(cap) => Frees::At(cap.resets.clone()),
+            Hindrance::Transaction(_) => Frees::Once("that has ended".to_owned()),
+            Hindrance::Refused => Frees::Once(format!("it takes part again: ask {whom}")),
+            Hindrance::Store => {
+                Frees::Once(format!("the store is heard: `fusebox team sync` shows why, or ask {whom}"))
             }
-            _ => None,
+        })
+    }
+
+    /// Says of a team's budget what keeps work from it: whose cap with its figures, or what the store does. Nothing of others.
+    pub fn says_of_team(&self) -> String {
+        let share = self.team.as_deref();
+        let has_answered = |share: &TeamShare| share.failed == Moment::default() && share.is_spent;
+        let is_silent = self.standing.is_some_and(Standing::is_closed) || !share.is_some_and(has_answered);
+        match self.hindrance() {
+            None => String::new(),
+            Some(Hindrance::Project(cap)) => cap.used_up(self.spent_of(cap)),
+            Some(Hindrance::Cap(cap)) => cap.used_up(self.spent_of(cap)),
+            Some(Hindrance::Ceiling(cap)) => {
+                let own = self.terms.as_ref().and_then(|terms| terms.ceiling).unwrap_or_default();
+                let figures = CapUse { cap: own, ..cap.clone() }.figures(self.spent_of(cap));
+                format!(
+                    "team {}: `team_budget_usd` of this machine is used up for the {}, {figures}",
+                    self.id, cap.period
+                )
+            }
+            Some(Hindrance::Transaction(by)) => {
+                format!("team {}: nothing more is leased while {by} keeps a transaction open in its store", self.id)
+            }
+            Some(Hindrance::Refused) => self.says_of_store(),
+            Some(Hindrance::Store) if is_silent => self.says_of_store() + &self.without_store(),
+            Some(Hindrance::Store) => {
+                format!("the store of team {} leases nothing more yet{}", self.id, self.without_store())
+            }
         }
     }
 
-    /// Says of a team's budget what a limit on it means here; nothing of others.
-    pub fn says_of_team(&self, limit: &Limit) -> String {
-        let period = match limit.period {
-            Some(Span::Day) => "day",
-            Some(Span::Week) => "week",
-            Some(Span::Month) | None => "month",
+    /// Says since when a team's store is silent, or why it refuses this machine.
+    pub fn says_of_store(&self) -> String {
+        let store = format!("the store of team {}", self.id);
+        let (heard_at, refused) = match self.team.as_deref() {
+            Some(share) => (share.heard_at.as_str(), share.refused.as_str()),
+            None => ("", ""),
         };
-        let held_by = self.team.as_ref().map_or("", |share| share.held_by.as_str());
-        match self.standing {
-            None => String::new(),
-            Some(Standing::ProjectSpent) => {
-                let spent = self.spent_project.clone().unwrap_or_default();
-                format!("team {}: the {}'s budget of project {} is used up", self.id, spent.period, spent.label)
-            }
-            Some(Standing::Alive | Standing::Outlived | Standing::Closed)
-                if !held_by.is_empty() && self.own_ceiling.is_none() =>
-            {
-                format!(
-                    "team {}: nothing more is leased while {held_by} keeps a transaction open in its store",
-                    self.id
-                )
-            }
-            Some(Standing::Closed) => {
-                format!("team {}: its store was not heard in time, and nothing is spent without it", self.id)
-            }
-            Some(Standing::Alive | Standing::Outlived) if self.own_ceiling.is_some() => {
-                let of = self.own_ceiling.as_ref().map_or("month", |team| &team.period);
-                format!("team {}: `team_budget_usd` of this machine is used up for the {of}", self.id)
-            }
-            Some(Standing::Outlived) => {
-                format!(
-                    "team {}: this machine's share of the {period}'s budget is used up, and its store is silent",
-                    self.id
-                )
-            }
-            Some(_) => format!("team {}: its {period}'s budget is used up for this machine", self.id),
+        match (refused, heard_at) {
+            ("", "") => format!("{store} was never heard"),
+            ("", heard_at) => format!("{store} has not been heard since {heard_at}"),
+            (refused, _) => format!("{store} refuses this machine: {refused}"),
         }
+    }
+
+    /// Says what the policy has happen without the store.
+    fn without_store(&self) -> String {
+        let on_stale = match self.terms.as_ref().map(|terms| terms.on_stale) {
+            Some(OnStale::Allow) => "allow",
+            Some(OnStale::Deny) => "deny",
+            Some(OnStale::Warn) | None => "warn",
+        };
+        match self.standing.is_some_and(Standing::is_closed) {
+            true => format!(", and nothing is spent without it (`on_stale` is `{on_stale}`)"),
+            false => ", and this machine's lease is spent".to_owned(),
+        }
+    }
+
+    /// Returns what is spent of one of a team's caps: as the store said it, and what this machine has spent since.
+    pub fn spent_of(&self, cap: &CapUse) -> Amount {
+        if cap.scope == "project" {
+            return cap.spent;
+        }
+        let published = self.team.as_ref().map_or(Amount::ZERO, |share| share.cap.minus(share.left) + share.margin);
+        cap.spent + self.spent_for_team().minus(published)
     }
 
     /// Returns what was spent in the one period of a team's budget.
@@ -94,33 +154,92 @@ impl SharedBudget {
 mod tests {
     use super::*;
     use crate::domain::scope::Scope;
-    use crate::domain::team::TeamShare;
+
+    fn says(standing: Standing, share: TeamShare, on_stale: OnStale) -> (String, String) {
+        let terms = TeamTerms {
+            name: "core".to_owned(),
+            on_stale,
+            max_staleness_ms: 1,
+            sync_interval_ms: 1,
+            ceiling: None,
+            project: String::new(),
+        };
+        let budget = SharedBudget {
+            standing: Some(standing),
+            terms: Some(terms),
+            team: Some(Box::new(share)),
+            ..SharedBudget::new(Scope::Team, "core")
+        };
+        (budget.says_of_team(), budget.frees_of_team().map(|frees| frees.to_string()).unwrap_or_default())
+    }
+
+    fn spent(scope: &str, label: &str) -> CapUse {
+        CapUse {
+            team: "core".to_owned(),
+            scope: scope.to_owned(),
+            label: label.to_owned(),
+            period: "day".to_owned(),
+            resets: "2026-11-29 00:00 UTC".to_owned(),
+            cap: Amount::from_usd(0.5),
+            spent: Amount::from_usd(0.5),
+            committed: Amount::from_usd(0.5),
+            contact: "ann".to_owned(),
+        }
+    }
 
     #[test]
     fn who_keeps_leases_from_the_others_is_named() {
         let share = TeamShare { held_by: "bob".to_owned(), ..TeamShare::default() };
         for standing in [Standing::Alive, Standing::Outlived, Standing::Closed] {
-            let budget = SharedBudget {
-                standing: Some(standing),
-                team: Some(Box::new(share.clone())),
-                ..SharedBudget::new(Scope::Team, "core")
-            };
-            let says = "team core: nothing more is leased while bob keeps a transaction open in its store";
-            assert_eq!(budget.says_of_team(Limit::on_cost_of(Span::Day).unwrap()), says);
+            let (says, frees) = says(standing, share.clone(), OnStale::Warn);
+            assert_eq!(says, "team core: nothing more is leased while bob keeps a transaction open in its store");
+            assert_eq!(frees, "once that has ended");
         }
     }
 
     #[test]
-    fn a_share_that_the_store_does_not_renew_says_so() {
-        for (standing, says) in [
-            (Standing::Alive, "team core: its day's budget is used up for this machine"),
+    fn whoever_set_the_cap_that_is_used_up_is_named_with_who_raises_it() {
+        let of_team = CapUse { committed: Amount::from_usd(0.4), ..spent("team", "") };
+        let share = TeamShare { is_spent: true, caps: vec![of_team, spent("user", "bob")], ..TeamShare::default() };
+        let (text, frees) = says(Standing::Alive, share.clone(), OnStale::Warn);
+        assert_eq!(text, "bob's cap of the day in team core is used up, 0.50/0.50 USD");
+        assert_eq!(frees, "at 2026-11-29 00:00 UTC, ask ann: `fusebox team grant bob +USD`");
+        // What is not used up is not said to be, although nothing was leased.
+        let share = TeamShare { caps: share.caps[..1].to_vec(), heard_at: "10:00".to_owned(), ..share };
+        let (text, _) = says(Standing::Alive, share, OnStale::Warn);
+        assert_eq!(text, "the store of team core leases nothing more yet, and this machine's lease is spent");
+    }
+
+    #[test]
+    fn a_store_that_is_not_heard_is_no_budget_that_is_used_up() {
+        let at = |mono_ms| Moment { mono_ms, boot: 1, ..Moment::default() };
+        let unreached = TeamShare { heard_at: "10:00".to_owned(), failed: at(5), ..TeamShare::default() };
+        let once = "once the store is heard: `fusebox team sync` shows why, or ask an admin of the team";
+        let refused = TeamShare { refused: "bob is no member of a team core".to_owned(), ..unreached.clone() };
+        let cases = [
             (
-                Standing::Outlived,
-                "team core: this machine's share of the day's budget is used up, and its store is silent",
+                (Standing::Closed, unreached.clone(), OnStale::Deny),
+                "the store of team core has not been heard since 10:00, and nothing is spent without it (`on_stale` is `deny`)",
+                once,
             ),
-        ] {
-            let budget = SharedBudget { standing: Some(standing), ..SharedBudget::new(Scope::Team, "core") };
-            assert_eq!(budget.says_of_team(Limit::on_cost_of(Span::Day).unwrap()), says);
+            (
+                (Standing::Outlived, unreached, OnStale::Warn),
+                "the store of team core has not been heard since 10:00, and this machine's lease is spent",
+                once,
+            ),
+            (
+                (Standing::Closed, TeamShare::default(), OnStale::Warn),
+                "the store of team core was never heard, and nothing is spent without it (`on_stale` is `warn`)",
+                once,
+            ),
+            (
+                (Standing::Closed, refused, OnStale::Warn),
+                "the store of team core refuses this machine: bob is no member of a team core",
+                "once it takes part again: ask an admin of the team",
+            ),
+        ];
+        for ((standing, share, on_stale), text, frees) in cases {
+            assert_eq!(says(standing, share, on_stale), (text.to_owned(), frees.to_owned()));
         }
     }
 }

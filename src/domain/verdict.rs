@@ -165,6 +165,11 @@ impl Finding {
         !self.is_window() && self.limit().is_some_and(|limit| limit.ends == Ends::Run)
     }
 
+    /// Whether no cap is used up, and the team's store is waited for.
+    pub fn waits_for_store(&self) -> bool {
+        self.scope == Scope::Team && matches!(self.frees, Frees::Once(_))
+    }
+
     /// Whether it is about a window of time.
     pub fn is_window(&self) -> bool {
         self.limit().is_some_and(|limit| limit.form == Form::Windows)
@@ -219,7 +224,11 @@ impl Finding {
 
     /// Returns the machine-readable reason of a stop by it.
     pub fn stop_reason(&self) -> Cow<'_, str> {
-        self.limit().map_or_else(|| self.source.name(), |limit| Cow::Borrowed(limit.stop_reason))
+        match self.limit() {
+            Some(_) if self.waits_for_store() => Cow::Borrowed("team_store_not_heard"),
+            Some(limit) => Cow::Borrowed(limit.stop_reason),
+            None => self.source.name(),
+        }
     }
 }
 

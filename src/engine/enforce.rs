@@ -111,10 +111,15 @@ pub fn keep_back(state: &mut SessionState, id: &str, event: &Event, verdict: &Ve
         Some(finding) => {
             lifecycle::end(run, Status::Failed);
             run.stop_reason = Some(finding.stop_reason().into_owned());
-            run.error = Some(exceeded(&finding.source));
+            run.error = Some(error_of(finding));
         }
         None => lifecycle::end(run, Status::Completed),
     }
+}
+
+/// Returns the error sentence of a finding.
+fn error_of(finding: &Finding) -> String {
+    if finding.waits_for_store() { finding.subject.clone() } else { exceeded(&finding.source) }
 }
 
 /// Returns the source's error sentence.
@@ -293,7 +298,7 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     if let Some(run) = state.run_mut(id) {
         run.status = status;
         run.stop_reason = Some(finding.stop_reason().into_owned());
-        run.error = Some(exceeded(&finding.source));
+        run.error = Some(error_of(&finding));
         run.stopped_with = None;
         run.order = Some(Order {
             finding: finding.clone(),

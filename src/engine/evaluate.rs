@@ -43,7 +43,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let finding = |percent, used| Finding {
         action: if percent < 100 { Action::Warn } else { rule.action },
         percent,
-        subject: scope.shared_budget.map(|budget| budget.says_of_team(rule.limit)).unwrap_or_default(),
+        subject: scope.shared_budget.map(SharedBudget::says_of_team).unwrap_or_default(),
         frees: frees(rule, scope),
         above: scope.above.to_owned(),
         under_way: under_way(rule, meters),

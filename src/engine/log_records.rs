@@ -3,6 +3,7 @@
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::mode::Mode;
+use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::verdict::Finding;
@@ -37,10 +38,12 @@ fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) ->
         limit: finding.source.to_string(),
         scope: finding.scope.as_str().to_owned(),
         action: finding.action.as_str().to_owned(),
-        used: number(finding.used),
-        ahead: number(finding.ahead).filter(|_| finding.ahead > 0),
-        requests_ahead: Some(finding.requests_ahead).filter(|requests| *requests > 0 && finding.ahead > 0),
-        cap: number(finding.cap),
+        // Of a team the subject has the figures: what this machine may spend is nobody's cap.
+        used: number(finding.used).filter(|_| finding.scope != Scope::Team),
+        ahead: number(finding.ahead).filter(|_| finding.ahead > 0 && finding.scope != Scope::Team),
+        requests_ahead: Some(finding.requests_ahead)
+            .filter(|requests| *requests > 0 && finding.ahead > 0 && finding.scope != Scope::Team),
+        cap: number(finding.cap).filter(|_| finding.scope != Scope::Team),
         layer: finding.layer.as_str().to_owned(),
         stop_reason: finding.stop_reason().into_owned(),
         subject: finding.subject.clone(),
@@ -64,6 +67,7 @@ fn sentence(kind: RecordKind, finding: &Finding) -> String {
         RecordKind::AgentWarning if finding.percent < 100 => {
             format!("Agent reached {} % of {}", finding.percent, finding.source)
         }
+        _ if finding.scope == Scope::Team => format!("Agent was stopped: {}", finding.subject),
         _ => format!("Agent exceeded {} limit", finding.source),
     }
 }

@@ -45,12 +45,12 @@ messages! {
         => "the limits here have changed since the last session{what}. {next}";
 
     /// The team's store was not heard for as long as a lease lives, and what is left of the lease is spent.
-    team_outlived(team = "core")
-        => "the store of team {team} was not heard in time: what is left of this machine's lease is spent for a while, then work is refused.";
+    team_outlived(store = "the store of team core has not been heard since 2026-11-28 00:58 +01:00")
+        => "{store}: what is left of this machine's lease is spent for a while, then work is refused.";
 
     /// The team's store was not heard for as long as a lease lives, and work goes on.
-    team_unbound(team = "core")
-        => "the store of team {team} was not heard in time: work goes on without the team's cap, as `on_stale` says. All that is spent until it is heard can be above the cap.";
+    team_unbound(store = "the store of team core has not been heard since 2026-11-28 00:58 +01:00")
+        => "{store}: work goes on without the team's cap, as `on_stale` says. All that is spent until then can be above the cap.";
 
     /// The machine has joined a team whose caps do not bind the session that starts.
     team_unnamed(team = "team core", next = NextStep::Doctor)

@@ -53,7 +53,8 @@ pub fn stop(run: &Run, records: &[Logged]) -> Option<ClearedStop> {
             _ => return None,
         };
         let record = &logged.record;
-        let error = if record.limit.is_empty() { record.error.clone() } else { enforce::exceeded(&record.limit) };
+        let has_sentence = record.limit.is_empty() || record.scope == Scope::Team.as_str();
+        let error = if has_sentence { record.error.clone() } else { enforce::exceeded(&record.limit) };
         Some(ClearedStop { status, stop_reason: record.stop_reason.clone(), error })
     })
 }

@@ -43,6 +43,10 @@ pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
     let subject = plain(trip.subject.as_deref().unwrap_or_default());
     let who = format!("{} ({})", plain(run.kind()), short(&run.run_id));
     let what = match (limit.unit, limit.form) {
+        _ if trip.scope == Scope::Team.as_str() => {
+            let frees = trip.frees.as_deref().map(|frees| format!("; it passes by itself {}", plain(frees)));
+            format!("{who} was held back by the team: {subject}{}", frees.unwrap_or_default())
+        }
         (Unit::Switch, _) => format!("{who} repeated itself: {subject}; {} was set by {owner}", limit.key),
         (_, Form::Windows) => {
             let frees = trip.frees.as_deref().map(|frees| format!(", the next slot to open {}", plain(frees)));
@@ -90,10 +94,15 @@ fn did(trip: &Trip) -> &'static str {
 
 /// Says what would have helped.
 pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
+    if trip.observed {
+        return "Nothing was blocked, so nothing is to be done.".to_owned();
+    }
+    if trip.scope == Scope::Team.as_str() {
+        return "What others of the team spend counts too; `fusebox team status` shows its caps.".to_owned();
+    }
     let (Some(limit), Some(cap)) = (Limit::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
     match (limit.form, trip.scope.as_str()) {
-        _ if trip.observed => "Nothing was blocked, so nothing is to be done.".to_owned(),
         _ if let Some(advice) = limit.advice => advice.to_owned(),
         (Form::Windows, _) => format!(
             "Spread over time nothing would have been refused; more in the same time takes a larger number in `{}`.",

@@ -147,6 +147,9 @@ pub fn is_persons(record: &Record) -> bool {
 pub fn figures(record: &Record) -> Option<String> {
     let limit = Limit::find(&record.limit)?;
     let subject = if record.subject.is_empty() { String::new() } else { format!(" ({})", plain(&record.subject)) };
+    if record.scope == Scope::Team.as_str() {
+        return Some(plain(&record.subject));
+    }
     if limit.unit == Unit::Switch {
         return Some(format!("{}{subject}", record.limit));
     }

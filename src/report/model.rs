@@ -21,6 +21,7 @@ use crate::report::off_report::OffReport;
 use crate::report::prompt_block::{self, PromptBlock};
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{SessionRows, project};
+use crate::report::team_budget;
 use crate::report::trip::{self, Trip};
 use crate::ui::formats::{Quantity, Timestamp, Usd};
 
@@ -208,13 +209,14 @@ impl Report {
     /// Makes the report of sessions and of what they share, as they stand at `now`.
     pub fn of(rows: &[SessionRows], budgets: &[SharedBudget], now: Moment) -> Report {
         let mut sessions: Vec<SessionReport> = rows.iter().map(|rows| SessionReport::of(rows, now)).collect();
-        let shared = reading::budgets(rows, budgets, now);
+        let mut shared = team_budget::with_team(rows, budgets, now);
         for session in &mut sessions {
-            session.prompt_blocks.retain(|it| {
-                shared.iter().all(|budget| !prompt_block::is_raised(&it.finding, budget.scope, &budget.reading))
-            });
+            session
+                .prompt_blocks
+                .retain(|it| shared.iter().all(|budget| !prompt_block::is_budget_raised(&it.finding, budget)));
             session.stands = session.standing().1;
         }
+        shared.retain(|budget| budget.is_set);
         sessions.sort_unstable_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
         Report { version: VERSION, sessions, budgets: shared, pruned_before: None }
     }

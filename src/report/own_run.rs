@@ -21,7 +21,7 @@ pub fn text(report: &Report, session: &SessionReport, run: &RunReport) -> String
     for (scope, name) in [
         (Scope::Project, "all sessions of this repository"),
         (Scope::User, "all sessions of this user"),
-        (Scope::Team, "this machine's share of its team"),
+        (Scope::Team, "the team"),
     ] {
         let shared = report.budgets.iter().filter(|budget| budget.scope == scope).map(|budget| &budget.reading);
         text.push_str(&section(name, &lines(shared)));

@@ -6,7 +6,7 @@ use crate::domain::session::Session;
 use crate::domain::verdict::Finding;
 use crate::engine::clear_orders;
 use crate::messages::next_step::NextStep;
-use crate::report::reading::LimitReading;
+use crate::report::reading::{Budget, LimitReading};
 use crate::report::rows::SessionRows;
 use crate::wire::user_lines;
 
@@ -50,6 +50,11 @@ pub fn is_outgrown(session: &Session, finding: &Finding) -> bool {
         Scope::Project => clear_orders::is_outgrown(finding, &session.project_limits),
         _ => false,
     }
+}
+
+/// Whether a budget has a higher cap by now than it had, or has begun anew; of a team, whether this machine may spend more.
+pub fn is_budget_raised(finding: &Finding, budget: &Budget) -> bool {
+    is_raised(finding, budget.scope, budget.share.as_ref().unwrap_or(&budget.reading))
 }
 
 /// Whether a limit has a higher cap by now than it had, or has begun anew.

@@ -109,7 +109,7 @@ pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<LimitReading> {
 pub struct Budget {
     /// `user`, `project` or `team`.
     pub scope: Scope,
-    /// Whose: nothing for the user, the folder for a project, a team's name.
+    /// Whose: nothing for the user, the folder for a project, a team's name with the login or the project of its cap.
     pub id: String,
     /// The limit with what is used of it.
     #[serde(flatten)]
@@ -118,6 +118,15 @@ pub struct Budget {
     pub remaining: Quantity,
     /// When it begins anew.
     pub resets: Option<Timestamp>,
+    /// Of a team's cap: when it begins anew, and whom to ask, in the store's words.
+    #[serde(skip)]
+    pub anew: String,
+    /// Of a team's cap: what this machine may spend, which is what its hooks go by.
+    #[serde(skip)]
+    pub share: Option<LimitReading>,
+    /// Whether somebody has set the cap: a team's machine has a share, too, where nobody did.
+    #[serde(skip)]
+    pub is_set: bool,
 }
 
 /// Reads the budgets of the user and of the projects of these sessions; the caps are those of each one's latest session.
@@ -149,22 +158,10 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
         budget.set_limits(rules);
         budgets.extend(of_shared_budget(session, budget, now));
     }
-    budgets.extend(team(rows, shared_budgets, now));
     budgets
 }
 
-/// Reads what this machine may spend of the budget of the latest session's team.
-fn team(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Moment) -> Vec<Budget> {
-    let in_team = rows.iter().map(|rows| &rows.session).filter(|session| session.team.is_some());
-    let Some(session) = in_team.max_by_key(|session| session.last.wall_ms) else { return Vec::new() };
-    let Some(terms) = &session.team else { return Vec::new() };
-    let known = shared_budgets.iter().find(|budget| budget.scope == Scope::Team && budget.id == terms.name);
-    let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
-    budget.stand(terms, &session.project, now);
-    of_shared_budget(session, budget, now)
-}
-
-fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<Budget> {
+pub(super) fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<Budget> {
     let (scope, ends) = (shared_budget.scope, shared_budget.periods.each_ref().map(|period| period.to_ms));
     let id = match scope {
         Scope::Project => project(&session.project).to_owned(),
@@ -188,6 +185,9 @@ fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment)
         remaining: reading.left(),
         resets: resets(&reading),
         reading,
+        anew: String::new(),
+        share: None,
+        is_set: true,
     };
     readings.into_iter().map(budget).collect()
 }

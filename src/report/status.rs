@@ -57,7 +57,7 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
         let of = match first.scope {
             Scope::User => "all sessions of this user".to_owned(),
             Scope::Team => {
-                format!("team {}: this machine's share since an hour before the last sync", plain(&first.id))
+                format!("team {}, as its store was heard last", plain(&first.id))
             }
             _ => format!("all sessions of {}", plain(&first.id)),
         };
@@ -68,8 +68,13 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
             terminal.paint(Style::Bold, head.trim_end()),
             bars(&limits, "  ", terminal)
         ));
-        for (budget, resets) in of_one.iter().filter_map(|budget| Some((budget, budget.resets?))) {
-            let anew = format!("{} begins anew {}", budget.reading.limit, terminal.zone.minute(resets.0));
+        for budget in of_one {
+            let when = match budget.resets {
+                Some(resets) => terminal.zone.minute(resets.0),
+                None if budget.anew.is_empty() => continue,
+                None => plain(&budget.anew),
+            };
+            let anew = format!("{} begins anew {when}", budget.reading.limit);
             text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &anew)));
         }
     }

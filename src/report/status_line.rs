@@ -66,6 +66,7 @@ pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
     let mut parts: Vec<Part> = client_total(source, terminal).into_iter().chain([spent(source, terminal)]).collect();
     parts.extend(standing(source));
     parts.extend(source.budgets.iter().filter_map(shared));
+    parts.extend(team(source.budgets));
     parts.extend(plan(source));
     parts.extend(agents(source));
     fitted(&parts, terminal)
@@ -134,8 +135,7 @@ fn standing(source: StatusLineSource) -> Option<Part> {
 /// Whether the last prompt was blocked, and nothing has made room since.
 fn is_blocked(source: StatusLineSource) -> bool {
     let limits = reading::of_session(source.rows, source.now);
-    let is_raised =
-        |it: &Finding| source.budgets.iter().any(|budget| prompt_block::is_raised(it, budget.scope, &budget.reading));
+    let is_raised = |it: &Finding| source.budgets.iter().any(|budget| prompt_block::is_budget_raised(it, budget));
     prompt_block::still(&source.rows.session, &limits, source.now).any(|it| !is_raised(it))
 }
 
@@ -148,19 +148,20 @@ fn shared(budget: &Budget) -> Option<Part> {
         (Some(Span::Month), Scope::User) => "month".to_owned(),
         // The client's own word about its plan is newer.
         _ if limit.plan_window.is_some() => return None,
-        (_, Scope::Team) => return Some(team(budget)),
+        (_, Scope::Team) => return None,
         (_, scope) => format!("{} {}", scope.as_str(), limit.label),
     };
     let is_told = limit.period.is_some() && budget.scope == Scope::User || percent(&budget.reading) >= NEAR;
     is_told.then(|| Part::of(&name, &budget.reading))
 }
 
-/// What is left of this machine's share of the team's budget: `team core 1.70 USD left`.
-fn team(budget: &Budget) -> Part {
-    let reading = &budget.reading;
-    let left = reading.cap.limit.show(reading.cap.value.saturating_sub(reading.used.value));
-    let is_over = reading.used.value >= reading.cap.value;
-    Part::plain(format!("team {} {left} left", plain(&budget.id)), if is_over { 100 } else { 0 })
+/// What is left of the team's cap that leaves the least: `team core 1.70 USD left`, red where this machine may spend nothing more.
+fn team(budgets: &[Budget]) -> Option<Part> {
+    let of_team = budgets.iter().filter(|budget| budget.scope == Scope::Team && budget.is_set);
+    let budget = of_team.min_by_key(|budget| budget.remaining.value)?;
+    let is_over = budget.share.as_ref().is_some_and(|share| share.used.value >= share.cap.value);
+    let text = format!("team {} {} left", plain(&budget.id), budget.remaining.show());
+    Some(Part::plain(text, if is_over { 100 } else { 0 }))
 }
 
 /// The windows of the user's plan: `5h 42 %`, with the cap where one is set.

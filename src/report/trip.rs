@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::limit::Limit;
+use crate::domain::scope::Scope;
 use crate::domain::spend::charge::RecordKind;
 use crate::domain::unit::Unit;
 use crate::report::log_lines;
@@ -79,6 +80,7 @@ impl Trip {
     pub fn reading(&self) -> String {
         match self.cap {
             Some(cap) if cap.limit.unit == Unit::Switch => self.subject.clone().unwrap_or_default(),
+            None if self.scope == Scope::Team.as_str() => self.subject.clone().unwrap_or_default(),
             _ => self.figures() + &self.ahead(),
         }
     }

@@ -6,8 +6,8 @@ use crate::domain::stable_sort::sort_by_key;
 use crate::report::dialogs::Answer;
 use crate::report::doing::{ANSWERED, Doing, brief};
 use crate::report::model::{RunReport, SessionReport};
-use crate::report::reading;
 use crate::report::status::{self, DEEPEST};
+use crate::report::team_budget;
 use crate::screen::item::Item;
 use crate::screen::source::ViewSource;
 use crate::screen::spent::Spent;
@@ -62,7 +62,8 @@ impl View {
             let doing = doing.to_owned();
             view.off += usize::from(is_off);
             let rows = source.rows.iter().find(|rows| rows.session.id == session.session_id);
-            let shared = rows.map(|rows| reading::budgets(std::slice::from_ref(rows), source.budgets, source.now));
+            let shared =
+                rows.map(|rows| team_budget::with_team(std::slice::from_ref(rows), source.budgets, source.now));
             let shared = shared.unwrap_or_default();
             view.items.insert(at, Item::of_session(session, &shared, doing, source.page));
             view.note_waits(source, session, at);

@@ -20,7 +20,6 @@ mod session;
 mod sqlite_error;
 #[cfg(feature = "team")]
 pub mod team;
-mod team_caps;
 #[cfg(test)]
 mod tests;
 mod tool_call;

@@ -4,4 +4,3 @@ pub mod lease;
 pub mod machine;
 pub mod made_anew;
 pub mod messages;
-pub mod project_address;

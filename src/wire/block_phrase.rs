@@ -21,6 +21,7 @@ pub fn phrase_of_block(finding: &Finding) -> &'static str {
         (Scope::Project, _) => "repository budget used up:",
         (Scope::User, _) if has_room => "user budget has no room:",
         (Scope::User, _) => "user budget used up:",
+        (Scope::Team, _) if finding.waits_for_store() => "prompts wait for the team's store:",
         (Scope::Team, _) => "prompts wait for the team's budget:",
     }
 }

@@ -45,7 +45,8 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
     match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
         (_, subject) if finding.scope == Scope::Team => {
-            format!("{subject}, {} {by}", pair(limit, finding.by_now(), finding.cap))
+            let by = if finding.waits_for_store() { String::new() } else { format!(" {by}") };
+            format!("{subject}{by}")
         }
         (_, "") => {
             // Decided before it is spent: what is left would not have been enough.
@@ -110,6 +111,9 @@ fn is_at(run: &Run, finding: &Finding) -> String {
     let who = capital(&who(run));
     match (finding.limit(), &run.stopped_with) {
         // When a window opens stands first: a person is shown the beginning alone.
+        (Some(_), None) if finding.scope == Scope::Team => {
+            format!("{} {who}: {}.", phrase(finding), reading(finding)).trim_start().to_owned()
+        }
         (Some(_), None) if finding.is_window() => format!("{} {who} is at {}.", phrase(finding), stands(finding)),
         (Some(_), None) => format!("{} {who} is at {}.", phrase(finding), reading(finding)),
         (Some(_), Some(_)) => {
@@ -126,7 +130,7 @@ fn with(run: &Run) -> String {
 
 /// Returns the fixed phrase of a limit that is reached: what reads answers by program can rely on it.
 fn phrase(finding: &Finding) -> String {
-    let Some(limit) = finding.limit() else { return String::new() };
+    let Some(limit) = finding.limit().filter(|_| !finding.waits_for_store()) else { return String::new() };
     let wait = if finding.is_window() { passes(finding).replacen("; ", ", ", 1) } else { String::new() };
     format!("{}{wait}. Execution limit exceeded: [{}].", limit.phrase, finding.source)
 }
@@ -208,8 +212,8 @@ pub fn parent_notification(news: &ParentNotification) -> String {
     let with =
         news.stopped_with.as_ref().map(|run| format!(", with the agent above it (run {run})")).unwrap_or_default();
     let phrase = match news.finding.limit() {
-        Some(_) => format!("{} At the end: ", phrase(&news.finding)),
-        None => String::new(),
+        Some(_) if !news.finding.waits_for_store() => format!("{} At the end: ", phrase(&news.finding)),
+        _ => String::new(),
     };
     to_agents::child_stopped(agent, format!("{what}{with}"), format!("{phrase}{why}"), then)
 }
@@ -273,6 +277,10 @@ fn parts(scope: &ScopeUsage, model: &str, event: &Event) -> Vec<String> {
         // Only where a batch ends are all the runs loaded that count as at work.
         let known = !rule.limit.counts_agents_at_work || matches!(event.kind, EventKind::BatchEnded(_));
         let binds = is_own || (rule.action != Action::Warn && known);
+        if scope.scope == Scope::Team {
+            // What this machine may spend is nobody's cap.
+            return (used > 0).then(|| format!("{} may be spent", rule.limit.show(rule.cap.saturating_sub(used))));
+        }
         (tells && binds).then(|| {
             format!("{} {} ({})", rule.limit.label_of(rule.billing), pair(rule.limit, used, rule.cap), rule.name())
         })

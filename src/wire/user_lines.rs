@@ -34,7 +34,7 @@ pub fn beside_command(finding: &Finding) -> String {
 pub fn by_layer_and_now(finding: &Finding) -> String {
     let now = finding
         .limit()
-        .filter(|_| finding.used_by_now > finding.used)
+        .filter(|_| finding.used_by_now > finding.used && finding.scope != Scope::Team)
         .map(|limit| [finding.used_by_now, finding.used].map(|it| limit.show(it)));
     match now {
         Some([now, then]) if now != then => format!("{}; {now} now", by_layer(finding)),
@@ -62,7 +62,8 @@ fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'st
     let text = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
-        (_, subject) if finding.scope == Scope::Team => format!("{subject} {by}{}", passes_for_team(&finding.frees)),
+        // The subject says whose cap it is.
+        (_, subject) if finding.scope == Scope::Team => format!("{subject}{}", passes_for_team(&finding.frees)),
         (_, "") => {
             let (used, to_come) = (pair(limit, finding.used, finding.cap), to_come(finding, limit));
             let no = if finding.declined { ", answered with No" } else { "" };

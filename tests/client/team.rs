@@ -52,9 +52,7 @@ pub fn machine(server: &Postgres, login: &str, script: Script) -> Lab {
 
 /// Whether the machine's agent was stopped by the team's cap.
 pub fn was_stopped(lab: &Lab) -> bool {
-    lab.logged("AGENT_FAILED")
-        .iter()
-        .any(|record| record.to_string().contains("team core: its month's budget is used up"))
+    lab.logged("AGENT_FAILED").iter().any(|record| record.to_string().contains("the cap of the month of team core "))
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! What `fusebox watch` tells of a team's caps, and when it begins a sync.
 
+use fusebox::domain::budget::SharedBudget;
+use fusebox::domain::scope::Scope;
 use fusebox::domain::spend::amount::Amount;
-use fusebox::domain::team::CapUse;
+use fusebox::domain::team::TeamShare;
+use fusebox::domain::team_cap::CapUse;
 use fusebox::store::Store;
 use serde_json::json;
 
@@ -26,7 +29,9 @@ fn hear(world: &TestWorld, scope: &str, resets: &str, usd: f64) {
     };
     let store = Store::open_for(&world.path("state"), None).unwrap();
     store.begin().unwrap();
-    store.save_team_caps(&[used]).unwrap();
+    let share = TeamShare { caps: vec![used], ..TeamShare::default() };
+    let budget = SharedBudget { team: Some(Box::new(share)), ..SharedBudget::new(Scope::Team, "core") };
+    store.save_shared_budget(&budget).unwrap();
     store.commit().unwrap();
     store.leave();
 }

@@ -37,7 +37,7 @@ fn a_looser_cap_of_ones_own_raises_nothing() {
         "user":{"max_cost_usd_per_month":50},"project":{"max_cost_usd_per_day":50},"main":{"grace_turns":0}}"#;
     let machine = with_policy(&server, policy);
     let (made, answer) = work(&machine, &Client::start(&machine, "s1"));
-    assert!(answer.contains("team core: its month's budget is used up for this machine"), "{answer}");
+    assert!(answer.contains("the cap of the month of team core ") && answer.contains("/0.0600 USD"), "{answer}");
     assert!(made as f64 * RESPONSE <= 0.06, "{made}");
 }
 

@@ -83,6 +83,7 @@ fn terms(name: &str) -> TeamTerms {
         max_staleness_ms: MAX_STALENESS_MS,
         sync_interval_ms: SYNC_INTERVAL_MS,
         ceiling: None,
+        project: String::new(),
     }
 }
 

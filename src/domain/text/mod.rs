@@ -3,5 +3,6 @@
 pub mod duration;
 pub mod json_fault;
 pub mod pattern;
+pub mod project_address;
 pub mod rfc3339;
 pub mod shell_word;

@@ -16,11 +16,12 @@ use crate::domain::session::{Process, Session};
 use crate::domain::spend::spend_before_install::SpendBeforeInstall;
 use crate::domain::stored::metadata;
 use crate::domain::stored::stable_hash::{self, StableHash};
+use crate::domain::team::TeamTerms;
 use crate::domain::verdict::Finding;
 use crate::engine::clear_orders;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::origin::client_lineage::{self, Known};
-use crate::hook::policy::{learned_caps, retention, shared_budgets};
+use crate::hook::policy::{learned_caps, retention, shared_budgets, team_budget};
 use crate::hook::settings::nested_clients;
 use crate::hook::{policy, settings};
 use crate::install::client_extensions;
@@ -315,7 +316,9 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.user_limits = policy.user();
     session.project_limits = policy.project();
     session.billing = policy.billing().unwrap_or_default();
-    session.team = policy.team().map(Box::new);
+    // What is spent from here on is of this project, whatever an agent makes of its `origin`.
+    let project = || team_budget::project_name(Path::new(&session.project));
+    session.team = policy.team().map(|terms| Box::new(TeamTerms { project: project(), ..terms }));
     session.mode = policy.mode();
     session.pause_wait_ms = policy.pause_wait_ms();
     session.on_error = policy.on_error();

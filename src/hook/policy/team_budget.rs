@@ -1,17 +1,30 @@
 //! A team's budget on this machine: what the last sync has published of it. No hook asks the team's store.
 
+use std::path::Path;
+
 use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::team::Standing;
+use crate::domain::text::project_address;
 use crate::error::Result;
 use crate::messages::notices;
+use crate::platform::files;
 use crate::store::Store;
 
 /// How long one look at what a sync has brought is put off, in milliseconds.
 pub const LOOK_MS: u64 = 250;
+
+/// The most of git's configuration that is read, in bytes.
+const LARGEST_CONFIG: u64 = 1 << 20;
+
+/// Returns the address by which the team knows the repository; empty where it has none.
+pub fn project_name(git_folder: &Path) -> String {
+    let config = files::text(&git_folder.join("config"), LARGEST_CONFIG).unwrap_or_default();
+    project_address::of_config(&config).unwrap_or_default()
+}
 
 /// Loads the budget of a session's team; nothing where it has none.
 pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<SharedBudget>> {
@@ -19,7 +32,7 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
     let known = store.shared_budget(Scope::Team, &terms.name)?;
     let mut budget = known.unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
     let share = budget.team.clone().unwrap_or_default();
-    let standing = budget.stand(&terms, &session.project, now);
+    let standing = budget.stand(&terms, now);
     budget.limits.grace_turns = session.limits.grace_turns;
     budget.own_others = bounds::others_of(&session.id);
     // The store has just said that there is nothing more.
@@ -32,8 +45,10 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
     // An idle machine lets its leases run out: only a sync that brought nothing says that the store is silent.
     match standing {
         _ if share.failed == Moment::default() => {}
-        Standing::Outlived => session.notify_user_once("team-outlived", &notices::team_outlived(&terms.name)),
-        Standing::Unbound => session.notify_user_once("team-unbound", &notices::team_unbound(&terms.name)),
+        Standing::Outlived => {
+            session.notify_user_once("team-outlived", &notices::team_outlived(budget.says_of_store()))
+        }
+        Standing::Unbound => session.notify_user_once("team-unbound", &notices::team_unbound(budget.says_of_store())),
         Standing::Alive | Standing::Closed | Standing::ProjectSpent => {}
     }
     Ok(Some(budget))

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::domain::spend::amount::Amount;
-use crate::domain::team::CapUse;
-use crate::error::{Error, Result};
+use crate::domain::team_cap::CapUse;
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::team::MIGRATIONS;
 use crate::store::team::address::Address;
 use crate::store::team::connection::{Connection, Failure, Refusal, Row};
@@ -14,6 +14,11 @@ use crate::team::made_anew::KnownLease;
 const MISSING: [&str; 3] = ["42883", "42P01", "42703"];
 /// The SQLSTATE of a right that is lacking.
 const NO_RIGHT: &str = "42501";
+
+/// The SQLSTATE of a login that is not there.
+const NO_LOGIN: &str = "42704";
+/// The SQLSTATEs of a login that the server does not let in.
+const NOT_LOGGED_IN: [&str; 2] = ["28000", "28P01"];
 
 /// The SQLSTATEs of a statement that has waited too long.
 const WAITED: [&str; 2] = ["57014", "55P03"];
@@ -170,21 +175,39 @@ impl Ledger {
         let shown = &self.shown;
         match sees {
             true => Error::failed(format!("{shown}: only an admin of the team may do that"))
+                .of_kind(ErrorKind::Refused)
                 .hint("`fusebox team members` says who is; the database's owner runs `GRANT fusebox_admin TO LOGIN`"),
             false => Error::failed(format!("{shown} may not see the team's tables"))
+                .of_kind(ErrorKind::Refused)
                 .hint("whoever made the login runs `GRANT fusebox_member TO LOGIN` in the database"),
         }
     }
 }
 
 fn error(shown: &str, failure: Failure) -> Error {
-    let Refusal { code, words, .. } = match failure {
+    let Refusal { code, words, is_stores } = match failure {
         Failure::Lost(why) => return Error::failed(format!("{shown} cannot be reached: {why}")),
         Failure::Refused(refusal) => refusal,
     };
     if WAITED.contains(&code.as_str()) {
         return Error::failed(format!("{shown}: somebody keeps a transaction open, and with it what this waits for"))
             .hint("wait, or find and end it: docs/team-store.md#who-waits-for-whom");
+    }
+    if is_stores {
+        // The functions of the store say themselves what is wrong.
+        let error = Error::failed(words);
+        return match code.as_str() {
+            NO_RIGHT => error
+                .of_kind(ErrorKind::Refused)
+                .hint("an admin of the team lets a login take part: `fusebox team invite LOGIN`"),
+            NO_LOGIN => error.hint("the database's owner makes it: `CREATE ROLE NAME LOGIN IN ROLE fusebox_member`"),
+            _ => error,
+        };
+    }
+    if NOT_LOGGED_IN.contains(&code.as_str()) {
+        return Error::failed(format!("{shown} lets this login in no more: {words}"))
+            .of_kind(ErrorKind::Refused)
+            .hint("`fusebox team join NAME` takes a new address, with the login and its password");
     }
     let refused = Error::failed(format!("{shown} refuses: {words}"));
     match MISSING.contains(&code.as_str()) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::domain::event::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stable_sort::sort_by_key;
-use crate::domain::team::CapUse;
+use crate::domain::team_cap::CapUse;
 use crate::error::{Error, Result};
 use crate::store::team::ledger::{Ledger, number, word};
 use crate::team::messages::{Answer, Charge, Reply, Request};

@@ -1,0 +1,132 @@
+//! A team's caps as its store says them: whose each is, what is used of it, and who raises it by which command.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::limit::{Limit, Span};
+use crate::domain::spend::amount::Amount;
+
+/// One of a team's caps, and what is used of it, as the store says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CapUse {
+    /// The team's name.
+    pub team: String,
+    /// `team`, `project`, or `user` for that of one login.
+    pub scope: String,
+    /// The project's label, or the login; empty for the team.
+    pub label: String,
+    /// `day`, `week` or `month`.
+    pub period: String,
+    /// When it ends, as messages write it.
+    pub resets: String,
+    /// The cap.
+    pub cap: Amount,
+    /// What is spent of it.
+    pub spent: Amount,
+    /// What is spent of it or leased.
+    pub committed: Amount,
+    /// Whom to ask for more; empty where nobody is named.
+    pub contact: String,
+}
+
+impl CapUse {
+    /// Whether so many per cent are used.
+    pub fn is_used(&self, percent: u64) -> bool {
+        self.cap > Amount::ZERO && u128::from(self.spent.0) * 100 >= u128::from(self.cap.0) * u128::from(percent)
+    }
+
+    /// Returns the period that it is of.
+    pub fn span(&self) -> Span {
+        match self.period.as_str() {
+            "day" => Span::Day,
+            "week" => Span::Week,
+            _ => Span::Month,
+        }
+    }
+
+    /// Returns whose it is, where the team is named besides: `core`, `core, bob`, `core, project https://git.example/app`.
+    pub fn owner(&self) -> String {
+        let CapUse { team, label, .. } = self;
+        match self.scope.as_str() {
+            "team" => team.clone(),
+            "project" => format!("{team}, project {label}"),
+            _ => format!("{team}, {label}"),
+        }
+    }
+
+    /// Names it: `bob's cap of the day in team core`.
+    pub fn named(&self) -> String {
+        let CapUse { team, label, period, .. } = self;
+        match self.scope.as_str() {
+            "team" => format!("the cap of the {period} of team {team}"),
+            "project" => format!("the cap of the {period} of project {label} in team {team}"),
+            _ => format!("{label}'s cap of the {period} in team {team}"),
+        }
+    }
+
+    /// Says that it is used up where so much is spent: `bob's cap of the day in team core is used up, 0.0350/0.0350 USD`.
+    pub fn used_up(&self, spent: Amount) -> String {
+        let has = if spent >= self.cap { "is used up" } else { "has too little left" };
+        format!("{} {has}, {}", self.named(), self.figures(spent))
+    }
+
+    /// Returns `0.0292/0.0350 USD`.
+    pub fn figures(&self, spent: Amount) -> String {
+        let show = |amount: Amount| {
+            Limit::on_cost_of(self.span()).map_or_else(|| amount.to_string(), |limit| limit.show_cap(amount.0))
+        };
+        format!("{}/{}", show(spent).trim_end_matches(" USD"), show(self.cap))
+    }
+
+    /// Says when it may be spent again: `2026-11-29 00:00 UTC, ask ann, #agents: fusebox team grant bob +USD`.
+    pub fn anew(&self) -> String {
+        let whom = if self.contact.is_empty() { "an admin" } else { &self.contact };
+        format!("{}, ask {whom}: `{}`", self.resets, self.raised_by())
+    }
+
+    /// Returns the command by which an admin raises it.
+    fn raised_by(&self) -> String {
+        let CapUse { label, period, .. } = self;
+        match self.scope.as_str() {
+            "team" => "fusebox team grant +USD".to_owned(),
+            "project" => format!("fusebox team limit {period}=USD --project {label}"),
+            _ => format!("fusebox team grant {label} +USD"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cap_names_whose_it_is_what_is_used_and_who_raises_it() {
+        let usd = Amount::from_usd;
+        let cap = CapUse {
+            team: "core".to_owned(),
+            period: "day".to_owned(),
+            resets: "2026-11-29 00:00 UTC".to_owned(),
+            cap: usd(0.035),
+            contact: "ann".to_owned(),
+            ..CapUse::default()
+        };
+        let cases = [
+            ("user", "bob", "bob's cap of the day in team core", "fusebox team grant bob +USD"),
+            ("team", "", "the cap of the day of team core", "fusebox team grant +USD"),
+            (
+                "project",
+                "https://git.example/app",
+                "the cap of the day of project https://git.example/app in team core",
+                "fusebox team limit day=USD --project https://git.example/app",
+            ),
+        ];
+        for (scope, label, named, command) in cases {
+            let cap = CapUse { scope: scope.to_owned(), label: label.to_owned(), ..cap.clone() };
+            assert_eq!(cap.used_up(usd(0.0292)), format!("{named} has too little left, 0.0292/0.0350 USD"));
+            assert_eq!(cap.used_up(usd(0.035)), format!("{named} is used up, 0.0350/0.0350 USD"));
+            assert_eq!(cap.anew(), format!("2026-11-29 00:00 UTC, ask ann: `{command}`"));
+            let unnamed = CapUse { contact: String::new(), ..cap };
+            assert_eq!(unnamed.anew(), format!("2026-11-29 00:00 UTC, ask an admin: `{command}`"));
+        }
+    }
+}
