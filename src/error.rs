@@ -33,6 +33,8 @@ pub enum ErrorKind {
     TooNew,
     /// An early version has written the state, in a form that is no longer read.
     Outdated,
+    /// Something of that name is there already.
+    Taken,
     /// A team's store takes nothing from this machine's login.
     Refused,
 }

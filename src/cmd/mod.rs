@@ -62,7 +62,13 @@ mod team_charges;
 #[cfg(feature = "team")]
 mod team_groups;
 #[cfg(feature = "team")]
+mod team_init;
+#[cfg(feature = "team")]
 mod team_join;
+#[cfg(feature = "team")]
+mod team_limits;
+#[cfg(feature = "team")]
+mod team_members;
 #[cfg(feature = "team")]
 mod team_place;
 #[cfg(feature = "team")]

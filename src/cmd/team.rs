@@ -6,18 +6,17 @@ use clap::{Subcommand, ValueEnum};
 
 use crate::cmd::team_audit::{self, AuditArgs};
 use crate::cmd::team_sync::{self, Caller};
-use crate::cmd::{query, require_human, team_caps, team_groups, team_join, team_place};
+use crate::cmd::{
+    query, require_human, team_caps, team_groups, team_init, team_join, team_limits, team_members, team_place,
+};
 use crate::domain::spend::amount::Amount;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::platform::environment::Environment;
-use crate::store::team::address::Address;
-use crate::store::team::admin::{Member, Whose};
-use crate::store::team::ledger::{By, Ledger};
+use crate::store::team::admin::Whose;
+use crate::store::team::ledger::By;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
-/// The longest address that is read from standard input, in bytes.
-const LONGEST: usize = 4096;
 /// The most days that an audit compares: machines tell the totals of their clients for so long.
 const LONGEST_AUDIT: u32 = 35;
 
@@ -134,6 +133,13 @@ Examples:
         #[arg(long, value_name = "LABEL", conflicts_with_all = ["user", "each_user", "group"])]
         project: Option<String>,
     },
+    /// List the caps: whose, what is spent of each, and whom it was set for; an admin sees all of the team
+    #[command(after_help = "Examples:\n  fusebox team limits\n  fusebox team limits --json")]
+    Limits {
+        /// Print them as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Raise a cap until its current period is over: of a login, or without one the team's
     #[command(after_help = "\
 Examples:
@@ -216,7 +222,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Command::Sync { background } => {
             return team_sync::run(env, if *background { Caller::Hook } else { Caller::Person });
         }
-        Command::Status => return team_caps::status(env),
+        Command::Status => return team_limits::status(env),
+        Command::Limits { json } => return team_limits::list(env, *json),
         Command::Report { days, audit: true, tolerance, json, .. } => {
             return team_audit::run(
                 env,
@@ -224,7 +231,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             );
         }
         Command::Report { by, days, .. } => return report(env, *by, *days),
-        Command::Members => return members(env),
+        Command::Members => return team_members::list(env),
         Command::Init { .. }
         | Command::Join { .. }
         | Command::Leave
@@ -237,12 +244,12 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     require_human::require(env, "team")?;
     match &args.command {
-        Command::Init { team, time_zone } => init(env, team, time_zone),
-        Command::Join { team } => join(env, team),
+        Command::Init { team, time_zone } => team_init::init(env, team, time_zone),
+        Command::Join { team } => team_init::join(env, team),
         Command::Leave => team_join::leave(env),
         Command::Invite { login, admin, remove } => {
             let role = if *admin { "admin" } else { "member" };
-            invite(env, login, Some(role).filter(|_| !remove))
+            team_members::invite(env, login, Some(role).filter(|_| !remove))
         }
         Command::Limit { caps, user, each_user, group, project } => {
             let by_name = user.as_deref().map(Whose::User).or(group.as_deref().map(Whose::Group));
@@ -256,63 +263,6 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Command::WriteOff { what } => team_caps::write_off(env, what),
         _ => Ok(ExitCode::SUCCESS),
     }
-}
-
-/// Returns the store's address: from the environment, else from standard input. It holds a password, so it is no argument.
-fn address(env: &Environment) -> Result<String> {
-    let given = env.var(team_place::VARIABLE);
-    let read = || String::from_utf8_lossy(&env.stdin(LONGEST, |bytes| bytes.truncate(LONGEST))).trim().to_owned();
-    let address = given.unwrap_or_else(read);
-    match address.is_empty() {
-        false => Ok(address),
-        true => Err(Error::failed("no address of the team's store is given")
-            .hint("export FUSEBOX_TEAM_STORE=postgres://LOGIN:PASSWORD@HOST/DATABASE, or pipe it in")),
-    }
-}
-
-fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
-    let address = address(env)?;
-    let mut ledger = Ledger::open(&Address::parse(&address)?)?;
-    let steps = ledger.migrate()?;
-    if steps > 0 && ledger.has_team(team)? {
-        env.print(&format!("team {team}: its tables are brought up to date\n"));
-        return Ok(ExitCode::SUCCESS);
-    }
-    ledger.create_team(team, zone)?;
-    team_join::keep(env, team, ledger.new_id()?, address)?;
-    let tables = if steps > 0 { "its tables are made" } else { "its tables were there" };
-    env.print(&format!("team {team}: {tables}, and you are its first admin; this machine has joined it\n"));
-    Ok(ExitCode::SUCCESS)
-}
-
-fn join(env: &Environment, team: &str) -> Result<ExitCode> {
-    let address = address(env)?;
-    let mut ledger = Ledger::open(&Address::parse(&address)?)?;
-    ledger.status(team)?;
-    team_join::keep(env, team, ledger.new_id()?, address)?;
-    env.print(&format!(
-        "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n"
-    ));
-    Ok(ExitCode::SUCCESS)
-}
-
-fn invite(env: &Environment, login: &str, role: Option<&str>) -> Result<ExitCode> {
-    let joined = team_place::joined(env)?;
-    team_place::ledger(&joined)?.set_member(&joined.team, login, role)?;
-    let what = role.map_or_else(|| "takes part no longer".to_owned(), |role| format!("takes part as {role}"));
-    env.print(&format!("{login} {what} in team {}\n", joined.team));
-    Ok(ExitCode::SUCCESS)
-}
-
-fn members(env: &Environment) -> Result<ExitCode> {
-    let joined = team_place::joined(env)?;
-    let members = team_place::ledger(&joined)?.members(&joined.team)?;
-    let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD"];
-    let columns = columns.map(|head| Column::new(head, Align::Left, 0));
-    let row = |Member { login, role, machines, heard }| (Style::Plain, vec![login, role, machines, heard]);
-    let rows: Vec<_> = members.into_iter().map(row).collect();
-    env.print(&table(&columns, &rows, &query::page(env)));
-    Ok(ExitCode::SUCCESS)
 }
 
 fn report(env: &Environment, by: Grouping, days: u32) -> Result<ExitCode> {

@@ -1,23 +1,22 @@
-//! `fusebox team limit`, `grant`, `write-off` and `status`: the caps of a team, and what holds something of them.
+//! `fusebox team limit`, `grant`, `contact` and `write-off`: what admins set of a team's caps.
 
 use std::process::ExitCode;
 
-use crate::cmd::{query, team_place};
-use crate::config::problem::nearest;
+use crate::cmd::{team_members, team_place};
 use crate::domain::spend::amount::Amount;
-use crate::domain::team_cap::CapUse;
 use crate::domain::text::project_address;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::admin::{Expired, Whose};
 use crate::store::team::ledger::Ledger;
-use crate::ui::style::Style;
-use crate::ui::table::{Align, Column, table};
+use crate::store::team::limits::CapInForce;
 
 /// The highest cap, in dollars: what the store's numbers hold.
 const HIGHEST: f64 = 9_000_000.0;
+/// The longest contact, in characters.
+const LONGEST_CONTACT: usize = 200;
 /// What a person is to know of the caps.
-const WHEN: &str = "each machine goes by them from its next sync on";
+pub const WHEN: &str = "each machine goes by them from its next sync on";
 /// How much of a machine's id is shown, and has to be said at least.
 const SHOWN: usize = 8;
 
@@ -27,7 +26,7 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined)?;
     match whose {
-        Whose::User(login) => known_login(&mut ledger, &joined.team, login)?,
+        Whose::User(login) => team_members::known(&mut ledger, &joined.team, login)?,
         Whose::Project(label) if caps.iter().any(|(_, cap)| cap.is_some()) => check_project(label)?,
         _ => {}
     }
@@ -42,9 +41,31 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
             Whose::Project(label) => format!("project {label}"),
         };
         env.print(&format!("cap of {of} for a {period}: {shown}\n"));
+        if cap.is_some() {
+            env.print(&granted_besides(&mut ledger, &joined.team, whose, period)?);
+        }
     }
     env.print(&format!("{WHEN}\n"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says which of the caps that were just set a grant raises until their period ends.
+fn granted_besides(ledger: &mut Ledger, team: &str, whose: Whose<'_>, period: &str) -> Result<String> {
+    let set_for = match whose {
+        Whose::Team => "team".to_owned(),
+        Whose::EachUser => "each user".to_owned(),
+        Whose::User(login) => login.to_owned(),
+        Whose::Group(name) => format!("group {name}"),
+        Whose::Project(_) => return Ok(String::new()),
+    };
+    let is_raised = |cap: &&CapInForce| cap.set_for == set_for && cap.period == period && cap.granted > Amount::ZERO;
+    let caps = ledger.caps_in_force(team)?;
+    let told = caps.iter().filter(is_raised).map(|cap| {
+        let of = if cap.of.is_empty() { "the team" } else { &cap.of };
+        let (after, granted, resets) = (cap.cap, cap.granted, &cap.resets);
+        format!("  for {of} it is {after} until {resets}, with {granted} that was granted\n")
+    });
+    Ok(told.collect())
 }
 
 /// Refuses an address by which no project is known: a cap of it would bind nobody, and every member would read it.
@@ -60,24 +81,15 @@ fn check_project(label: &str) -> Result<()> {
     })
 }
 
-/// Refuses a login that takes no part: a cap of it would bind nobody.
-fn known_login(ledger: &mut Ledger, team: &str, login: &str) -> Result<()> {
-    let members = ledger.members(team)?;
-    if members.iter().any(|member| member.login == login) {
-        return Ok(());
-    }
-    let error = Error::failed(format!("{login} takes no part in team {team}"));
-    Err(match nearest(login, members.iter().map(|member| member.login.as_str())) {
-        Some(nearest) => error.hint(format!("the nearest is {nearest}")),
-        None => error.hint("`fusebox team members` lists who does, `fusebox team invite LOGIN` lets one"),
-    })
-}
-
 /// Sets whom people ask whose agents are stopped.
 pub fn contact(env: &Environment, contact: &str) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
+    if contact.chars().count() > LONGEST_CONTACT || contact.chars().any(char::is_control) {
+        return Err(Error::usage(format!("a contact is one line of {LONGEST_CONTACT} characters at most")));
+    }
     team_place::ledger(&joined)?.set_contact(&joined.team, contact)?;
-    env.print(&format!("whose agents team {} stops reads: ask {contact}\n{WHEN}\n", joined.team));
+    let whom = if contact.is_empty() { "an admin" } else { contact };
+    env.print(&format!("whose agents team {} stops reads: ask {whom}\n{WHEN}\n", joined.team));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -106,7 +118,11 @@ pub fn grant(env: &Environment, what: &[String], period: Option<&str>) -> Result
     };
     let more = more_of(more)?;
     let joined = team_place::joined(env)?;
-    for granted in team_place::ledger(&joined)?.grant(&joined.team, login, period, more)? {
+    let mut ledger = team_place::ledger(&joined)?;
+    if let Some(login) = login {
+        team_members::known(&mut ledger, &joined.team, login)?;
+    }
+    for granted in ledger.grant(&joined.team, login, period, more)? {
         let (of, resets) = (login.unwrap_or("the team"), &granted.resets);
         let (period, before, after) = (&granted.period, granted.before, granted.after);
         env.print(&format!("cap of {of} for this {period}: {after}, was {before}; until {resets}\n"));
@@ -154,57 +170,8 @@ pub fn write_off(env: &Environment, what: &str) -> Result<ExitCode> {
 }
 
 /// Names a lease: the beginning of its machine's id, and its number.
-fn named(lease: &Expired) -> String {
+pub fn named(lease: &Expired) -> String {
     format!("{}/{}", lease.machine.chars().take(SHOWN).collect::<String>(), lease.number)
-}
-
-/// Shows the caps that bind who asks; to an admin, the expired leases too.
-pub fn status(env: &Environment) -> Result<ExitCode> {
-    let joined = team_place::joined(env)?;
-    let mut ledger = team_place::ledger(&joined)?;
-    let mut caps = ledger.status(&joined.team)?;
-    caps.extend(ledger.projects(&joined.team, None)?);
-    let expired = ledger.expired(&joined.team)?;
-    match caps.is_empty() {
-        true => env.print(&format!("team {} has no cap that binds you\n", joined.team)),
-        false => env.print(&format!("team {}\n{}{WHEN}\n", joined.team, caps_shown(env, &caps))),
-    }
-    if !expired.is_empty() {
-        env.print(&format!(
-            "\nexpired leases, which count until their machine tells what it spent, or `fusebox team write-off` gives them up\n{}",
-            expired_shown(env, &expired)
-        ));
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn expired_shown(env: &Environment, expired: &[Expired]) -> String {
-    let columns = [
-        Column::new("LEASE", Align::Left, 0),
-        Column::new("OF", Align::Left, 0),
-        Column::new("LEFT", Align::Right, 0),
-        Column::new("EXPIRED", Align::Left, 1),
-    ];
-    let row = |it: &Expired| (Style::Plain, vec![named(it), it.login.clone(), it.left.to_string(), it.since.clone()]);
-    table(&columns, &expired.iter().map(row).collect::<Vec<_>>(), &query::page(env))
-}
-
-fn caps_shown(env: &Environment, caps: &[CapUse]) -> String {
-    let columns = [
-        Column::new("OF", Align::Left, 0),
-        Column::new("PERIOD", Align::Left, 0),
-        Column::new("SPENT", Align::Right, 0),
-        Column::new("CAP", Align::Right, 0),
-        Column::new("RESETS", Align::Left, 1),
-    ];
-    let row = |cap: &CapUse| {
-        let style = if cap.spent >= cap.cap { Style::Red } else { Style::Plain };
-        let (spent, of) = (cap.spent.to_string(), cap.cap.to_string());
-        let scope = if cap.label.is_empty() { cap.scope.clone() } else { format!("{} {}", cap.scope, cap.label) };
-        (style, vec![scope, cap.period.clone(), spent, of, cap.resets.clone()])
-    };
-    let rows: Vec<_> = caps.iter().map(row).collect();
-    table(&columns, &rows, &query::page(env))
 }
 
 #[cfg(test)]

@@ -110,8 +110,12 @@ fn write_key(env: &Environment, value: &Value) -> Result<()> {
     let after = policy_edit::put(&text, at, value)?;
     let change = Change { path: path.clone(), before, after: Some(after) };
     if change.is_change() {
-        env.print(&diff::render(&env.short_path(&path), &change));
         change.apply()?;
+        env.print(&diff::render(&env.short_path(&path), &change).replacen("would create", "created", 1).replacen(
+            "would change",
+            "changed",
+            1,
+        ));
     }
     Ok(())
 }

@@ -261,14 +261,18 @@ impl Environment {
 
     /// Asks the person at the terminal; returns whether the answer is yes.
     pub fn confirms(&self, question: &str) -> bool {
-        self.print(&format!("{question} [y/N] "));
-        let mut answer = String::new();
-        let is_read = self.given.is_none() && io::stdin().read_line(&mut answer).is_ok();
-        is_read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+        matches!(self.asks(&format!("{question} [y/N] ")).to_lowercase().as_str(), "y" | "yes")
     }
 
-    /// Shows how far something long has come, on one line of standard error, where that is a terminal; an empty text
-    /// takes the line away.
+    /// Asks the person at the terminal; returns the line that they type, however long that takes.
+    pub fn asks(&self, question: &str) -> String {
+        self.print(question);
+        let mut answer = String::new();
+        let _read = self.given.is_none() && io::stdin().read_line(&mut answer).is_ok();
+        answer.trim().to_owned()
+    }
+
+    /// Shows how far something long has come, on one line of standard error if it is a terminal; an empty text takes it away.
     pub fn progress(&self, text: &str) {
         let mut out = io::stderr().lock();
         if self.given.is_none() && out.is_terminal() {

@@ -4,3 +4,4 @@ pub mod lease;
 pub mod machine;
 pub mod made_anew;
 pub mod messages;
+pub mod names;

@@ -30,5 +30,6 @@ mod rights;
 mod scale;
 mod server;
 mod simulation;
+mod slips;
 mod store;
 mod watching;

@@ -1,7 +1,7 @@
 //! What admins of a team set and see in its store: members, groups, caps, grants, expired leases.
 
 use crate::domain::spend::amount::Amount;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::team::connection::Row;
 use crate::store::team::ledger::{Ledger, RESETS, number, word};
 
@@ -73,7 +73,12 @@ pub enum Belongs {
 impl Ledger {
     /// Makes a team, whose first admin is this login.
     pub fn create_team(&mut self, team: &str, zone: &str) -> Result<()> {
-        self.ask("SELECT fusebox.create_team($1, $2)", &[Some(team), Some(zone)]).map(|_| ())
+        let made = self.ask("SELECT fusebox.create_team($1, $2)", &[Some(team), Some(zone)]);
+        made.map(|_| ()).map_err(|error| match error.kind {
+            ErrorKind::Taken => Error::failed(format!("a team {team} is there already, and you take no part in it"))
+                .hint("an admin of it lets you in by `fusebox team invite LOGIN`; `fusebox team join` has this machine take part"),
+            _ => error,
+        })
     }
 
     /// Lets a login take part, as `member` or `admin`; `None` lets it out.
@@ -139,6 +144,12 @@ impl Ledger {
         let lease = lease.to_string();
         let rows = self.ask("SELECT fusebox.write_off($1, $2, $3)", &[Some(team), Some(machine), Some(&lease)])?;
         Ok(rows.first().map_or(Amount::ZERO, |row| Amount(number(row, 0))))
+    }
+
+    /// Whether a login of the database has a role of it.
+    pub fn has_role(&mut self, login: &str, role: &str) -> Result<bool> {
+        let rows = self.ask("SELECT pg_has_role($1::name, $2::name, 'MEMBER')", &[Some(login), Some(role)])?;
+        Ok(rows.first().is_some_and(|row| word(row, 0) == "t"))
     }
 
     /// Whether this login sees a team of that name.

@@ -1,7 +1,5 @@
 //! The functions of a team's store, typed: what a machine asks, and what people set and see.
 
-use serde_json::json;
-
 use crate::domain::spend::amount::Amount;
 use crate::domain::team_cap::CapUse;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,6 +15,8 @@ const NO_RIGHT: &str = "42501";
 
 /// The SQLSTATE of a login that is not there.
 const NO_LOGIN: &str = "42704";
+/// The SQLSTATE of a name that is taken.
+const TAKEN: &str = "23505";
 /// The SQLSTATEs of a login that the server does not let in.
 const NOT_LOGGED_IN: [&str; 2] = ["28000", "28P01"];
 
@@ -93,26 +93,6 @@ impl Ledger {
             contact: word(row, 6).to_owned(),
         };
         Ok(self.ask(&statement, &[Some(team)])?.iter().map(cap).collect())
-    }
-
-    /// Returns the caps of projects, each with what is spent of it: of all, or of those with these labels.
-    pub fn projects(&mut self, team: &str, labels: Option<&[&str]>) -> Result<Vec<CapUse>> {
-        let statement = format!(
-            "SELECT project, period, {RESETS}, cap_pico_usd, spent_pico_usd, contact FROM fusebox.projects($1, $2::jsonb) s"
-        );
-        let labels = labels.map(|labels| json!(labels).to_string());
-        let cap = |row: &Row| CapUse {
-            team: team.to_owned(),
-            scope: "project".to_owned(),
-            label: word(row, 0).to_owned(),
-            period: word(row, 1).to_owned(),
-            resets: word(row, 2).to_owned(),
-            cap: Amount(number(row, 3)),
-            spent: Amount(number(row, 4)),
-            committed: Amount(number(row, 4)),
-            contact: word(row, 5).to_owned(),
-        };
-        Ok(self.ask(&statement, &[Some(team), labels.as_deref()])?.iter().map(cap).collect())
     }
 
     /// Returns how far the store knows a machine: the number of its last lease, and the leases that it may still tell of.
@@ -210,6 +190,9 @@ fn error(shown: &str, failure: Failure) -> Error {
             .hint("`fusebox team join NAME` takes a new address, with the login and its password");
     }
     let refused = Error::failed(format!("{shown} refuses: {words}"));
+    if code == TAKEN {
+        return refused.of_kind(ErrorKind::Taken);
+    }
     match MISSING.contains(&code.as_str()) {
         true => refused.hint(
             "the owner of the database runs `fusebox team init NAME` once more: its tables are of an earlier version",

@@ -5,6 +5,7 @@ pub mod admin;
 pub mod audit;
 pub mod connection;
 pub mod ledger;
+pub mod limits;
 pub mod sync;
 mod tls;
 

@@ -1,0 +1,131 @@
+//! `fusebox team limits` and `status`: the caps of a team with what is used of each, and the leases that hold something of them.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::cmd::{query, team_caps, team_place};
+use crate::error::Result;
+use crate::platform::environment::Environment;
+use crate::store::team::admin::Expired;
+use crate::store::team::limits::CapInForce;
+use crate::ui::formats::Usd;
+use crate::ui::json;
+use crate::ui::style::Style;
+use crate::ui::table::{Align, Column, table};
+
+/// Every cap that who asks may see, for programs.
+#[derive(Debug, Serialize)]
+struct Limits {
+    version: u32,
+    team: String,
+    limits: Vec<TeamLimit>,
+}
+
+/// A cap that binds, or that was set and binds nobody.
+#[derive(Debug, Serialize)]
+struct TeamLimit {
+    scope: String,
+    of: String,
+    set_for: String,
+    period: String,
+    cap_usd: Usd,
+    granted_usd: Usd,
+    spent_usd: Usd,
+    leased_usd: Usd,
+    resets: String,
+}
+
+/// Lists the caps: an admin sees all of the team, a member those that bind them.
+pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    let mut ledger = team_place::ledger(&joined)?;
+    ledger.status(&joined.team)?;
+    let caps = ledger.caps_in_force(&joined.team)?;
+    if for_programs {
+        let limits = caps.iter().map(limit).collect();
+        env.print_data(&json::text(&Limits { version: 1, team: joined.team, limits }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    match caps.is_empty() {
+        true => env.print(&format!("team {} has no cap; `fusebox team limit month=USD` sets one\n", joined.team)),
+        false => env.print(&format!("team {}\n{}", joined.team, shown(env, &caps))),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows the caps that bind who asks; to an admin, the expired leases too.
+pub fn status(env: &Environment) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    let mut ledger = team_place::ledger(&joined)?;
+    ledger.status(&joined.team)?;
+    let mut caps = ledger.caps_in_force(&joined.team)?;
+    let login = joined.login();
+    caps.retain(|cap| cap.scope != "user" || cap.of == login);
+    let expired = ledger.expired(&joined.team)?;
+    match caps.is_empty() {
+        true => env.print(&format!("team {} has no cap that binds you\n", joined.team)),
+        false => env.print(&format!("team {}\n{}{}\n", joined.team, shown(env, &caps), team_caps::WHEN)),
+    }
+    if !expired.is_empty() {
+        env.print(&format!(
+            "\nexpired leases, which count until their machine tells what it spent, or `fusebox team write-off` gives them up\n{}",
+            expired_shown(env, &expired)
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn limit(cap: &CapInForce) -> TeamLimit {
+    TeamLimit {
+        scope: cap.scope.clone(),
+        of: cap.of.clone(),
+        set_for: cap.set_for.clone(),
+        period: cap.period.clone(),
+        cap_usd: Usd(cap.cap),
+        granted_usd: Usd(cap.granted),
+        spent_usd: Usd(cap.spent),
+        leased_usd: Usd(cap.committed.minus(cap.spent)),
+        resets: cap.resets.clone(),
+    }
+}
+
+fn shown(env: &Environment, caps: &[CapInForce]) -> String {
+    let columns = [
+        Column::new("OF", Align::Path, 0),
+        Column::new("PERIOD", Align::Left, 0),
+        Column::new("SPENT", Align::Right, 0),
+        Column::new("CAP", Align::Right, 0),
+        Column::new("SET FOR", Align::Left, 0),
+        Column::new("GRANTED", Align::Right, 2),
+        Column::new("LEASED", Align::Right, 3),
+        Column::new("RESETS", Align::Left, 1),
+    ];
+    let row = |cap: &CapInForce| {
+        let style = if cap.spent >= cap.cap && !cap.resets.is_empty() { Style::Red } else { Style::Plain };
+        let of = match (cap.scope.as_str(), cap.of.as_str()) {
+            ("user", "") => "nobody".to_owned(),
+            ("user", login) => login.to_owned(),
+            (scope, label) => format!("{scope} {label}").trim_end().to_owned(),
+        };
+        let granted = if cap.granted.0 == 0 { "-".to_owned() } else { format!("+{}", cap.granted) };
+        let (spent, of_cap) = (cap.spent.to_string(), cap.cap.to_string());
+        let leased = cap.committed.minus(cap.spent).to_string();
+        let resets = if cap.resets.is_empty() { "-".to_owned() } else { cap.resets.clone() };
+        (style, vec![of, cap.period.clone(), spent, of_cap, cap.set_for.clone(), granted, leased, resets])
+    };
+    table(&columns, &caps.iter().map(row).collect::<Vec<_>>(), &query::page(env))
+}
+
+fn expired_shown(env: &Environment, expired: &[Expired]) -> String {
+    let columns = [
+        Column::new("LEASE", Align::Left, 0),
+        Column::new("OF", Align::Left, 0),
+        Column::new("LEFT", Align::Right, 0),
+        Column::new("EXPIRED", Align::Left, 1),
+    ];
+    let row = |it: &Expired| {
+        (Style::Plain, vec![team_caps::named(it), it.login.clone(), it.left.to_string(), it.since.clone()])
+    };
+    table(&columns, &expired.iter().map(row).collect::<Vec<_>>(), &query::page(env))
+}

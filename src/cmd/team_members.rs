@@ -1,0 +1,56 @@
+//! `fusebox team invite` and `members`: who takes part.
+
+use std::process::ExitCode;
+
+use crate::cmd::{query, team_place};
+use crate::config::problem::nearest;
+use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
+use crate::store::team::admin::Member;
+use crate::store::team::ledger::Ledger;
+use crate::ui::style::Style;
+use crate::ui::table::{Align, Column, table};
+
+/// Lets a login take part as `member` or `admin`; `None` takes it out.
+pub fn invite(env: &Environment, login: &str, role: Option<&str>) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    let mut ledger = team_place::ledger(&joined)?;
+    if role.is_none() {
+        known(&mut ledger, &joined.team, login)?;
+    }
+    ledger.set_member(&joined.team, login, role)?;
+    let what = role.map_or_else(|| "takes part no longer".to_owned(), |role| format!("takes part as {role}"));
+    env.print(&format!("{login} {what} in team {}\n", joined.team));
+    let Some(role) = role.map(|role| format!("fusebox_{role}")) else { return Ok(ExitCode::SUCCESS) };
+    if !ledger.has_role(login, &role)? {
+        env.eprintln_safe(&format!(
+            "warning: {login} lacks a right in the database; its owner runs `GRANT {role} TO {login}`"
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a login that takes no part: an order about it would bind nobody.
+pub fn known(ledger: &mut Ledger, team: &str, login: &str) -> Result<()> {
+    let members = ledger.members(team)?;
+    if members.iter().any(|member| member.login == login) {
+        return Ok(());
+    }
+    let error = Error::failed(format!("{login} takes no part in team {team}"));
+    Err(match nearest(login, members.iter().map(|member| member.login.as_str())) {
+        Some(nearest) => error.hint(format!("the nearest is {nearest}")),
+        None => error.hint("`fusebox team members` lists who does, `fusebox team invite LOGIN` lets one"),
+    })
+}
+
+/// Lists who takes part.
+pub fn list(env: &Environment) -> Result<ExitCode> {
+    let joined = team_place::joined(env)?;
+    let members = team_place::ledger(&joined)?.members(&joined.team)?;
+    let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD"];
+    let columns = columns.map(|head| Column::new(head, Align::Left, 0));
+    let row = |Member { login, role, machines, heard }| (Style::Plain, vec![login, role, machines, heard]);
+    let rows: Vec<_> = members.into_iter().map(row).collect();
+    env.print(&table(&columns, &rows, &query::page(env)));
+    Ok(ExitCode::SUCCESS)
+}

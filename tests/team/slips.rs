@@ -1,0 +1,116 @@
+//! Slips at `fusebox team`: each is told in a sentence, with what to do, and changes nothing.
+
+use serde_json::{Value, json};
+
+use crate::machine::Machine;
+use crate::postgres::Postgres;
+
+#[test]
+fn a_machine_that_takes_part_is_moved_by_nothing_but_leaving() {
+    let Some(server) = Postgres::start() else { return };
+    let ann = Machine::new(&server, "ann");
+    ann.good(&["join", "core"]);
+    let before = std::fs::read(ann.state().join("team.json")).unwrap();
+    for command in [["init", "more"], ["join", "other"]] {
+        let refused = ann.bad(&command);
+        assert!(refused.contains("this machine takes part in team core"), "{command:?}: {refused}");
+        assert!(refused.contains("`fusebox team leave`"), "{command:?}: {refused}");
+    }
+    assert_eq!(std::fs::read(ann.state().join("team.json")).unwrap(), before);
+    assert_eq!(server.as_login("boss", "SELECT count(*) FROM fusebox.team WHERE name = 'more'").unwrap(), "0");
+    // The same team once more takes another address.
+    ann.good(&["join", "core"]);
+}
+
+#[test]
+fn no_slip_shows_an_error_of_the_database() {
+    let Some(server) = Postgres::start() else { return };
+    let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
+    let new = Machine::new(&server, "zoe");
+    ann.good(&["join", "core"]);
+    bob.good(&["join", "core"]);
+    let long = "x".repeat(201);
+    let slips: [(&Machine, &[&str], &str); 17] = [
+        (&new, &["init", "my team"], "`my team` cannot be the name of a team"),
+        (&new, &["init", ""], "`` cannot be the name of a team"),
+        (&new, &["init", "core"], "only the login that owns the database"),
+        (&new, &["join", "core"], "zoe is no member of a team core"),
+        (&new, &["join", "a/b"], "`a/b` cannot be the name of a team"),
+        (&bob, &["init", "core"], "only the login that owns the database"),
+        (&ann, &["invite", "nobody-here"], "no login of the database is called nobody-here"),
+        (&ann, &["invite", ""], "no login of the database is called"),
+        (&ann, &["invite", "nobody-here", "--remove"], "nobody-here takes no part in team core"),
+        (&ann, &["group", "my group", "--add", "bob"], "`my group` cannot be the name of a group"),
+        (&ann, &["group", "ops", "--add", "bobb"], "bobb takes no part in team core"),
+        (&ann, &["group", "ops"], "no group of team core is called ops"),
+        (&ann, &["limit", "day=1", "--group", "my group"], "no group of team core is called my group"),
+        (&ann, &["limit", "day=1", "--user", ""], "takes no part in team core"),
+        (&ann, &["grant", "bobb", "+5"], "the nearest is bob"),
+        (&ann, &["contact", &long], "a contact is one line of 200 characters at most"),
+        (&bob, &["limits", "--json", "extra"], "unexpected argument"),
+    ];
+    for (machine, command, says) in slips {
+        let refused = machine.bad(command);
+        assert!(refused.contains(says), "{command:?}: {refused}");
+        let raw = ["constraint", "violates", "relation", "syntax", "SQL", " refuses: "];
+        assert!(!raw.iter().any(|raw| refused.contains(raw)), "{command:?}: {refused}");
+    }
+    // One that may log in and has no right yet is let in, and its lack is told.
+    server.as_login("boss", "CREATE ROLE carl LOGIN").unwrap();
+    let invited = ann.run(&["invite", "carl"]);
+    let warned = String::from_utf8(invited.stderr).unwrap();
+    assert!(invited.status.success() && warned.contains("`GRANT fusebox_member TO carl`"), "{warned}");
+}
+
+#[test]
+fn an_admin_lists_every_cap_with_whom_it_was_set_for_and_what_is_granted() {
+    let Some(server) = Postgres::start() else { return };
+    let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
+    ann.good(&["join", "core"]);
+    bob.good(&["join", "core"]);
+    assert!(ann.good(&["limits"]).contains("team core has no cap"));
+    ann.good(&["limit", "month=100"]);
+    ann.good(&["limit", "day=20", "--each-user"]);
+    ann.good(&["group", "ops", "--add", "bob", "--add", "eve"]);
+    ann.good(&["limit", "day=5", "--group", "ops"]);
+    ann.good(&["limit", "month=30", "--project", "https://git.example/app"]);
+    ann.good(&["limit", "week=9", "--user", "eve"]);
+    ann.good(&["grant", "bob", "+2"]);
+    bob.spend("m1", 1);
+    bob.good(&["sync"]);
+    // What a cap comes to while a grant stands is said.
+    let said = ann.good(&["limit", "day=6", "--group", "ops"]);
+    assert!(said.contains("cap of each login of group ops for a day: 6.00 USD\n"), "{said}");
+    assert!(
+        said.contains("for bob it is 8.00 USD until 20") && said.contains("with 2.00 USD that was granted"),
+        "{said}"
+    );
+    assert!(!said.contains("for eve"), "{said}");
+    let limits = |machine: &Machine| {
+        let told: Value = serde_json::from_str(&machine.good(&["limits", "--json"])).unwrap();
+        let text = |limit: &Value, key: &str| limit[key].as_str().unwrap().trim_end_matches("0000000000").to_owned();
+        let keys = ["scope", "of", "set_for", "period", "cap_usd", "granted_usd", "spent_usd"];
+        let rows = told["limits"].as_array().unwrap().iter();
+        rows.map(|limit| json!(keys.map(|key| text(limit, key)))).collect::<Vec<_>>()
+    };
+    let of_all = [
+        json!(["team", "", "team", "month", "100.00", "0.00", "1.00"]),
+        json!(["project", "https://git.example/app", "project", "month", "30.00", "0.00", "1.00"]),
+    ];
+    let own = json!(["user", "bob", "group ops", "day", "8.00", "2.00", "1.00"]);
+    let others = [
+        json!(["user", "ann", "each user", "day", "20.00", "0.00", "0.00"]),
+        own.clone(),
+        json!(["user", "eve", "group ops", "day", "6.00", "0.00", "0.00"]),
+        json!(["user", "eve", "eve", "week", "9.00", "0.00", "0.00"]),
+    ];
+    assert_eq!(limits(&ann), [&of_all[..], &others].concat());
+    assert_eq!(limits(&bob), [&of_all[..], &[own]].concat());
+    // One that binds nobody stays in sight of who set it.
+    ann.good(&["limit", "day=7", "--user", "bob"]);
+    ann.good(&["limit", "day=7", "--user", "eve"]);
+    let shown = ann.good(&["limits"]);
+    assert!(shown.lines().any(|line| line.starts_with("nobody ") && line.contains("group ops")), "{shown}");
+    assert!(!bob.good(&["limits"]).contains("nobody"));
+    assert!(bob.good(&["status"]).lines().any(|line| line.starts_with("bob ") && line.contains("9.00 USD")));
+}
