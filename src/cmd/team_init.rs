@@ -87,7 +87,7 @@ fn address(env: &Environment) -> Result<String> {
     let given = env.var(team_place::VARIABLE);
     let read = || String::from_utf8_lossy(&env.stdin(LONGEST, |bytes| bytes.truncate(LONGEST))).trim().to_owned();
     let asked =
-        || env.is_attended().then(|| env.asks("address of the store (postgres://LOGIN:PASSWORD@HOST/DATABASE): "));
+        || env.is_attended().then(|| env.asks("address of the store, like postgres://LOGIN:PASSWORD@HOST/DATABASE:\n"));
     let address = given.or_else(asked).unwrap_or_else(read);
     match address.is_empty() {
         false => Ok(address),

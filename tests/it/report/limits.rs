@@ -1,5 +1,4 @@
-//! What reports, `status --me` and `explain` tell of limits beyond plain caps: models, rates, what sessions share, loops,
-//! refused calls.
+//! What reports, `status --me` and `explain` tell of limits beyond plain caps: models, rates, shared budgets, loops, refusals.
 
 use fusebox::domain::action::{Action, OnLimit};
 use fusebox::domain::budget::{Period, SharedBudget};
@@ -90,6 +89,7 @@ fn every_kind_of_limit_is_drawn_that_people_can_make_something_of() {
       developer a1  running  17 tool calls, 0.00 USD  depth 1  2 refused
         tool calls  [######----] 17/25 max_turns  project
         prompt      [##--------] 50.0k/200.0k max_context_tokens
+          project, only warns
         completion  [#---------] 900/8000 max_tokens_per_turn  project, only warns
         cost        [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd  project
         calls       [###-------] 3/10 in 60 min rate_limits.WebSearch  user

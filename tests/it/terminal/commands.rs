@@ -106,6 +106,7 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ("team invite", &["HOSTILE", "HOSTILE --remove"]),
     ("team members", &["", "HOSTILE"]),
     ("team limit", &["", "HOSTILE", "month=HOSTILE", "month=5 --user HOSTILE"]),
+    ("team limits", &["", "--json", "HOSTILE"]),
     ("team group", &["", "HOSTILE", "HOSTILE --add HOSTILE"]),
     ("team contact", &["", "HOSTILE"]),
     ("team grant", &["HOSTILE", "HOSTILE +5", "+HOSTILE"]),
