@@ -30,7 +30,7 @@ pub struct Args {
 type Check = (&'static str, fn(&Installation<'_>) -> Diagnosis);
 
 /// Every check, in the order in which a reader should repair.
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 15] = [
     ("settings", installation_checks::settings),
     ("hooks", installation_checks::registration),
     ("switches", installation_checks::switches),
@@ -44,6 +44,7 @@ const CHECKS: [Check; 14] = [
     ("disk", environment_checks::file_system),
     ("prices", environment_checks::prices),
     ("client", installation_checks::client),
+    ("clients", environment_checks::silent_clients),
     ("latency", smoke_test::latency),
 ];
 

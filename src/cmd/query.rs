@@ -15,6 +15,7 @@ use crate::hook::background::prune_due::DAY_MS;
 use crate::hook::reconcile::catch_up::catch_up;
 use crate::hook::reconcile::orphans;
 use crate::platform::environment::Environment;
+use crate::platform::processes;
 use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::{Logged, SessionRows};
@@ -71,12 +72,19 @@ pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
     let mut runs = store.runs_of(&id)?;
     Ok(SessionRows {
         left: end_left(&session, &mut runs),
+        silent_at_work: silent_at_work(&session),
         runs,
         session,
         charges: store.charges_of(&id)?,
         records: store.records_of(&id)?.into_iter().map(logged).collect(),
         calls: store.calls_of(&id)?,
     })
+}
+
+/// Returns the process ids of the clients at work of which no hook tells.
+fn silent_at_work(session: &Session) -> BTreeSet<u32> {
+    let known = session.silent_clients.last.iter().map(|client| client.process);
+    gather(known.filter(|it| processes::is_at_work(it.pid, it.start, it.ns)).map(|it| it.pid))
 }
 
 /// The words for where a session and its runs stand, by their ids.

@@ -20,6 +20,7 @@ use crate::platform::foreground;
 use crate::report::{log_lines, suggestion};
 use crate::store::event::Numbered;
 use crate::store::{self, Store, health, trust};
+use crate::ui::formats::counted;
 use crate::ui::terminal::plain;
 use crate::wire::messages;
 use crate::wire::user_lines::{self, beside_command};
@@ -206,8 +207,13 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
         Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then(|| to_people::run_observed_in_part(struck)),
     };
     let refused = session.refuses_repository.then(to_people::repository_refused);
+    let silent = Some(session.silent_clients.count).filter(|count| *count > 0);
+    let silent = silent.map(|count| {
+        let next = NextStep::Explain { id: messages::short(&session.id).to_owned() };
+        to_people::run_silent(counted(count, "client"), next)
+    });
     let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
-    Ok(ended.map(of_run).chain(off).chain(observed).chain(refused).chain(unasked).collect())
+    Ok(ended.map(of_run).chain(off).chain(observed).chain(refused).chain(silent).chain(unasked).collect())
 }
 
 /// Says which limits only warned, each once.

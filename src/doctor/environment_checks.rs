@@ -13,7 +13,7 @@ use crate::hook::policy::retention;
 use crate::hook::tampering::altered_metadata;
 use crate::install::payment::{self, Payment};
 use crate::platform::lacks::lacks;
-use crate::platform::{file_system, locks};
+use crate::platform::{file_system, locks, processes};
 use crate::pricing::{self, table};
 use crate::store::private::ELSEWHERE;
 use crate::store::trust::is_trusted;
@@ -211,6 +211,14 @@ pub fn billing(installation: &Installation<'_>) -> Option<Diagnosis> {
         )),
         _ => None,
     }
+}
+
+/// Whether clients that a command starts and that ask no hook are seen here while they run. Either way it is a fact, and no fault.
+pub fn silent_clients(installation: &Installation<'_>) -> Diagnosis {
+    let tells = processes::TELLS_PROGRAMS && processes::program(installation.env.pid()).is_some();
+    let when =
+        if tells { "while it runs" } else { "by its transcript alone: this system does not tell which program runs" };
+    Diagnosis::ok(format!("one that asks no hook is told of {when}"))
 }
 
 /// Returns what the operating system does not give, one line each.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::billing::Billing;
-use crate::domain::bounds::{MORE_POSITIONS, UNREAD};
 use crate::domain::client_start::ClientStart;
 pub use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
@@ -22,6 +21,7 @@ pub use crate::domain::process::Process;
 use crate::domain::rate::RateWindows;
 pub use crate::domain::run::{MAIN, Request, Run};
 use crate::domain::settings_taken::SettingsTaken;
+use crate::domain::silent_client::SilentClients;
 use crate::domain::spawn::Spawn;
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::missing_usage::MissingUsage;
@@ -300,6 +300,9 @@ pub struct Session {
     /// Things said once: unknown models, unknown events, responses without usage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub notified: Vec<String>,
+    /// The clients that its commands have started and of which no hook tells.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub silent_clients: SilentClients,
     /// How often another program has changed what the state knew of it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub altered_times: u32,
@@ -322,29 +325,5 @@ impl Session {
     /// Returns the folder that the client reads its settings in.
     pub fn settings_folder(&self) -> &str {
         if self.moved_to.is_empty() { &self.folder } else { &self.moved_to }
-    }
-
-    /// Has a transcript of the main agent in the background read from now on; returns whether it is, since there are not too many.
-    pub fn reads_on(&mut self, path: &str) -> bool {
-        let is_known = self.more_positions.iter().any(|known| known.path == path);
-        let is_new = !is_known && self.more_positions.len() < MORE_POSITIONS;
-        if is_new {
-            self.more_positions.push(TranscriptPosition { path: path.to_owned(), ..TranscriptPosition::default() });
-        }
-        is_known || is_new
-    }
-
-    /// Notes what is left of a transcript.
-    pub fn leave(&mut self, path: &str, unread: Unread) {
-        if unread == Unread::default() {
-            self.unread.remove(path);
-        } else if self.unread.len() < UNREAD || self.unread.contains_key(path) {
-            self.unread.insert(path.to_owned(), unread);
-        }
-    }
-
-    /// Returns the bytes of transcripts that are not taken in yet, and at least one while anything is left.
-    pub fn unread(&self) -> u64 {
-        self.unread.values().map(|it| it.bytes).fold(0, u64::saturating_add).max(u64::from(!self.origins.is_empty()))
     }
 }

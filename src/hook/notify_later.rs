@@ -1,25 +1,50 @@
-//! Notifies the person of a session at its next event, where the event at hand is refused.
+//! Notifies the person of a session at its next event, where the event at hand is refused or there is none.
 
 use std::path::Path;
 
+use crate::domain::session::Session;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::{Store, log_file};
 
 /// Adds a notice to a session and to its log, once under a key of its own. Does nothing where the state does not know the session.
 pub fn once(env: &Environment, folder: &Path, id: &str, (key, what): (&str, &str)) -> Result<()> {
+    change(env, folder, id, &mut |session| {
+        let is_new = session.mark_notified(key);
+        if is_new {
+            session.notify_user(what);
+        }
+        is_new.then(|| what.to_owned())
+    })
+}
+
+/// Changes a session, and logs what the change returns. Does nothing where the state does not know the session.
+pub fn change(
+    env: &Environment,
+    folder: &Path,
+    id: &str,
+    change: &mut dyn FnMut(&mut Session) -> Option<String>,
+) -> Result<()> {
     let store = Store::open_for_hook(folder, id)?;
     store.begin()?;
-    if let Some(mut session) = store.session(id)?.filter(|session| !session.is_altered)
-        && session.mark_notified(key)
-    {
-        session.notify_user(what);
-        store.save_session(&session)?;
+    let mut logged = None;
+    if let Some(mut session) = store.session(id)?.filter(|session| !session.is_altered) {
+        let before = session.clone();
+        let what = change(&mut session);
+        if session != before {
+            store.save_session(&session)?;
+        }
         // Events write down only what they say themselves.
         let now = env.now();
-        store.save_record(&log_file::notice(id, what, now.wall_ms), now)?;
+        if let Some(record) = what.map(|what| log_file::notice(id, &what, now.wall_ms)) {
+            store.save_record(&record, now)?;
+            logged = Some((session.log, record));
+        }
     }
     store.commit()?;
     store.leave();
+    if let Some((of_session, record)) = logged {
+        log_file::append(log_file::LogPlace { of_session: &of_session, state: folder }, &[record]);
+    }
     Ok(())
 }

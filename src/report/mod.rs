@@ -24,6 +24,7 @@ pub mod period;
 pub mod prompt_block;
 pub mod reading;
 pub mod rows;
+pub mod silent_clients;
 pub mod standing;
 pub mod status;
 pub mod status_line;

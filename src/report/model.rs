@@ -21,6 +21,7 @@ use crate::report::off_report::OffReport;
 use crate::report::prompt_block::{self, PromptBlock};
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{SessionRows, project};
+use crate::report::silent_clients::SilentReport;
 use crate::report::team_budget;
 use crate::report::trip::{self, Trip};
 use crate::ui::formats::{Quantity, Timestamp, Usd};
@@ -74,6 +75,9 @@ pub struct SessionReport {
     /// From when to when a person has switched its limits off, the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits_off: Option<OffReport>,
+    /// The clients that its commands have started and of which no hook tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silent_clients: Option<SilentReport>,
     /// When it was first seen.
     pub started_at: Timestamp,
     /// List price of every response in its transcripts, those that a fork or resume copied included.
@@ -246,6 +250,7 @@ impl SessionReport {
             blocks_bound: observed().any(|limits| limits.limits.iter().any(|rule| rule.layer == Layer::BuiltIn)),
             refuses_repository: session.refuses_repository,
             limits_off: session.limits_off.as_ref().map(|off| OffReport::of(off, session, now)),
+            silent_clients: SilentReport::of(rows),
             started_at: Timestamp(session.started.wall_ms),
             cost_usd: Usd(spent.cost),
             new_cost_usd: Usd(billed.cost),

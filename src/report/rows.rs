@@ -33,6 +33,8 @@ pub struct SessionRows {
     pub calls: BTreeMap<String, u64>,
     /// The runs whose turn a person has left with Esc or No.
     pub left: BTreeSet<String>,
+    /// The process ids of the clients at work of which no hook tells.
+    pub silent_at_work: BTreeSet<u32>,
 }
 
 /// What a story is told from.

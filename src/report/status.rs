@@ -127,7 +127,8 @@ fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     if let Some(parts) = parts(session) {
         text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &parts)));
     }
-    for words in unblocked(session, terminal).into_iter().chain(refused(session)) {
+    let silent = session.silent_clients.as_ref().map(|clients| clients.sentence(terminal));
+    for words in unblocked(session, terminal).into_iter().chain(refused(session)).chain(silent) {
         text.push_str(&terminal.paint(Style::Yellow, &terminal.wrap("  ", &words)));
     }
     text.push_str(&bars(&session.limits, "  ", terminal));

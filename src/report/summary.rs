@@ -68,6 +68,7 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     let mut text = table(&columns, &rows, terminal);
     text.push_str(&notes(report, terminal));
     text.push_str(&shortfalls(report, terminal));
+    text.push_str(&silent(report, terminal));
     text.push_str(&unblocked(report, terminal));
     text.push_str(&trips(report, terminal));
     text.push_str(&dialogs(report, terminal));
@@ -112,6 +113,21 @@ fn shortfalls(report: &Report, terminal: &Terminal) -> String {
     }
     let what = "the client's own total is well above what was counted; see `docs/pricing.md`";
     format!("\n{}\n", terminal.wrap("", &format!("Of {}: {what}.", short.join(", "))))
+}
+
+/// Says how many clients there were of which no hook tells, and in which sessions.
+fn silent(report: &Report, terminal: &Terminal) -> String {
+    let (mut seen, mut running, mut ids) = (0, 0, Vec::new());
+    for (id, clients) in report.sessions.iter().filter_map(|it| Some((&it.session_id, it.silent_clients.as_ref()?))) {
+        (seen, running) = (seen + clients.seen, running + clients.running);
+        ids.push(short(id));
+    }
+    if seen == 0 {
+        return String::new();
+    }
+    let clients = counted(seen, "client");
+    let words = format!("Of {}: {clients} asked Fusebox nothing, {running} of them at work now.", ids.join(", "));
+    format!("\n{}", terminal.wrap("", &format!("{words} No figure here has what they spent.")))
 }
 
 /// What is left of sessions that are not listed any more.

@@ -11,6 +11,7 @@ use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, sum};
 use crate::report::reading;
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
+use crate::report::silent_clients::SilentReport;
 use crate::report::status::{self, Show, painted};
 use crate::report::suggestion;
 use crate::ui::formats::{by_number, counted};
@@ -170,6 +171,10 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
         let (calls, time) = (counted(run.held, "call"), duration::ahead(run.held_ms));
         let were = by_number(run.held, "was", "were");
         text.push_str(&terminal.wrap("  ", &format!("{calls} {were} held for a rate or a pause, {time} in all")));
+    }
+    let silent = SilentReport::of(rows).filter(|it| it.clients.iter().any(|client| client.at >= run.started_at));
+    if let Some(silent) = silent {
+        text.push_str(&terminal.wrap("  ", &format!("in its session, {}", silent.sentence(terminal))));
     }
     if let Some(error) = run.error.as_ref().filter(|_| !run.was_let_go_on()) {
         text.push_str(&terminal.wrap("  ", &plain(error)));

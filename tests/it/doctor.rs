@@ -62,6 +62,7 @@ fn a_sound_installation() {
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)
+    ok    clients   one that asks no hook is told of while it runs
     [exit 0]
     ");
     assert!(world.run(&["doctor"]).stdout.lines().all(|line| line.chars().count() <= 80));
@@ -85,6 +86,7 @@ fn nothing_installed() {
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     warn  client    `2.1.199 (Claude Code)` is older than 2.1.214, the oldest tried
                     -> update the client: 2.1.330 has all that Fusebox uses
+    ok    clients   one that asks no hook is told of while it runs
     [exit 1]
     ");
 }
@@ -132,6 +134,7 @@ fn everything_wrong() {
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)
+    ok    clients   one that asks no hook is told of while it runs
     [exit 1]
     ");
     world.write("project/.claude/settings.json", "{ \"disableAllHooks\": true }");

@@ -24,6 +24,8 @@ mod client_folders;
 mod client_servers;
 mod client_starts;
 mod client_total;
+#[cfg(target_os = "linux")]
+mod client_watch;
 mod clock;
 mod compactions;
 mod compatibility;

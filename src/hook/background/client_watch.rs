@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::event::{Event, EventKind};
 use crate::domain::session::Process;
+use crate::domain::silent_client::SilentClient;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -101,19 +102,24 @@ struct Watch<'a> {
 impl Watch<'_> {
     /// Looks as long as there is work.
     fn look_until_rest(&mut self) {
-        let mut pause = *OFTEN_SECS.start();
-        while self.has_work() {
+        let (mut pause, mut has_commands) = (*OFTEN_SECS.start(), self.has_commands());
+        while self.is_client_at_work() && (has_commands || self.has_agents()) {
             let pids: Vec<u32> = self.open.iter().map(|it| it.pid).chain([self.job.client.pid]).collect();
             processes::wait_for_end(&pids, Duration::from_secs(pause));
             self.look();
-            let most = if self.has_commands() { *OFTEN_SECS.end() } else { SELDOM_SECS };
+            has_commands = self.has_commands();
+            let most = if has_commands { *OFTEN_SECS.end() } else { SELDOM_SECS };
             pause = most.min(pause * 2);
         }
     }
 
     fn has_work(&self) -> bool {
+        self.is_client_at_work() && (self.has_commands() || self.has_agents())
+    }
+
+    fn is_client_at_work(&self) -> bool {
         let client = self.job.client;
-        processes::is_at_work(client.pid, client.start, client.ns) && (self.has_commands() || self.has_agents())
+        processes::is_at_work(client.pid, client.start, client.ns)
     }
 
     fn has_commands(&self) -> bool {
@@ -152,9 +158,16 @@ impl Watch<'_> {
     /// Tells the person of a client, unless a hook of it has told of it. Fails where the state cannot be read for now.
     fn tell(&mut self, one: &Silent) -> Result<()> {
         if !self.is_known(one)? {
-            let key = format!("client without hooks:{}", one.files);
             let what = notices::client_silent(one.pid, &one.files, NextStep::Doctor);
-            notify_later::once(self.env, self.folder, &self.job.session, (&key, &what))?;
+            let (process, files, at_ms) = (self.process(one), one.files.clone(), self.env.now().wall_ms);
+            let mut client = Some(SilentClient { process, files, at_ms });
+            notify_later::change(self.env, self.folder, &self.job.session, &mut |session| {
+                if session.mark_notified(&format!("client without hooks:{}", one.files)) {
+                    session.notify_user(&what);
+                }
+                let is_logged = session.silent_clients.add(client.take()?);
+                is_logged.then(|| what.clone())
+            })?;
         }
         self.settled.push((one.pid, one.start));
         Ok(())
@@ -163,8 +176,11 @@ impl Watch<'_> {
     /// Whether a hook of a client has told the state of it, or no state is there any more.
     fn is_known(&self, one: &Silent) -> Result<bool> {
         let Some(store) = Store::open_as_it_is(self.folder)? else { return Ok(true) };
-        let process = Process { pid: one.pid, start: one.start, ..self.job.client };
-        Ok(client_lineage::known_client(&store, process, self.env.now())?.is_some())
+        Ok(client_lineage::known_client(&store, self.process(one), self.env.now())?.is_some())
+    }
+
+    fn process(&self, one: &Silent) -> Process {
+        Process { pid: one.pid, start: one.start, ..self.job.client }
     }
 
     /// Whether a process of the client's program is a client with an agent in it.

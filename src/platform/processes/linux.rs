@@ -7,7 +7,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 
-use crate::platform::{clock, file_info, files};
+use crate::platform::file_info::{self, FileInfo};
+use crate::platform::{clock, files};
 
 pub use crate::platform::processes::linux_view::{namespace, shown_id, tree};
 
@@ -89,12 +90,13 @@ pub fn leaders_below(parent: u32) -> impl Iterator<Item = (u32, u64)> {
     all().filter_map(move |pid| Some((pid, start_of_leader(pid, parent)?)))
 }
 
-/// Returns the start time of a process that is a child of another and leads its own group.
+/// Returns the start time of a process at work that is a child of another and leads its own group.
 fn start_of_leader(pid: u32, parent: u32) -> Option<u64> {
     let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(20).collect();
-    let [_, of, group, ..] = fields.as_slice() else { return None };
-    let is_one = *of == parent.to_string() && *group == pid.to_string();
+    let [state, of, group, ..] = fields.as_slice() else { return None };
+    // One that has ended is listed until its parent has asked how.
+    let is_one = *of == parent.to_string() && *group == pid.to_string() && !state.starts_with(['Z', 'X']);
     fields.get(19).filter(|_| is_one)?.parse().ok().map(clock::unshifted_ticks)
 }
 
@@ -149,14 +151,22 @@ pub fn wait_for_end(pids: &[u32], patience: Duration) -> bool {
 
 /// Returns the other processes that run the program of a process, or a copy of it, with their start times.
 pub fn running_as(pid: u32) -> Vec<(u32, u64)> {
-    let others = all().filter(move |other| *other != pid && runs_as(*other, pid));
+    let Some(own) = program(pid) else { return Vec::new() };
+    let others = all().filter(|other| *other != pid && program(*other).is_some_and(|it| is_copy(&it, &own)));
     others.filter_map(|other| Some((other, parent_and_start(other)?.1))).collect()
 }
 
 /// Whether a process runs the program of another one, or a copy of it. A file of the very same length counts as a copy.
 pub fn runs_as(one: u32, other: u32) -> bool {
-    let program = |pid: u32| file_info::of(Path::new(&format!("/proc/{pid}/exe"))).ok();
-    program(one).zip(program(other)).is_some_and(|(one, other)| one.place == other.place || one.length == other.length)
+    program(one).zip(program(other)).is_some_and(|(one, other)| is_copy(&one, &other))
+}
+
+fn is_copy(one: &FileInfo, other: &FileInfo) -> bool {
+    one.place == other.place || one.length == other.length
+}
+
+fn program(pid: u32) -> Option<FileInfo> {
+    file_info::of(Path::new(&format!("/proc/{pid}/exe"))).ok()
 }
 
 fn all() -> impl Iterator<Item = u32> {
