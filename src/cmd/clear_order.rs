@@ -38,10 +38,10 @@ pub fn holder(state: &SessionState, target: &Target) -> Target {
 }
 
 /// Clears the order of a session or run, and of every run that has adopted it; returns it.
-pub fn clear(state: &mut SessionState, target: &Target) -> Option<Order> {
+pub fn clear(state: &mut SessionState, target: &Target, at: Moment) -> Option<Order> {
     match target {
-        Target::Session(_) => clear_orders::clear_session_order(state),
-        Target::Run { run, .. } => clear_orders::clear_run_order(state, run),
+        Target::Session(_) => clear_orders::clear_session_order(state, at),
+        Target::Run { run, .. } => clear_orders::clear_run_order(state, run, at),
     }
 }
 

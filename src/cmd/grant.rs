@@ -217,7 +217,7 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
         // Whoever goes on with too little is stopped at once, where the next prompt would have had whole limits.
         let is_whole_without = ordered && starts_afresh(edit, &target) && used_up(edit).is_some();
         if ordered && !is_whole_without {
-            clear_order::clear(edit.state, &target);
+            clear_order::clear(edit.state, &target, edit.now);
         }
         if let Some(still) = used_up(edit) {
             let used = more.limit.show(still.finding.used);

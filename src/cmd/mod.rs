@@ -42,6 +42,7 @@ pub mod require_human;
 pub mod reset;
 pub mod resume;
 pub mod run;
+pub mod run_held;
 pub mod run_summary;
 pub mod session_edit;
 pub mod status;

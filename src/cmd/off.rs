@@ -213,7 +213,7 @@ fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<Strin
     let id = edit.state.session.id.clone();
     let mut said = vec![format!("session {} takes it at once", short(&id))];
     for target in held(edit, off) {
-        clear_order::clear(edit.state, &target);
+        clear_order::clear(edit.state, &target, edit.now);
         said.push(edit.goes_on(&target));
         let name = edit.name(&target);
         edit.state.session.limits_off.iter_mut().for_each(|off| off.let_go_on.push(name.clone()));

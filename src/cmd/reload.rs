@@ -123,7 +123,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         changes.push("what agents are limited by that start from now on".to_owned());
     }
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
-    let lifted = clear_orders::clear_outgrown_run_orders(&mut state, &ids);
+    let lifted = clear_orders::clear_outgrown_run_orders(&mut state, &ids, env.now());
     let is_woken = waited && settings::baseline::wake(env, &state.session);
     let name = short(&before.id);
     if is_woken && !has_hooks {

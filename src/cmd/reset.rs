@@ -81,7 +81,7 @@ fn reset(edit: &mut SessionEdit) -> Vec<String> {
     edit.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
     edit.notice(notices::reset(&edit.by, &name));
     if finding.is_some() && clear_order::holder(edit.state, &target) == target {
-        clear_order::clear(edit.state, &target);
+        clear_order::clear(edit.state, &target, edit.now);
         said.push(edit.goes_on(&target));
     }
     said.extend(edit.held_still(&[]));

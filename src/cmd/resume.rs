@@ -130,7 +130,7 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
     edit.target = clear_order::holder(edit.state, &edit.target);
     let name = edit.name(&edit.target);
     let was = edit.standing(&edit.target).to_owned();
-    let finding = match clear_order::clear(edit.state, &edit.target) {
+    let finding = match clear_order::clear(edit.state, &edit.target, edit.now) {
         Some(order) => order.finding,
         None => holds_prompts_back(edit).ok_or_else(|| nothing_holds(edit, &name, &was))?,
     };

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::cmd::run_held::HeldLookout;
 use crate::cmd::run_summary::{self, Ended};
 use crate::config::load;
 use crate::domain::mode::Mode;
@@ -82,7 +83,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let asides = || store::folder(env).map(|folder| health::asides(&folder)).unwrap_or_default();
     let known = asides();
+    let lookout = holds(env).then(|| HeldLookout::begin(env, &mark, now.wall_ms - DAY_MS)).flatten();
     let code = foreground::run(program, arguments, (MARK, &mark))?;
+    drop(lookout);
     let mut ended = Ended { client_exit_code: Some(code), ..Ended::default() };
     match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
         Ok(outcome) => {
@@ -128,6 +131,11 @@ fn say(env: &Environment, remarks: &[String]) {
 fn mistakes(env: &Environment) -> Vec<String> {
     let (_, problems) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
     problems.iter().filter(|problem| problem.is_error()).map(ToString::to_string).collect()
+}
+
+/// Whether the configuration has pauses hold the next call.
+fn holds(env: &Environment) -> bool {
+    load::load(env, &env.folder(), trust::is_trusted(env, &env.folder())).0.pause_wait_ms() > 0
 }
 
 /// How a client's work went, as the state has it.

@@ -7,6 +7,7 @@
 //! | models of a session, a run and a shared budget's period | [`MODELS`] | summed as [`OTHER_MODELS`] |
 //! | moments in a window of a rate; windows | [`MOMENTS`]; [`MODELS`] | the earliest go; one window for all others |
 //! | what is said once; what waits to be said | [`NOTIFIED`] a kind; [`NOTIFICATIONS`] an event | is not said; is counted |
+//! | hooks that hold calls of a paused run | [`HOLDERS`] | what is held is over as if these alone held it |
 //! | clients of which no hook tells | [`SILENT_CLIENTS`] | the earliest go, and are counted |
 //! | prompts of the schedule | [`CRONS`] | any prompt may be one of them |
 //! | commands in the background | [`COMMANDS`] | refused, or ended at once |
@@ -45,6 +46,8 @@ const UNPRICED_SHARED: usize = 4;
 pub const MOMENTS: usize = 1_000;
 /// Notices of one kind that are each given once a session. The kind is the part of the key before the colon.
 pub const NOTIFIED: usize = 64;
+/// Hooks that hold calls of a paused run, as far as they are kept.
+pub const HOLDERS: usize = 64;
 /// Clients of which no hook tells that a session keeps and logs one by one; all are counted.
 pub const SILENT_CLIENTS: usize = 32;
 /// Notifications that one event adds, and that wait for an event that can show them. One more says how many were left out.

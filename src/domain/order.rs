@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::action::Action;
 use crate::domain::event::Moment;
+use crate::domain::process::Process;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
@@ -84,6 +85,9 @@ pub struct Order {
     /// How the next call or request is held, where one was.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hold: Option<Hold>,
+    /// The hooks that hold it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub holders: Vec<Process>,
 }
 
 /// How the next call or request of a paused run is held.
@@ -102,7 +106,7 @@ pub struct Hold {
 impl Order {
     /// Returns an order that is in force at the next event: nothing runs any more.
     pub fn halted(finding: Finding, reason: Option<String>) -> Order {
-        Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason, hold: None }
+        Order { finding, phase: Phase::Halted, grace_left: 0, report_calls: 0, reason, hold: None, holders: Vec::new() }
     }
 
     /// Returns for how many milliseconds the next call or request may still be held, where a pause holds one for `wait_ms`.
@@ -114,6 +118,11 @@ impl Order {
             Some(hold) => wait_ms.saturating_sub(now.since(hold.since)),
             None => wait_ms,
         }
+    }
+
+    /// Whether a call or request was held, and all that held it are gone.
+    pub fn is_abandoned(&self, is_gone: impl Fn(&Process) -> bool) -> bool {
+        self.is_holding() && !self.holders.is_empty() && self.holders.iter().all(is_gone)
     }
 
     /// Whether a call or request is held now.

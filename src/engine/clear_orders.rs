@@ -1,23 +1,25 @@
 //! Clears orders, so that work can go on: by a person's command, or where the limit behind an order has been raised.
 
 use crate::domain::action::Action;
+use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::loops::denials::Denials;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::agents::let_go_on;
+use crate::engine::held_calls;
 use crate::engine::session_state::SessionState;
 
 /// Clears the order of the state's session and of every run that has adopted it; returns it.
-pub fn clear_session_order(state: &mut SessionState) -> Option<Order> {
+pub fn clear_session_order(state: &mut SessionState, at: Moment) -> Option<Order> {
     let cleared = release(&mut state.session);
     let taken = |run: &&Run| run.order.as_ref().is_some_and(|order| order.finding.scope == Scope::Session);
     let runs: Vec<(String, Option<Order>)> =
         state.runs().filter(taken).map(|run| (run.id.clone(), run.order.clone())).collect();
     let order = cleared.or_else(|| runs.first().and_then(|(_, order)| order.clone()));
     for (id, _) in runs {
-        go_on(state, &id, MainRun::GoesOn);
+        go_on(state, &id, MainRun::GoesOn, at);
     }
     order
 }
@@ -41,13 +43,13 @@ fn forget_prompt_blocks(session: &mut Session, cleared: &Finding) {
 }
 
 /// Clears the order of a run and of the runs below it that were stopped with it; returns it.
-pub fn clear_run_order(state: &mut SessionState, id: &str) -> Option<Order> {
+pub fn clear_run_order(state: &mut SessionState, id: &str, at: Moment) -> Option<Order> {
     let is_main = state.run(id).filter(|run| run.order.is_some())?.is_main();
     let current = state.session.main.as_deref().and_then(|main| state.run(main));
     if is_main && current.is_none_or(|run| run.id == id || run.status != Status::Running) {
         state.session.main = Some(id.to_owned());
     }
-    clear(state, id, MainRun::GoesOn)
+    clear(state, id, MainRun::GoesOn, at)
 }
 
 /// What becomes of a main run whose loop has ended.
@@ -59,7 +61,7 @@ enum MainRun {
     IsOver,
 }
 
-fn clear(state: &mut SessionState, id: &str, main_run: MainRun) -> Option<Order> {
+fn clear(state: &mut SessionState, id: &str, main_run: MainRun, at: Moment) -> Option<Order> {
     let order = state.run(id)?.order.clone()?;
     let by = state.run(id)?.stopped_by().to_owned();
     let same = |run: &&Run| run.order.is_some() && run.stopped_by() == by;
@@ -69,14 +71,15 @@ fn clear(state: &mut SessionState, id: &str, main_run: MainRun) -> Option<Order>
         forget_prompt_blocks(&mut state.session, &order.finding);
     }
     for id in below.iter().map(String::as_str).chain([id]) {
-        go_on(state, id, main_run);
+        go_on(state, id, main_run, at);
     }
     Some(order)
 }
 
 /// Clears the order of one run. One whose loop has not been ended yet is still at work; the current main run goes on with
 /// the next prompt; subagents with the next message to them. A main run that a later one has followed stays what it was.
-fn go_on(state: &mut SessionState, id: &str, main_run: MainRun) {
+fn go_on(state: &mut SessionState, id: &str, main_run: MainRun, at: Moment) {
+    held_calls::let_go(state, id, at);
     let current = state.session.main.as_deref() == Some(id) && main_run == MainRun::GoesOn;
     let is_over = state.session.is_over;
     let Some(run) = state.run_mut(id) else { return };
@@ -112,14 +115,14 @@ pub fn clear_outgrown_session_order(session: &mut Session) -> Option<Order> {
 ///
 /// A cause is gone where the session's order that the run adopted is cleared, where a budget was raised, or where the run is
 /// `renewed` and its new rules would not give the order.
-pub fn clear_outgrown_run_orders(state: &mut SessionState, renewed: &[String]) -> Vec<String> {
+pub fn clear_outgrown_run_orders(state: &mut SessionState, renewed: &[String], at: Moment) -> Vec<String> {
     let is_meant = |run: &&Run| is_void(state, run, renewed.contains(&run.id));
     let void: Vec<String> = state.runs().filter(is_meant).map(|run| run.id.clone()).collect();
     for id in &void {
         // Of a main run that its own limit has ended it was said that the next prompt starts afresh.
         let has_ended = |order: &Order| order.finding.scope == Scope::Run && order.finding.action != Action::Pause;
         let is_over = state.run(id).and_then(|run| run.order.as_ref()).is_some_and(has_ended);
-        clear(state, id, if is_over { MainRun::IsOver } else { MainRun::GoesOn });
+        clear(state, id, if is_over { MainRun::IsOver } else { MainRun::GoesOn }, at);
     }
     void
 }

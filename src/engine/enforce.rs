@@ -300,14 +300,7 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
         run.stop_reason = Some(finding.stop_reason().into_owned());
         run.error = Some(error_of(&finding));
         run.stopped_with = None;
-        run.order = Some(Order {
-            finding: finding.clone(),
-            phase,
-            grace_left: grace,
-            report_calls: 0,
-            reason: None,
-            hold: None,
-        });
+        run.order = Some(Order { phase, grace_left: grace, ..Order::halted(finding.clone(), None) });
     }
     log_records::write(state, id, kind, &finding);
 }

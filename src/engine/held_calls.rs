@@ -1,9 +1,11 @@
 //! Calls and requests that were held: until a rate had a slot for them, or a person let a paused run go on. That time is no work of the
 //! agent's, and is counted by itself.
 
+use crate::domain::bounds::HOLDERS;
 use crate::domain::call::{CallRecord, CallState};
 use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::ingested::Ingested;
+use crate::domain::process::Process;
 use crate::domain::session::{Hold, Run};
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::duration;
@@ -25,14 +27,35 @@ pub fn take_off(state: &mut SessionState, id: &str, event: &Event, ingested: &In
     }
 }
 
+fn shift_above(state: &mut SessionState, id: &str, at: Moment, held_ms: u64) {
+    let mut above = state.run(id).and_then(|run| run.parent.clone());
+    for _ in 0..64 {
+        let Some(run) = above.and_then(|above| state.run_mut(&above)) else { break };
+        shift(run, at, held_ms);
+        above = run.parent.clone();
+    }
+}
+
 fn shift(run: &mut Run, at: Moment, held_ms: u64) {
     let idle = held_ms.min(at.since(run.last));
     let wall_ms = run.last.wall_ms.saturating_add_unsigned(idle);
     run.last = Moment { wall_ms, mono_ms: run.last.mono_ms.saturating_add(idle), ..run.last };
 }
 
+/// Takes the time that a run was held off its clock and those of the runs that waited for it, whose order is lifted now: whichever
+/// event comes next, that time was no work.
+pub fn let_go(state: &mut SessionState, id: &str, at: Moment) {
+    let order = state.run(id).and_then(|run| run.order.as_ref());
+    let Some(hold) = order.filter(|order| order.is_holding()).and_then(|order| order.hold) else { return };
+    let held_ms = at.since(hold.since);
+    if let Some(run) = state.run_mut(id) {
+        shift(run, at, held_ms);
+    }
+    shift_above(state, id, at, held_ms);
+}
+
 /// Notes that a paused run's call or request is held from now on, for so many milliseconds at most: it is not refused yet.
-pub fn hold(state: &mut SessionState, id: &str, event: &Event, most_ms: u64) {
+pub fn hold(state: &mut SessionState, id: &str, event: &Event, (most_ms, holder): (u64, Option<Process>)) {
     if let EventKind::ToolRequested(call) = &event.kind {
         state.call_mut(id, &call.id).state = CallState::Unseen;
     }
@@ -42,6 +65,9 @@ pub fn hold(state: &mut SessionState, id: &str, event: &Event, most_ms: u64) {
     if let Some(order) = &mut run.order {
         let new = Hold { since: event.at, ..Hold::default() };
         order.hold.get_or_insert(new).is_of_request = matches!(event.kind, EventKind::BatchEnded(_));
+        if order.holders.len() < HOLDERS {
+            order.holders.extend(holder);
+        }
     }
     let most = duration::ahead(most_ms);
     note(state, id, format!("{} is held for {most} at most: `fusebox resume {short}` lets it go on", named(event)));
@@ -63,6 +89,14 @@ pub fn note_unanswered(state: &mut SessionState, id: &str, event: &Event, ingest
     }
 }
 
+/// Ends the hold of a run whose hooks are gone without an answer.
+pub fn end_abandoned(state: &mut SessionState, id: &str) {
+    if let Some(hold) = state.run_mut(id).and_then(|run| run.order.as_mut()?.hold.as_mut()) {
+        hold.is_over = true;
+    }
+    note(state, id, "what was held is held no more: its hook has ended without an answer".to_owned());
+}
+
 /// Counts nothing of an event that was counted before it was held, but that its run is at work again where it may be.
 pub fn count_again(state: &mut SessionState, id: &str, event: &Event) {
     state.session.last = event.at.or_later(state.session.last);
@@ -75,12 +109,7 @@ pub fn count_again(state: &mut SessionState, id: &str, event: &Event) {
 
 /// Notes how a hold has ended; the clocks of those that waited for its agent have stood still as well.
 pub fn end_hold(state: &mut SessionState, id: &str, (event, verdict): (&Event, &Verdict), held_ms: u64) {
-    let mut above = state.run(id).and_then(|run| run.parent.clone());
-    for _ in 0..64 {
-        let Some(run) = above.and_then(|above| state.run_mut(&above)) else { break };
-        shift(run, event.at, held_ms);
-        above = run.parent.clone();
-    }
+    shift_above(state, id, event.at, held_ms);
     if let Some(hold) = state.run_mut(id).and_then(|run| run.order.as_mut()?.hold.as_mut()) {
         hold.is_over = true;
     }

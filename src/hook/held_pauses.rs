@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::domain::action::Action;
 use crate::domain::event::{EventKind, Moment};
+use crate::domain::process::Process;
 use crate::domain::refusal::Refusal;
 use crate::domain::verdict::Decision;
 use crate::engine::held_calls;
@@ -73,7 +74,9 @@ pub fn hold(
         pause.is_saved = true;
         pause.began.get_or_insert(call.event.at);
         let answer = word_verdict::word(&loaded, call, applied);
-        held_calls::hold(&mut loaded.state, &applied.run, &call.event, time.as_millis() as u64);
+        let (pid, ns) = (env.pid(), processes::namespace().unwrap_or(0));
+        let holder = processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns });
+        held_calls::hold(&mut loaded.state, &applied.run, &call.event, (time.as_millis() as u64, holder));
         reply::keep(&mut loaded, &answer);
         let saved = save::save(loaded, deadline, &call.event, folder.to_path_buf())?;
         let seen = Seen::of(folder);
@@ -146,13 +149,14 @@ fn is_stopped_above(loaded: &mut Loaded, id: &str) -> Result<bool> {
 
 /// How the files of the state look: they change with each commit.
 #[derive(PartialEq)]
-struct Seen {
+pub struct Seen {
     files: [PathBuf; 2],
     looks: [Option<(u64, u64)>; 2],
 }
 
 impl Seen {
-    fn of(folder: &Path) -> Seen {
+    /// Looks at the files of the state in a folder.
+    pub fn of(folder: &Path) -> Seen {
         let files = [store::FILE.to_owned(), format!("{}-wal", store::FILE)].map(|name| folder.join(name));
         let looks = looks(&files);
         Seen { files, looks }

@@ -41,6 +41,7 @@ use crate::hook::follow_up::FollowUp;
 use crate::hook::held_calls::Held;
 use crate::hook::held_pauses::HeldPause;
 use crate::hook::origin::sender;
+use crate::hook::reconcile::orphans;
 use crate::hook::tampering::altered_rows::{self, AlteredSession};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -170,6 +171,7 @@ pub fn respond(
             }
             None => {}
         }
+        orphans::end_abandoned_holds(&mut loaded.state);
         deadline.waits_for(Waits::Files);
         let ingested = ingest::ingest(env, &mut loaded, &call)?;
         let held_ms = held.ms + pause.held_ms(call.event.at);

@@ -140,6 +140,12 @@ messages! {
     run_paused(why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e", session = "5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55")
         => "paused: {why}; its work is kept. `fusebox resume {id}`, then `claude -p --resume {session} 'go on'`";
 
+    /// While `fusebox run` waits for its client: a pause holds an agent of it (`pause_wait_ms`). Once for each pause.
+    run_held(
+        who = "developer", most = "10 min", why = "tool calls 25/25 (max_turns, project)",
+        next = NextStep::Resume { id: "a1b2c3d4".to_owned() }
+    ) => "{who} is held for {most} at most: {why}. {next}";
+
     /// At the end of `fusebox run`: its prompt was not sent.
     run_blocked(why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "the prompt of session {id} was blocked: {why}; nothing was done for it. {next}";

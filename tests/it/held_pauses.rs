@@ -6,9 +6,7 @@ use fusebox::platform::processes;
 use serde_json::{Value, json};
 
 use crate::given::{BEGAN_MS, GivenTime};
-#[cfg(target_os = "linux")]
-use crate::world::FUSEBOX;
-use crate::world::{Started, TestWorld, with};
+use crate::world::{FUSEBOX, Started, TestWorld, with};
 
 /// For how long a pause holds, where the test's clock is its own.
 const WAIT_MS: i64 = 600_000;
@@ -313,6 +311,10 @@ fn a_held_process_that_is_killed_leaves_the_pause_and_a_person_lifts_it() {
     let (pid, start) = held.process();
     assert!(processes::ask_to_end(pid, start, processes::namespace().unwrap_or(0)));
     assert_eq!(held.wait().code, -1);
+    // Whoever looks sees that nobody waits there any more.
+    let told = world.run(&["status"]).ok();
+    assert!(told.contains("paused") && !told.contains(HELD), "{told}");
+    assert_eq!(logged(&world, "what was held is held no more"), 1);
     // The client runs the call where that hook does not fail closed. It is no way on: what comes next is not held.
     let ends =
         [hook(&world, ended(&world, "t3")), hook(&world, batch(&world, &["t3"])), hook(&world, call(&world, "t4"))];
@@ -334,6 +336,41 @@ fn a_held_request_whose_process_is_killed_ends_at_the_next_call() {
     let (pid, start) = held.process();
     assert!(processes::ask_to_end(pid, start, processes::namespace().unwrap_or(0)));
     assert_eq!(held.wait().code, -1);
+    assert_eq!(logged(&world, "what was held is held no more"), 0);
     let refused = hook(&world, call(&world, "t4"));
     assert!(refused.contains("deny") && refused.contains(r#""continue":false"#), "{refused}");
+    assert_eq!(logged(&world, "what was held is held no more"), 1);
+}
+
+#[test]
+fn run_says_at_once_that_its_agent_is_held_and_how_it_goes_on() {
+    let world = world(&json!("10m"));
+    let events = [
+        input(&world, "SessionStart", &json!({"source": "startup"})),
+        input(&world, "UserPromptSubmit", &json!({"prompt": "go"})),
+        call(&world, "t1"),
+        call(&world, "t2"),
+        call(&world, "t3"),
+    ];
+    let mut script = String::new();
+    for (at, event) in events.iter().enumerate() {
+        world.write(&format!("project/e{at}"), event.to_string());
+        script += &format!("{FUSEBOX} hook < e{at} > /dev/null\n");
+    }
+    // It shows what the run says as long as that is at work.
+    world.script("bin/all", "$1 run -- sh client 2>&1 | tee said");
+    world.write("project/client", script);
+    let all = world.path("bin/all").display().to_string();
+    let run = world.program(&all, &[FUSEBOX]).start();
+    let said = || world.read("project/said").unwrap_or_default();
+    assert!((0..LOOKS).any(|_| logged(&world, "lets it go on") > 0 && said().contains("is held")), "{}", said());
+    assert!(
+        said().contains("fusebox: main is held for 10 min at most: tool calls 2/2 (max_turns, user)"),
+        "{}",
+        said()
+    );
+    assert!(said().contains("`fusebox resume p1`"), "{}", said());
+    let _said = world.run(&["resume", "p1"]).ok();
+    let ended = run.wait();
+    assert_eq!((ended.code, ended.stdout.matches("is held").count()), (0, 1), "{ended}");
 }

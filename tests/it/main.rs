@@ -53,6 +53,7 @@ mod first_requests;
 mod forged;
 mod given;
 mod held_pauses;
+mod held_time;
 mod hidden;
 #[cfg(target_os = "linux")]
 mod hidden_forms;

@@ -33,9 +33,10 @@ pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {
     store.commit()
 }
 
-/// Whether catching up with a session that is known as it stands in the state would find something: rows, or that its client has died.
+/// Whether catching up with a session that is known as it stands in the state would find something: rows, that its client has died, or
+/// that a hook which held a call is gone.
 pub fn is_behind(env: &Environment, session: &Session, runs: &[Run]) -> bool {
-    has_unread(session, runs) || orphans::is_orphaned(session, env.now())
+    has_unread(session, runs) || orphans::is_orphaned(session, env.now()) || runs.iter().any(orphans::is_hold_abandoned)
 }
 
 /// Does so with the sessions that a session knows of clients that are gone, whose requests nobody has seen answered: its own, and
@@ -93,6 +94,7 @@ fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()
         other => other?,
     }
     answered_dialogs::decline_refused(&mut state);
+    orphans::end_abandoned_holds(&mut state);
     let records = std::mem::take(&mut state.effects.log_records);
     orphans::write(store, &state.session, records, env.now())?;
     orphans::mark(store, &mut state, env.now())?;

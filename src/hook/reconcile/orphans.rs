@@ -1,12 +1,13 @@
-//! Sessions whose client has died without a word: they and their runs at work are orphaned.
+//! Sessions whose client has died without a word: they and their runs at work are orphaned. And holds whose hooks have died so.
 
 use std::path::Path;
 
 use crate::domain::event::{Event, EventKind, Moment};
-use crate::domain::session::{Reservation, Run, Session, Status};
+use crate::domain::session::{Process, Reservation, Run, Session, Status};
 use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;
 use crate::engine::charging;
+use crate::engine::held_calls;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -35,6 +36,18 @@ fn is_left(session: &Session, now: Moment) -> bool {
 /// Whether a request was made by a client that is gone.
 pub fn is_lost(reservation: &Reservation) -> bool {
     reservation.client.is_some_and(|client| processes::is_gone(client.pid, client.start, client.ns))
+}
+
+/// Whether a call or request of a run was held, and the hooks that held it are gone without an answer.
+pub fn is_hold_abandoned(run: &Run) -> bool {
+    let is_gone = |hook: &Process| processes::is_gone(hook.pid, hook.start, hook.ns);
+    run.order.as_ref().is_some_and(|order| order.is_abandoned(is_gone))
+}
+
+/// Ends the holds of loaded runs whose hooks are gone: nobody waits there any more.
+pub fn end_abandoned_holds(state: &mut SessionState) {
+    let abandoned: Vec<String> = state.runs().filter(|run| is_hold_abandoned(run)).map(|run| run.id.clone()).collect();
+    abandoned.iter().for_each(|id| held_calls::end_abandoned(state, id));
 }
 
 /// Marks what was at work in a session whose client is gone, and writes that down once.

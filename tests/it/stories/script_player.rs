@@ -342,7 +342,7 @@ impl ScriptPlayer<'_> {
             run => Target::Run { session: SESSION.to_owned(), run: run.to_owned() },
         };
         let target = clear_order::holder(state, &target);
-        let lifted = clear_order::clear(state, &target).is_some();
+        let lifted = clear_order::clear(state, &target, state.session.last).is_some();
         for used_up in clear_order::used_up(state, &target, state.session.last) {
             clear_order::raise(state, &target, &used_up.finding, used_up.more);
         }
