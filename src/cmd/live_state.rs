@@ -1,5 +1,6 @@
 //! The state as commands follow it that go on: read again only where it has changed, each session under its locks for itself.
 
+use crate::cmd::next_client;
 use crate::cmd::query;
 use crate::domain::budget::SharedBudget;
 use crate::domain::session::Session;
@@ -47,6 +48,12 @@ pub struct LiveState {
     pub team_caps: Vec<CapUse>,
 }
 
+/// Whether a session is known as it stands in the state, but for the budgets that the files have now.
+fn is_same(known: &Session, session: &Session) -> bool {
+    let (user_limits, project_limits) = (session.user_limits.clone(), session.project_limits.clone());
+    *session == Session { user_limits, project_limits, ..known.clone() }
+}
+
 fn file_states(env: &Environment) -> FileStates {
     let Ok(folder) = store::folder(env) else { return FileStates::default() };
     FILES.map(|name| file_info::of(&folder.join(name)).ok().map(|info| (info.length, info.modified_ns)))
@@ -58,8 +65,18 @@ impl LiveState {
         self.file_states != file_states(env)
     }
 
-    /// Reads what has changed: sessions that are open, and those that are new. Returns how many it has read.
+    /// Reads what has changed: sessions that are open, and those that are new. Returns how many it has read. Sessions whose client is
+    /// gone have the budgets that the files have now.
     pub fn read(&mut self, env: &Environment, depth: Depth) -> Result<usize> {
+        let count = self.read_rows(env, depth)?;
+        let now = env.now();
+        if self.rows.iter().any(|rows| next_client::may_differ(&rows.session, now)) {
+            next_client::bind_rows(env, &Store::open(env)?, &mut self.rows)?;
+        }
+        Ok(count)
+    }
+
+    fn read_rows(&mut self, env: &Environment, depth: Depth) -> Result<usize> {
         self.read_ms = env.now().wall_ms;
         // What is written meanwhile is read the next time.
         let before = std::mem::replace(&mut self.file_states, file_states(env));
@@ -73,11 +90,9 @@ impl LiveState {
         self.calls.retain(|id, _| is_listed(id));
         let is_new = |session: &Session| {
             status::at_work(session.status)
-                || self
-                    .rows
-                    .iter()
-                    .find(|rows| rows.session.id == session.id)
-                    .is_none_or(|rows| rows.session != *session || rows.runs.iter().any(|run| run.order.is_some()))
+                || self.rows.iter().find(|rows| rows.session.id == session.id).is_none_or(|rows| {
+                    !is_same(&rows.session, session) || rows.runs.iter().any(|run| run.order.is_some())
+                })
         };
         let ids: Vec<String> = listed.iter().filter(|it| is_new(it)).map(|session| session.id.clone()).collect();
         let mut fresh = if depth == Depth::Transcripts { query::fresh_sessions(env, &ids)? } else { Vec::new() };

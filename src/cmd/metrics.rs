@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::cmd::next_client;
 use crate::cmd::query;
 use crate::domain::session::Status;
 use crate::error::{Error, Result};
@@ -141,7 +142,8 @@ fn read(env: &Environment, cache: &mut Cache, write: fn(&MetricsSource) -> Strin
     let folder = store::folder(env)?;
     let _held = locks::hold_detail(&folder)?;
     let lately: Vec<String> = query::open_or_since(env, since_ms)?.into_iter().map(|session| session.id).collect();
-    let lately = query::fresh_sessions(env, &lately)?;
+    let mut lately = query::fresh_sessions(env, &lately)?;
+    next_client::bind_rows(env, &Store::open(env)?, &mut lately)?;
     let (budgets, pruned, sessions) = {
         let store = Store::open(env)?;
         (store.shared_budgets()?, store.sums()?, store.sessions_since(0)?)

@@ -33,8 +33,8 @@ pub fn bind(env: &Environment, store: &Store, session: &mut Session) -> Result<O
     if !is_left(session, env.now()) {
         return Ok(None);
     }
-    let (policy, _) = load::load(env, Path::new(&session.folder), store.is_trusted(&session.project)?);
-    Ok(Some(replace(session, Budgets { user: policy.user(), project: policy.project() })))
+    let budgets = in_files(env, store, session)?;
+    Ok(Some(replace(session, budgets)))
 }
 
 /// Replaces a session's budgets; returns those that it had.
@@ -47,13 +47,31 @@ pub fn replace(session: &mut Session, new: Budgets) -> Budgets {
 
 /// Does the same for the rows of many sessions: a budget that is in no file any more is none in reports.
 pub fn bind_rows(env: &Environment, store: &Store, rows: &mut [SessionRows]) -> Result<()> {
-    for rows in rows.iter_mut().filter(|rows| has_budgets(&rows.session)) {
-        bind(env, store, &mut rows.session)?;
+    let now = env.now();
+    // Many sessions have worked in one folder.
+    let mut known: Vec<((String, String), Budgets)> = Vec::new();
+    for rows in rows.iter_mut().filter(|rows| may_differ(&rows.session, now)) {
+        let place = (rows.session.folder.clone(), rows.session.project.clone());
+        let budgets = match known.iter().find(|(of, _)| *of == place) {
+            Some((_, budgets)) => budgets.clone(),
+            None => {
+                let budgets = in_files(env, store, &rows.session)?;
+                known.push((place, budgets.clone()));
+                budgets
+            }
+        };
+        replace(&mut rows.session, budgets);
     }
     Ok(())
 }
 
-/// Whether a session has anything that the files may have dropped.
-fn has_budgets(session: &Session) -> bool {
-    !session.user_limits.is_empty() || !session.project_limits.is_empty()
+/// Whether the files may have other budgets than a session: its client is gone, and it has some.
+pub fn may_differ(session: &Session, now: Moment) -> bool {
+    (!session.user_limits.is_empty() || !session.project_limits.is_empty()) && is_left(session, now)
+}
+
+/// Returns the budgets that the files have for a session's next client.
+fn in_files(env: &Environment, store: &Store, session: &Session) -> Result<Budgets> {
+    let (policy, _) = load::load(env, Path::new(&session.folder), store.is_trusted(&session.project)?);
+    Ok(Budgets { user: policy.user(), project: policy.project() })
 }

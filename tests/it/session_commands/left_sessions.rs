@@ -46,7 +46,12 @@ fn a_budget_that_is_in_no_file_any_more_is_not_in_force() {
                 fixture.leaves();
                 let in_force = shell(&fixture, "fusebox report");
                 assert!(has_bar(&in_force), "{in_force}");
+                let caps = |fixture: &Fixture| shell(fixture, "fusebox metrics").contains("fusebox_budget_cap_usd{");
+                assert!(caps(&fixture));
                 write(&fixture, &json!({"session": {"max_turns": 900}}));
+                if caps(&fixture) {
+                    wrong.push(format!("{scope} {action} {is_blocked}: metrics tell of it"));
+                }
                 // One lever at a time: each of them with several ways to have ended.
                 let lever = levers[number % levers.len()];
                 number += 1;
