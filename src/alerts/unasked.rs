@@ -6,9 +6,13 @@ use crate::domain::action::Action;
 use crate::domain::alert::AlertRule;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::scope::Scope;
+use crate::domain::silent_client::SilentClient;
 use crate::domain::verdict::Finding;
 use crate::messages::alerts as messages;
+use crate::report::rows::project;
 use crate::ui::formats::counted;
+use crate::ui::terminal::plain;
+use crate::wire::messages::short;
 
 /// Finds them, by one run of each that shows it.
 pub fn going_on(facts: &RuleInput, rule: &AlertRule) -> Vec<Alert> {
@@ -32,5 +36,24 @@ pub fn going_on(facts: &RuleInput, rule: &AlertRule) -> Vec<Alert> {
             ..of_run(rows, run, format!("unasked:{}:{}", session.id, session.last.wall_ms), text)
         })
     });
-    found.collect()
+    found.chain(silent(facts, rule)).collect()
+}
+
+/// Finds the clients at work that agents have started and of which no hook tells: nothing of Fusebox is in them.
+fn silent(facts: &RuleInput, rule: &AlertRule) -> impl Iterator<Item = Alert> {
+    facts.rows.iter().flat_map(move |rows| {
+        let is_at_work = |it: &&SilentClient| rows.silent_at_work.contains(&it.process.pid);
+        rows.session.silent_clients.last.iter().filter(is_at_work).map(move |it| {
+            let (session, pid) = (&rows.session, it.process.pid);
+            Alert {
+                rule: rule.name.clone(),
+                cause: format!("silent:{}:{pid}:{}", session.id, it.at_ms),
+                text: messages::silent(short(&session.id), pid, plain(&it.files)),
+                session_id: session.id.clone(),
+                project: project(&session.project).to_owned(),
+                next: format!("fusebox explain {}", short(&session.id)),
+                ..Alert::default()
+            }
+        })
+    })
 }

@@ -18,6 +18,7 @@ use crate::report::group::{self, Group, GroupBy, Part};
 use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::reading::LimitReading;
 use crate::report::rows::SessionRows;
+use crate::report::silent_clients::{self, SilentReport};
 use crate::ui::style::plain;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -232,7 +233,13 @@ fn last_day(source: &MetricsSource) -> Vec<Family> {
             .counting(trips(day_ms)),
         Family::gauge("fusebox.hour_trips", "{trip}", "Limits that tripped in the last hour.")
             .counting(trips(source.now_ms.saturating_sub(HOUR_MS))),
+        Family::gauge("fusebox.day_silent_clients", "{client}", "Clients that ask no hook, seen in the last 24 hours.")
+            .with([(Vec::new(), silent_clients::count(silent(source), |client| client.at.0 >= day_ms))]),
     ]
+}
+
+fn silent<'a>(source: &MetricsSource<'a>) -> impl Iterator<Item = &'a SilentReport> {
+    source.lately.sessions.iter().filter_map(|session| session.silent_clients.as_ref())
 }
 
 fn of_run(run: &RunReport) -> Labels {
@@ -264,6 +271,12 @@ fn at_present(source: &MetricsSource) -> Vec<Family> {
             .with([Status::Running, Status::Paused].map(of_status)),
         Family::gauge("fusebox.waiting_sessions", "{session}", "Sessions that wait for a person's answer.")
             .with([(Vec::new(), source.waiting.to_string())]),
+        Family::gauge(
+            "fusebox.silent_clients",
+            "{client}",
+            "Clients at work that agents started and that ask no hook.",
+        )
+        .with([(Vec::new(), silent_clients::count(silent(source), |client| client.running))]),
         Family::gauge("fusebox.runs", "{run}", "Runs that are open in open sessions, by agent type and status.")
             .counting(open().flat_map(|session| session.runs.iter().filter(at_work)).map(of_run)),
         Family::gauge("fusebox.limit.used", "1", "Used of a limit, where 1 is its cap: of what is open, and shared.")

@@ -68,3 +68,8 @@ impl SilentReport {
         }
     }
 }
+
+/// Counts the clients of some sessions that are as is asked for.
+pub fn count<'a>(of: impl Iterator<Item = &'a SilentReport>, is_one: impl Fn(&SilentClientReport) -> bool) -> String {
+    of.flat_map(|it| &it.clients).filter(|client| is_one(client)).count().to_string()
+}

@@ -176,6 +176,11 @@ fn every_place_tells_of_a_client_that_asks_no_hook() {
             (&json!(1), &json!(1), &json!(true))
         );
     }
+    for name in ["fusebox_silent_clients 1", "fusebox_day_silent_clients 1"] {
+        assert!(says(&["metrics"], name), "{}", world.run(&["metrics"]));
+    }
+    let alert = "session s1 has started a client that asks Fusebox nothing (process ";
+    assert!(says(&["watch", "--once"], alert), "{}", world.run(&["watch", "--once"]));
     let story = json(&["explain", "s1", "--json"]);
     assert_eq!(story["session"]["silent_clients"]["seen"], 1);
     assert!(story["timeline"].to_string().contains("asks Fusebox nothing"), "{story}");
