@@ -169,9 +169,7 @@ impl Stopped {
     /// Returns the sentence; of what the client has said itself only what it has not.
     fn sentence(self, command: &[OsString]) -> String {
         match self {
-            Stopped::Blocked(_, id) if prints_its_result(command) => {
-                to_people::run_blocked_said(NextStep::Explain { id })
-            }
+            Stopped::Blocked(_, id) if prints_its_result(command) => to_people::run_blocked_said(id),
             Stopped::Blocked(sentence, _) | Stopped::Ended(sentence) => sentence,
         }
     }
@@ -277,6 +275,15 @@ fn next_step(session: &Session, run: &Run, held: Option<&Order>) -> String {
     }
 }
 
+/// Says how a blocked prompt is sent again: what has to be given or lifted before, and the command with the whole id.
+fn sent_again(step: &NextStep, session: &str) -> String {
+    let again = format!("`claude -p --resume {} PROMPT`", plain(session));
+    match step.command() {
+        Some(command) => format!("`{command}`, then {again}"),
+        None => format!("{step} Then {again}"),
+    }
+}
+
 /// Returns why a session's main agent was stopped; what happened to its subagents, it could work on with.
 fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let runs = store.runs_of(&session.id)?;
@@ -284,12 +291,12 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
     let run = match (main.filter(|run| is_ended(run.status)), &session.prompt_block) {
         // What was kept back opened a run that has done nothing.
         (run, Some(why)) if run.is_none_or(|run| run.order.is_none()) => {
-            let id = messages::short(&session.id).to_owned();
+            let id = session.id.clone();
             let next = match main {
-                Some(main) => user_lines::unblocks(session, main, why),
-                None => NextStep::Status { id: id.clone() },
+                Some(main) => sent_again(&user_lines::unblocks(session, main, why), &id),
+                None => NextStep::Status { id: messages::short(&id).to_owned() }.to_string(),
             };
-            return Ok(Some(Stopped::Blocked(to_people::run_blocked(beside_command(why), &id, next), id)));
+            return Ok(Some(Stopped::Blocked(to_people::run_blocked(beside_command(why), next), id)));
         }
         (Some(run), _) => run,
         (None, _) => return Ok(None),
