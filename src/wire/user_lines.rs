@@ -159,6 +159,9 @@ pub fn named(run: &Run) -> String {
     if run.is_main() { "the main agent".to_owned() } else { format!("{} ({})", run.agent_type, short(&run.id)) }
 }
 
+/// A message of so many characters takes two lines of 100 columns, wherever its words break.
+const TWO_LINES: usize = 170;
+
 /// Tells of a subagent that was stopped or paused: what ended it, what it had used, and what tells more.
 pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)) -> String {
     let id = short(&news.run);
@@ -182,15 +185,21 @@ pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)
     // What has ended it was its own cost: one stop has one figure, and the report after it is told by `explain`.
     let tells_cost =
         news.finding.scope == Scope::Run && news.finding.limit().is_some_and(|limit| limit.unit == Unit::Usd);
-    let used = match (tells_cost, counts_calls) {
+    let used = |moment: &str| match (tells_cost, counts_calls) {
+        // Of what passes by itself it says when, and what was used is no matter.
+        _ if news.finding.passes() => String::new(),
         (true, true) => String::new(),
         (true, false) => format!("{}. ", self::calls(run)),
         (false, _) if news.paused || news.finding.is_switch() => format!("{calls}{spent}. "),
-        (false, _) => format!("{calls}{spent} so far. "),
+        (false, _) => format!("{calls}{spent} {moment}. "),
     };
-    // Of what passes by itself it says when, and what was used is no matter.
-    let used = if news.finding.passes() { String::new() } else { used };
-    to_people::stopped_agent(did, format!("{} ({id}){with}", news.agent_type), why, used, next)
+    let who = format!("{} ({id}){with}", news.agent_type);
+    // Later figures have the response that the stop is about, once it is written.
+    let whole = to_people::stopped_agent(did, &who, &why, used("by now; what is in flight counts later"), &next);
+    match whole.chars().count() {
+        0..=TWO_LINES => whole,
+        _ => to_people::stopped_agent(did, &who, &why, used("so far"), &next),
+    }
 }
 
 /// Tells that the main agent has ended as a limit had it, what its work came to, and how that goes on.
