@@ -52,9 +52,10 @@ pub fn session(source: &TimelineSource, extent: Extent, terminal: &Terminal) -> 
         text.push_str(&terminal.wrap("  ", &format!("{what}: `fusebox explain {id} --all`)")));
     }
     text.extend(entries.into_iter().skip(untold));
+    let mut said = Vec::new();
     for (run, trip) in trips.into_iter().skip(unexplained) {
-        text.push_str(&heading(&format!("Trip #{}", trip.number), terminal));
-        text.push_str(&terminal.wrap("  ", &why(run, trip, terminal.billing)));
+        let why = unsaid(&mut said, &why(run, trip, terminal.billing));
+        text.push_str(&told_under(&format!("Trip #{}", trip.number), &[why], terminal));
     }
     text
 }
@@ -82,31 +83,34 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     for logged in &after {
         text.push_str(&line(logged.at_ms, log_lines::ink(&logged.record), &entry(logged), terminal));
     }
-    for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
-        text.push_str(&heading(&format!("Trip #{}", tripped.number), terminal));
-        text.push_str(&terminal.wrap("  ", &why(told, tripped, terminal.billing)));
-        text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
-    }
     let is_of_trip = told.trips.iter().any(|tripped| Some(tripped.number) == trip);
     let declined = told.dialogs.iter().rfind(|asked| asked.answer.is_no()).filter(|_| !is_of_trip);
+    let sessions = || report.sessions.iter();
+    let prompt_blocks: Vec<_> =
+        sessions().flat_map(|session| &session.prompt_blocks).filter(|_| told.is_blocked_prompt()).collect();
+    let after_no = sessions().filter_map(|session| suggestion::after_no(session, told, declined?));
+    let after_no =
+        after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
+    let steps: Vec<String> =
+        next(source, told).into_iter().chain(prompt_blocks.iter().map(|it| it.next.entry())).chain(after_no).collect();
+    let mut said = Vec::new();
+    for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
+        // What is next has a place of its own.
+        let without = |text: String, step: &String| text.replace(&format!("; `{step}` gives more"), "");
+        let helps = steps.iter().fold(helps(source, run, tripped), without);
+        let both = [why(told, tripped, terminal.billing), helps].map(|words| unsaid(&mut said, &words));
+        text.push_str(&told_under(&format!("Trip #{}", tripped.number), &both, terminal));
+    }
     if let Some(asked) = declined {
         text.push_str(&heading(&format!("Dialog #{}", asked.number), terminal));
         text.push_str(
             &terminal.wrap("  ", &format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str())),
         );
     }
-    let sessions = || report.sessions.iter();
-    let prompt_blocks: Vec<_> =
-        sessions().flat_map(|session| &session.prompt_blocks).filter(|_| told.is_blocked_prompt()).collect();
     for it in &prompt_blocks {
         text.push_str(&heading("Prompt blocked", terminal));
         text.push_str(&terminal.wrap("  ", &by_layer(&it.finding)));
     }
-    let after_no = sessions().filter_map(|session| suggestion::after_no(session, told, declined?));
-    let after_no =
-        after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
-    let steps: Vec<String> =
-        next(source, told).into_iter().chain(prompt_blocks.iter().map(|it| it.next.entry())).chain(after_no).collect();
     let is_observed = told.trips.iter().any(|tripped| Some(tripped.number) == trip && tripped.observed);
     if !steps.is_empty() && !is_observed {
         text.push_str(&heading("Next", terminal));
@@ -147,6 +151,25 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
         (Status::Completed, None) => format!("{again}. {}", lifts.entry()),
         _ => lifts.entry(),
     })
+}
+
+/// Returns the sentences of a text that were not said before, and takes note of them.
+fn unsaid(said: &mut Vec<String>, text: &str) -> String {
+    let mut new = Vec::new();
+    for sentence in text.split_inclusive(". ").map(str::trim) {
+        let bare = sentence.trim_end_matches('.');
+        if said.iter().all(|known| !known.contains(bare)) {
+            said.push(bare.to_owned());
+            new.push(sentence);
+        }
+    }
+    new.join(" ")
+}
+
+/// Writes paragraphs under a heading; nothing where they have nothing to say.
+fn told_under(words: &str, paragraphs: &[String], terminal: &Terminal) -> String {
+    let told: String = paragraphs.iter().filter(|it| !it.is_empty()).map(|it| terminal.wrap("  ", it)).collect();
+    if told.is_empty() { told } else { heading(words, terminal) + &told }
 }
 
 fn heading(words: &str, terminal: &Terminal) -> String {

@@ -159,9 +159,6 @@ pub fn named(run: &Run) -> String {
     if run.is_main() { "the main agent".to_owned() } else { format!("{} ({})", run.agent_type, short(&run.id)) }
 }
 
-/// A message of so many characters takes two lines of 100 columns, wherever its words break.
-const TWO_LINES: usize = 170;
-
 /// Tells of a subagent that was stopped or paused: what ended it, what it had used, and what tells more.
 pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)) -> String {
     let id = short(&news.run);
@@ -194,10 +191,10 @@ pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)
         (false, _) => format!("{calls}{spent} {moment}. "),
     };
     let who = format!("{} ({id}){with}", news.agent_type);
-    // Later figures have the response that the stop is about, once it is written.
+    // So many characters take two lines of 100 columns, wherever words break.
     let whole = to_people::stopped_agent(did, &who, &why, used("by now; what is in flight counts later"), &next);
     match whole.chars().count() {
-        0..=TWO_LINES => whole,
+        0..=170 => whole,
         _ => to_people::stopped_agent(did, &who, &why, used("so far"), &next),
     }
 }

@@ -22,6 +22,7 @@ mod prompt_block;
 mod refused;
 mod reload;
 mod rollout;
+mod said_once;
 mod told_ends;
 mod untold_ends;
 mod words;

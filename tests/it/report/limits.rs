@@ -303,7 +303,7 @@ fn what_sessions_share_is_explained() {
     #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 session.max_cost_usd 10.00/10.00 USD terminate built-in
       developer (a1) was at cost of the session that started this one 10.00 USD; the cap of 10.00 USD was set by Fusebox's built-in defaults. Its action is terminate: the run was stopped and its work is
         partial.
-      The cap is that other session's; `fusebox grant 0ther0ne max_cost_usd=+5.00` gives more.
+      The cap is that other session's.
 
     Next
       fusebox grant 0ther0ne max_cost_usd=+5.00
