@@ -3,6 +3,7 @@
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::ingested::Ingested;
 use crate::domain::layer::Layer;
+use crate::domain::loops::denials::LAST_FOR;
 use crate::domain::session::{Phase, Run, Status};
 use crate::domain::spend::charge::NewCharge;
 use crate::domain::usage::{Barred, Occasion, Onset, Usage};
@@ -55,7 +56,7 @@ pub fn apply_event(
     // What a shared budget that was counted anew has is what was found; what is estimated from here on it has not.
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     let renewed = renew_limits::renew(state, &id, limit_source);
-    for lifted in clear_orders::clear_outgrown_run_orders(state, &renewed) {
+    for lifted in clear_orders::clear_outgrown_run_orders(state, &renewed, event.at) {
         if let (EventKind::Prompt { .. }, Some(run)) = (&event.kind, state.run_mut(&lifted)) {
             // This prompt has found its run already.
             run.resumed = false;
@@ -177,7 +178,7 @@ fn name_subject(finding: &mut Finding, run: &Run) {
     if finding.is_announced_first() {
         finding.subject = run.repetition.repeats(0).map(|what| repeated::says(what, &run.repeated)).unwrap_or_default();
     } else if finding.limit().is_some_and(|limit| limit.names_last_refusal) && !run.refusals.last.is_empty() {
-        finding.subject = format!("the last for {}", run.refusals.last);
+        finding.subject = format!("{LAST_FOR}{}", run.refusals.last);
     }
 }
 

@@ -6,9 +6,11 @@ use crate::domain::finding_source::pattern_in;
 use crate::domain::layer::LAYERS;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
+use crate::domain::loops::denials::LAST_FOR;
 use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session, Status};
+use crate::domain::text::duration;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
@@ -103,7 +105,7 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     let (Some(limit), Some(cap)) = (Limit::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
     match (limit.form, trip.scope.as_str()) {
-        _ if let Some(advice) = limit.advice => advice.to_owned(),
+        _ if let Some(advice) = limit.advice => advice.to_owned() + &opens(source, run, trip),
         (Form::Windows, _) => format!(
             "Spread over time nothing would have been refused; more in the same time takes a larger number in `{}`.",
             limit.key
@@ -135,6 +137,21 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
             trip.limit
         ),
         _ => from_peers(source, run, trip, cap),
+    }
+}
+
+/// Says when the window of the rate opens again that the last refusal was for.
+fn opens(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
+    let last = trip.subject.as_deref().and_then(|subject| subject.strip_prefix(LAST_FOR)).unwrap_or_default();
+    let own = reading::of_run(&source.rows.session, run, source.now).into_iter();
+    let shared = reading::budgets(std::slice::from_ref(source.rows), source.budgets, source.now).into_iter();
+    let all = own.chain(reading::of_session(source.rows, source.now)).chain(shared.map(|budget| budget.reading));
+    let is_last = |it: &LimitReading| !last.is_empty() && it.limit.starts_with(last);
+    let windows = all.filter(is_last).filter_map(|it| Some((it.frees_in_ms?, it.limit)));
+    match windows.max() {
+        None => String::new(),
+        Some((0, limit)) => format!(" `{}` has a free slot now.", plain(&limit)),
+        Some((ms, limit)) => format!(" `{}` opens its next slot in {}.", plain(&limit), duration::ahead(ms)),
     }
 }
 

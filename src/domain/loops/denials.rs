@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
+/// What stands before the limit that the last refusal was for, where a finding names it.
+pub const LAST_FOR: &str = "the last for ";
+
 /// What a run was refused since its last batch without a refusal.
 ///
 /// A rate tells when its next slot opens. Its refusal counts only where the agent asks again before that: who was never told, or has

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::session_commands::fixture::{Actor, Fixture};
 use crate::session_commands::next_steps::shell;
 use crate::session_commands::prompt_block::begin;
+use crate::world::TestWorld;
 
 /// Shorter pieces are names and figures, and no sentences.
 const SHORTEST: usize = 24;
@@ -69,4 +70,22 @@ fn no_sentence_of_an_explanation_is_contained_in_another() {
     }
     let shown = wrong.len().min(12);
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..shown].join("\n"));
+}
+
+/// Where the refusals were for a rate, what would have helped is to wait for its window.
+#[test]
+fn refusals_in_a_row_for_a_rate_say_when_its_window_opens_again() {
+    let world = TestWorld::new();
+    let policy =
+        json!({"main": {"max_denials": 1}, "rate_limits": [{"tool": "WebSearch", "max": 1, "per_ms": 3_600_000}]});
+    world.write("home/.claude/fusebox.json", policy.to_string());
+    let tell = |name: &str, rest: &Value| world.hook(world.event("s1", "p1", name, rest)).ok();
+    tell("UserPromptSubmit", &json!({"prompt": "go"}));
+    for id in ["w1", "w2", "w3", "w4"] {
+        let call = json!({"tool_name": "WebSearch", "tool_input": {"query": id}, "tool_use_id": id});
+        tell("PreToolUse", &call);
+        tell("PostToolBatch", &json!({"tool_calls": [call]}));
+    }
+    let told = world.run(&["explain", "p1"]).ok().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("max_denials") && told.contains("`rate_limits.WebSearch` opens its next slot in"), "{told}");
 }
