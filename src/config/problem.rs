@@ -40,6 +40,8 @@ pub struct Problem {
 const LONGEST_VALUE: usize = 60;
 /// The beginning of a name has to be this long to be taken for it.
 const SHORTEST_BEGINNING: usize = 5;
+/// A word of a name has to be this long.
+const SHORTEST_WORD: usize = 4;
 
 impl Problem {
     /// Makes the problem of a whole document.
@@ -130,14 +132,24 @@ impl fmt::Display for Problem {
 /// Finds the name nearest to `word` by edits, where one is near enough to be meant.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let enough = (word.chars().count() / 3).max(2);
-    let scored = names.into_iter().map(|name| (if is_part(word, name) { 1 } else { edits(word, name) }, name));
-    scored.filter(|(edits, _)| *edits <= enough).min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+    // Of names that have the word in them the shortest is meant: `max_cost_usd` of all on cost.
+    let score = |name: &str| match (begins(name, word), has_word(name, word)) {
+        (true, _) => (1, 0),
+        (_, true) => (1, name.len()),
+        _ => (edits(word, name), 0),
+    };
+    let scored = names.into_iter().map(|name| (score(name), name));
+    scored.filter(|((edits, _), _)| *edits <= enough).min_by_key(|(score, _)| *score).map(|(_, name)| name)
 }
 
-/// Whether the word is the beginning of the name, or a cap's without its `max_`: `max_cost` and `turns` of `max_cost_usd` and
-/// `max_turns`.
-fn is_part(word: &str, name: &str) -> bool {
-    word.len() >= SHORTEST_BEGINNING && (name.starts_with(word) || name.strip_prefix("max_") == Some(word))
+/// Whether a name begins so: `max_cost_usd` with `max_cost`.
+fn begins(name: &str, word: &str) -> bool {
+    word.len() >= SHORTEST_BEGINNING && name.starts_with(word)
+}
+
+/// Whether a name of several words has this one: `max_cost_usd` has `cost`.
+fn has_word(name: &str, word: &str) -> bool {
+    word.len() >= SHORTEST_WORD && name.contains('_') && name.split('_').any(|part| part == word)
 }
 
 /// Counts the insertions, deletions and replacements that turn one word into the other; case, `-` and `_` do not count.
@@ -160,6 +172,9 @@ mod tests {
             ("max-tokens", Some("max_tokens")),
             ("Mode", Some("mode")),
             ("max_cost", Some("max_cost_usd")),
+            ("cost", Some("max_cost_usd")),
+            ("turns", Some("max_turns")),
+            ("max", None),
             ("colour", None),
         ] {
             assert_eq!(nearest(word, names), expected, "{word}");

@@ -275,7 +275,9 @@ impl DocumentRead {
                     here.block() == Some(Block::Agents) && named.limit.ceiling.is_some_and(|(low, _)| cap < low)
                 };
                 let kept = cap.filter(|cap| !is_dropped(*cap));
-                if let Some(words) = kept.and_then(|cap| slips::too_small(named, value, cap)) {
+                if let Some(words) = kept
+                    .and_then(|cap| slips::too_small(named, value, cap).or_else(|| slips::too_long(named, value, cap)))
+                {
                     self.report(Problem::of_key(&self.document, &at, value).says(words).warning());
                 }
                 self.keep(here.place, at, Subject::of_limit("", named.limit), SettingValue::Cap(cap));

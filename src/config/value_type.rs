@@ -133,6 +133,15 @@ impl ValueType {
         unknown.chain(wrong).collect::<Vec<_>>().join("; ")
     }
 
+    /// Returns the words that are accepted, where only some are.
+    pub fn words(&self) -> Vec<&'static str> {
+        match self {
+            ValueType::Word(words) | ValueType::WordOrNull(words) => words.to_vec(),
+            ValueType::Action => action_words().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the words for what is accepted.
     pub fn expects(&self) -> String {
         match self {

@@ -39,7 +39,11 @@ impl DocumentRead {
 
     pub(super) fn mismatch(&mut self, at: &str, value: &Value, shape: ValueType) {
         let problem = Problem::of_key(&self.document, at, value);
-        self.report(problem.says(format!("is ignored: {}", shape.mismatch(value))));
+        let problem = problem.says(format!("is ignored: {}", shape.mismatch(value)));
+        self.report(match slips::meant_word(&shape.words(), value) {
+            Some(meant) => problem.hint(meant),
+            None => problem,
+        });
     }
 
     pub(super) fn wrong(&mut self, at: &str, value: &Value, expected: &str) {

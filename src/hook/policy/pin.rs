@@ -204,7 +204,7 @@ fn tell_of_unnamed_team(store: &Store, session: &mut Session) -> Result<()> {
 }
 
 /// How many mistakes in the configuration are told one by one.
-const MISTAKES_TOLD: usize = 5;
+const MISTAKES_TOLD: usize = 1;
 
 /// Tells which mistakes the configuration has; of many the first, and how many more there are.
 fn tell_of_mistakes(session: &mut Session, problems: &[Problem]) {

@@ -48,6 +48,21 @@ fn wrong_types_and_ranges_are_named() {
     check_problem(r#"{"main": 3}"#, &format!("`main: 3` @ {block}"));
     check_problem(r#"{"agents": {"x": 3}}"#, &format!("`agents.x: 3` @ {block}"));
     check_problem(r#"{"main": {"timeout_action": null}}"#, &format!("`main.timeout_action: null` @ {words}"));
+    // near what is meant
+    let near = |value: &str, expected: &str, meant: &str| {
+        let (key, _) = value.split_once(": ").unwrap();
+        let text = format!("{{{}}}", value.replacen(key, &format!("\"{key}\""), 1));
+        check_problem(&text, &format!("`{value}` @ {expected}; the nearest is `{meant}`"));
+    };
+    near("mode: \"observ\"", "is ignored: it must be `enforce`, `observe`", "observe");
+    near("mode: \"dry-run\"", "is ignored: it must be `enforce`, `observe`", "observe");
+    near("on_error: \"block\"", "is ignored: it must be `allow`, `deny`", "deny");
+    for (word, meant) in
+        [("kill", "terminate"), ("stop", "terminate"), ("ask", "request_increase"), ("warning", "warn")]
+    {
+        let said = format!(r#"`main.timeout_action: "{word}"` @ {words}; the nearest is `{meant}`"#);
+        check_problem(&format!(r#"{{"main": {{"timeout_action": "{word}"}}}}"#), &said);
+    }
     check_problem(r#"{"mode": "on"}"#, r#"`mode: "on"` @ is ignored: it must be `enforce`, `observe`"#);
     // out of range
     check_problem(r#"{"main": {"max_turns": 0}}"#, &format!("`main.max_turns: 0` @ {whole}"));
@@ -209,4 +224,32 @@ fn files_that_are_no_json_are_named_with_line_and_column() {
     );
     check_problem("", &format!("{file} is no JSON: it ends where a value has to stand at line 1 column 0; {all}"));
     check_problem("[]", &format!("{file} is no JSON object; {all}"));
+}
+
+#[test]
+fn a_time_in_seconds_that_reads_like_milliseconds_is_named() {
+    for (key, number, days, as_time) in [
+        ("timeout", 600_000, "6.9", "10m"),
+        ("max_duration", 300_000, "3.5", "5m"),
+        ("timeout", 90_000, "1.0", "90s"),
+        ("timeout", 3_600_000, "41.7", "1h"),
+    ] {
+        check_problem(
+            &format!(r#"{{"main": {{"{key}": {number}}}}}"#),
+            &format!(
+                r#"`main.{key}: {number}` @ counts seconds: {number} are {days} days; {number} milliseconds are `"{as_time}"`"#
+            ),
+        );
+    }
+    for meant in [r#"86400"#, "432000", "60000", "90001", r#""7d""#] {
+        check_problem(&format!(r#"{{"main": {{"timeout": {meant}}}}}"#), "");
+    }
+}
+
+#[test]
+fn thousands_are_a_plain_number() {
+    for (value, number) in [("200k", "200000"), ("1.5M", "1500000"), ("2K", "2000")] {
+        let (_, problems) = crate::config::policy(&[(USER, &format!(r#"{{"main": {{"max_tokens": "{value}"}}}}"#))]);
+        assert!(problems[0].to_string().ends_with(&format!("without quotes or unit: {number}")), "{}", problems[0]);
+    }
 }
