@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::cmd::{past_sessions, query, require_human};
 use crate::config::policy::Policy;
+use crate::config::problem::nearest;
 use crate::config::{jsonc, limit_name, load, setting_value};
 use crate::domain::layer::Layer as PolicyLayer;
 use crate::domain::limit::Limit;
@@ -98,6 +99,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         let of_type = types.entry(name.clone()).or_default();
         of_type.iter_mut().zip(runs).for_each(|(all, more)| all.extend_from_slice(more));
     }
+    require_known(args, types.keys().map(String::as_str))?;
     let wanted = |name: &&String| args.agent_type.as_ref().is_none_or(|only| only == *name);
     let agents = types
         .iter()
@@ -150,6 +152,19 @@ fn play(
     let played = play_all(terms, found, between, show);
     env.progress("");
     Ok(played?.0)
+}
+
+/// Refuses an agent type that no past run is of, with the nearest that some are of.
+fn require_known<'a>(args: &Args, known: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+    let Some(wanted) = args.agent_type.as_deref() else { return Ok(()) };
+    if known.clone().next().is_none() || known.clone().any(|it| it == wanted) {
+        return Ok(());
+    }
+    let error = Error::failed(format!("no past run is of an agent type `{wanted}`"));
+    Err(match nearest(wanted, known) {
+        Some(nearest) => error.hint(format!("the nearest is `{}`", plain(nearest))),
+        None => error.hint("`fusebox suggest` lists those that are known"),
+    })
 }
 
 /// Returns the runs of these sessions as the state has them: it knows what transcripts do not tell.

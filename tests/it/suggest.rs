@@ -104,6 +104,15 @@ fn few_runs_suggest_nothing_and_names_cannot_reach_the_terminal() {
 }
 
 #[test]
+fn an_agent_type_that_nothing_knows_is_told() {
+    let world = past(2, "developer");
+    for (typed, hint) in [("developr", "the nearest is `developer`"), ("xyzzy", "`fusebox suggest` lists")] {
+        let said = world.run(&["suggest", typed]);
+        assert!(said.code == 1 && said.stdout.is_empty() && said.stderr.contains(hint), "{said}");
+    }
+}
+
+#[test]
 fn without_past_sessions_it_says_so_and_broken_transcripts_are_passed_over() {
     let world = TestWorld::new();
     assert!(world.run(&["suggest"]).stderr.contains("has kept no sessions here yet"));
