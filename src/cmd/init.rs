@@ -139,6 +139,7 @@ fn notes(env: &Environment, args: &Args, plan: &Plan, program: Option<&Registere
         mistakes(env, plan),
         args.judge.then(|| JUDGES.to_owned()),
         limits_off(env),
+        summary::switched_off(env, plan),
         args.fail_closed.then(|| unheeded(env).unwrap_or_else(|| FAILS_CLOSED.to_owned())),
         summary::unheard(env, plan),
         summary::without_shell(plan),

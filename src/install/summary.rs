@@ -8,10 +8,12 @@ use crate::config::resolve::Trust;
 use crate::domain::billing::Billing;
 use crate::domain::mode::Mode;
 use crate::install::default_files;
+use crate::install::handlers;
 use crate::install::limit_words;
 use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::registration::{self, Plan};
+use crate::install::settings_files;
 use crate::install::status_line;
 use crate::platform::environment::Environment;
 use crate::platform::run_command;
@@ -235,4 +237,14 @@ pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
              `fusebox init --scope user --observe` has those watched, too"
         )
     })
+}
+
+/// Says which settings file switches off the hooks that are registered.
+pub fn switched_off(env: &Environment, plan: &Plan) -> Option<String> {
+    let folder = if plan.place.scope == InstallScope::User { env.home()? } else { env.folder() };
+    let settings = settings_files::read(&Folders::of(env, &folder));
+    let file = env.short_path(&handlers::resolve(&settings, &[], None).disabled?);
+    Some(format!(
+        "{file} switches hooks off (disableAllHooks or allowManagedHooksOnly): nothing is limited until that is taken out"
+    ))
 }
