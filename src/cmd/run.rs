@@ -1,12 +1,13 @@
 //! `fusebox run`: runs a client headless and says what the client does not: that a limit stopped it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cmd::run_held::HeldLookout;
 use crate::cmd::run_summary::{self, Ended};
 use crate::config::load;
+use crate::config::problem::nearest;
 use crate::domain::mode::Mode;
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
@@ -34,6 +35,9 @@ const STOPPED: u8 = 3;
 
 /// The client's option by which it writes down nothing of what its agents spend.
 const KEEPS_NO_TRANSCRIPT: &str = "--no-session-persistence";
+
+/// The options of `fusebox run`, and how each is typed.
+const OPTIONS: [(&str, &str); 2] = [("--strict", "--strict"), ("--summary", "--summary FILE")];
 
 /// What a signal's number is added to in an exit code.
 const SIGNALS: u8 = 128;
@@ -73,6 +77,16 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("there is no command to run"));
     };
+    if program.to_string_lossy().starts_with('-') {
+        let error = Error::usage(format!("`{}` is no option of `fusebox run`, and no program", program.display()));
+        let near = nearest(&program.to_string_lossy(), OPTIONS.map(|(option, _)| option));
+        return Err(match OPTIONS.iter().find(|(option, _)| Some(*option) == near) {
+            Some((_, typed)) => error.hint(format!("`fusebox run {typed} -- claude …`")),
+            None => {
+                error.hint("the client's own options stand behind its name: `fusebox run -- claude -p 'fix the tests'`")
+            }
+        });
+    }
     let now = env.now();
     let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
     let mut remarks = mistakes(env);
@@ -89,7 +103,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mut ended = Ended { client_exit_code: Some(code), ..Ended::default() };
     match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
         Ok(outcome) => {
-            let unseen = outcome.sessions.is_empty().then(|| to_people::run_unseen(NextStep::Doctor));
+            let unseen = outcome.sessions.is_empty().then(|| unseen(program, arguments));
             ended.stopped = outcome.stopped.as_ref().map(Stopped::whole);
             let stopped = outcome.stopped.map(|stopped| stopped.sentence(&args.command));
             remarks.extend(stopped.into_iter().chain(outcome.remarks).chain(unseen));
@@ -103,13 +117,22 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let is_estimated = args.command.iter().any(|argument| argument == KEEPS_NO_TRANSCRIPT);
     remarks.extend(is_estimated.then(to_people::run_estimated));
     say(env, &remarks);
-    if let Some(signal) = code.checked_sub(SIGNALS).filter(|signal| (1..=64).contains(signal)) {
-        say(env, &[to_people::run_signal(signal, code)]);
-    }
     let is_three = ended.stopped.is_some() || args.strict && !remarks.is_empty();
     ended.exit_code = if is_three { STOPPED } else { code };
+    if let Some(signal) = code.checked_sub(SIGNALS).filter(|signal| (1..=64).contains(signal)) {
+        say(env, &[to_people::run_signal(signal, ended.exit_code)]);
+    }
     ended.remarks = remarks;
     end(env, args, &ended)
+}
+
+/// Says that no hook was heard; the client may not have begun over an option that stands among its own.
+fn unseen(program: &OsStr, arguments: &[OsString]) -> String {
+    let is_among = |option: &str| arguments.iter().any(|it| it.to_string_lossy().split('=').next() == Some(option));
+    match OPTIONS.iter().find(|(option, _)| is_among(option)) {
+        Some((option, typed)) => to_people::run_option_behind(option, typed, program.display()),
+        None => to_people::run_unseen(NextStep::Doctor),
+    }
 }
 
 /// Writes down what came of a command, where that was asked for; returns the exit code.

@@ -193,6 +193,11 @@ messages! {
     run_unseen(next = NextStep::Doctor)
         => "no hook of this command was heard: nothing was counted, and no limit could strike. {next}";
 
+    /// At the end of `fusebox run`: no hook was heard, and an option of it stands among the client's.
+    run_option_behind(option = "--strict", typed = "--strict", program = "claude")
+        => "no hook of this command was heard; it got `{option}`, which is an option of `fusebox run`: \
+            `fusebox run {typed} -- {program} …`";
+
     /// At the end of `fusebox run`: the state cannot be read.
     run_unknown(error = "`state.db` cannot be opened") => "whether a limit stopped it is not known: {error}";
 
