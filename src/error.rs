@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Failed,
     /// The command line makes no sense: exit code 2.
     Usage,
+    /// No session or run has the name that is given.
+    Unknown,
     /// Somebody else holds the state.
     Busy,
     /// The state is damaged.

@@ -143,7 +143,7 @@ fn find(store: &Store, id: &str) -> Result<Found> {
 
 /// Says of a number that names nothing that it is no record's, either.
 fn no_record(error: Error) -> Error {
-    let words = Error::failed(format!("{error}, and no record has that number"));
+    let words = Error::failed(format!("{error}, and no record has that number")).of_kind(error.kind);
     match error.advice() {
         Some(advice) => words.hint(advice),
         None => words,

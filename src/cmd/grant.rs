@@ -3,19 +3,17 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order;
-use crate::cmd::grant_args::{More, To};
+use crate::cmd::grant_args::{self, More, To, like, parse};
 use crate::cmd::grant_shared;
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{self, Fits, Target};
-use crate::config::limit_name::{LimitName, named, names};
-use crate::config::problem::nearest;
+use crate::config::limit_name::named;
 use crate::domain::action::Action;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::scope::Scope;
 use crate::domain::session::Run;
-use crate::domain::text::duration;
 use crate::domain::text::shell_word::quoted;
 use crate::domain::unit::Unit;
 use crate::error::{Error, Result};
@@ -53,40 +51,12 @@ pub struct Args {
 /// Gives a run or session more.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     require_human::require(env, "grant")?;
-    let (limits, ids): (Vec<&String>, Vec<&String>) = args.words.iter().partition(|word| word.contains('='));
-    let more: Vec<More> =
-        limits.into_iter().map(|word| parse(word).map_err(Error::usage)).collect::<Result<Vec<More>>>()?;
-    if let Some(error) = without_amount(&ids, args.task.as_deref()) {
-        return Err(error);
-    }
-    if let Some(second) = ids.get(usize::from(args.task.is_none())) {
-        return Err(Error::usage(format!("`{second}` is one id too many")).hint("more of a limit is `max_turns=+10`"));
-    }
-    if let Some(scope) = ids.first().and_then(|id| grant_shared::scope(id)).filter(|_| args.task.is_none()) {
+    let (id, more) = grant_args::read(&args.words, args.task.as_deref())?;
+    if let Some(scope) = id.as_ref().and_then(|id| grant_shared::scope(id)) {
         return grant_shared::run(env, scope, &more);
     }
-    let named = target::TargetArgs { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
+    let named = target::TargetArgs { id, task: args.task.clone() };
     session_edit::edit_session(env, &named, Fits::Open, |edit| give(edit, &more))
-}
-
-/// Says how a limit is written whose name stands there without an amount.
-fn without_amount(words: &[&String], task: Option<&str>) -> Option<Error> {
-    let key = |word: &str| word.rsplit_once('.').map_or(word, |(_, key)| key).to_owned();
-    let (limit, known) = words.iter().find_map(|word| Some((*word, named(&key(word))?)))?;
-    let task = task.map(|task| format!("--task {} ", quoted(task))).unwrap_or_default();
-    let ids = words.iter().filter(|word| **word != limit).map(|id| format!("{} ", quoted(id))).collect::<String>();
-    let more = quoted(&format!("{limit}={}", like(&known)));
-    Some(Error::usage(format!("`{limit}` has no amount")).hint(format!("`fusebox grant {task}{ids}{more}` raises it")))
-}
-
-/// Returns an amount of a limit as one may be typed.
-fn like(named: &LimitName) -> &'static str {
-    match named.limit.unit {
-        Unit::Millis if named.scale == 1 => "+10m",
-        Unit::Tokens => "+200k",
-        Unit::Usd => "+5",
-        Unit::Millis | Unit::Count | Unit::Percent | Unit::Switch => "+10",
-    }
 }
 
 /// Gives one run or session more, as words say it: `max_turns=+10`. Returns what is said of it.
@@ -115,54 +85,6 @@ fn still_asked(edit: &SessionEdit, more: &[More]) -> Option<String> {
         "the question about it is still on the client's screen, and holds its call until it is answered there"
             .to_owned()
     })
-}
-
-/// Reads `max_turns=+10`, `max_cost_usd=5`, `max_duration_ms=+10m`.
-pub fn parse(text: &str) -> std::result::Result<More, String> {
-    let (name, value) =
-        text.split_once('=').ok_or_else(|| format!("`{text}` has no `=`: it reads like max_turns=+10"))?;
-    let models = name.strip_prefix("models.").and_then(|rest| rest.rsplit_once('.'));
-    let key = models.map_or(name, |(_, key)| key);
-    let named = named(key).ok_or_else(|| match nearest(key, names().map(|named| named.name)) {
-        Some(nearest) => format!("no limit is called `{name}`; the nearest is `{nearest}`"),
-        None => format!("no limit is called `{name}`"),
-    })?;
-    let (added, number) = match value.strip_prefix('+') {
-        Some(number) => (true, number),
-        None => (false, value),
-    };
-    let base = base(&named, number).filter(|base| *base > 0);
-    let like = match named.limit.unit {
-        Unit::Millis => "+10m",
-        Unit::Tokens => "+10, +200k or +1.5M",
-        _ => "+10",
-    };
-    let base = base.ok_or_else(|| format!("`{value}` is no amount of {}: it reads like {like}", named.unit()))?;
-    let rule = match models {
-        Some((like, _)) => format!("models.{like}.{}", named.limit),
-        None => named.limit.key.to_owned(),
-    };
-    Ok(More { limit: named.limit, rule, to: if added { To::Added(base) } else { To::Cap(base) } })
-}
-
-fn base(named: &LimitName, number: &str) -> Option<u64> {
-    let time = Some(number).filter(|_| named.limit.unit == Unit::Millis).and_then(duration::parse);
-    let (number, times) = match named.limit.unit {
-        Unit::Tokens => of_thousands(number),
-        _ => (number, 1.0),
-    };
-    // Rounded: in floating point, 1.1 times a million is a little more than 1,100,000.
-    time.or_else(|| match number.parse::<f64>().ok()? * named.scale as f64 {
-        given if times > 1.0 => named.limit.base((given * times).round()),
-        given => named.limit.base(given),
-    })
-}
-
-/// Splits `1.5M`, as tokens are shown, into its number and what that is to be multiplied by.
-fn of_thousands(number: &str) -> (&str, f64) {
-    let units = [("k", 1e3), ("K", 1e3), ("M", 1e6)];
-    let split = units.into_iter().find_map(|(unit, times)| Some((number.strip_suffix(unit)?, times)));
-    split.unwrap_or((number, 1.0))
 }
 
 fn nothing_to_grant(edit: &SessionEdit) -> Error {

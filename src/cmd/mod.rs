@@ -22,6 +22,7 @@ pub mod live_state;
 pub mod log;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+mod mistyped;
 pub mod next_client;
 pub mod off;
 pub mod order_giver;
@@ -86,6 +87,7 @@ pub mod watch;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind as Fault;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -246,8 +248,19 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
 
 /// Returns what clap says of the same words where none of them breaks a line: it repeats them.
 fn repeated(env: &Environment, said: clap::Error) -> clap::Error {
-    let words = env.args().into_iter().map(|word| plain(&word.to_string_lossy()));
-    Cli::try_parse_from(words).err().unwrap_or(said)
+    Cli::try_parse_from(words(env)).err().unwrap_or(said)
+}
+
+/// Returns the words of the command line; none of them breaks a line.
+fn words(env: &Environment) -> Vec<String> {
+    let words = env.args().into_iter().skip(1).map(|word| plain(&word.to_string_lossy()));
+    std::iter::once("fusebox".to_owned()).chain(words).collect()
+}
+
+fn program() -> clap::Command {
+    let mut program = Cli::command();
+    program.build();
+    program
 }
 
 /// Prints what clap has to say: help on standard output, or what is wrong with the command line, which it repeats.
@@ -257,14 +270,20 @@ fn print_help(env: &Environment, said: &clap::Error) -> ExitCode {
     match (said.use_stderr(), env.colours()) {
         (false, true) => env.print(&text.ansi().to_string()),
         (false, false) => env.print(&text.to_string()),
-        (true, _) => env.eprintln_safe(text.to_string().trim_end()),
+        (true, _) if said.kind() == Fault::DisplayHelpOnMissingArgumentOrSubcommand => {
+            env.eprintln_safe(text.to_string().trim_end());
+        }
+        (true, _) => env.eprintln_safe(&mistyped::answer(&program(), &words(env), said)),
     }
     ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(2))
 }
 
 fn print_error(env: &Environment, error: &Error) {
     env.eprintln_safe(&format!("error: {error}"));
-    if let Some(hint) = error.advice() {
+    let is_no_id = error.kind == ErrorKind::Unknown;
+    let meant = is_no_id.then(|| mistyped::without_id(&program(), &words(env))).flatten();
+    let meant = meant.map(|meant| format!("`{meant}`"));
+    if let Some(hint) = meant.as_deref().or(error.advice()) {
         env.eprintln_safe(&format!("  hint: {hint}"));
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cmd::clear_order::{self, UsedUp};
 use crate::cmd::everything::{self, BulkArgs, BulkCommand};
 use crate::cmd::grant;
-use crate::cmd::grant_args::More;
+use crate::cmd::grant_args::{self, More};
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{self, Fits, Target, TargetArgs};
@@ -42,7 +42,7 @@ pub struct Args {
     #[command(flatten)]
     bulk: BulkArgs,
     /// Raise a limit with it; may be given more than once
-    #[arg(long, value_name = "LIMIT=+N", value_parser = grant::parse)]
+    #[arg(long, value_name = "LIMIT=+N", value_parser = grant_args::parse)]
     grant: Vec<More>,
     /// Raise nothing, even where the work would be stopped again at once
     #[arg(long, conflicts_with = "grant")]

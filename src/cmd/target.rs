@@ -5,7 +5,7 @@ use crate::cmd::config::project_folder;
 use crate::cmd::query;
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::stable_sort::sort_by_key;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hook::policy::retention;
 use crate::platform::environment::Environment;
 use crate::report::rows::project;
@@ -180,26 +180,30 @@ fn held_by(store: &Store, session: &Session, run: &str) -> Result<Option<Target>
     Ok(stands.map(|run| Target::Run { session: run.session, run: run.id }))
 }
 
-/// Finds the only agent of a type, or with a name; nothing where no agent has it.
+/// Finds the only agent of a type, or with a name, at work before ended: a message lets that go on. Nothing where there is none.
 fn of_type(store: &Store, word: &str, fits: Fits) -> Result<Option<Found>> {
     let mut runs = store.runs_at_work(LATELY_DAYS)?;
     runs.retain(|run| run.agent_type == word || run.name.as_deref() == Some(word));
     retain_current(store, &mut runs)?;
-    let fitting: Vec<&Run> = runs.iter().filter(|run| fits.run(run)).collect();
-    match (&fitting[..], runs.is_empty()) {
-        ([run], _) => Ok(Some(Found {
-            because: Some(format!("{} {} is the only one", plain(&run.agent_type), short(&run.id))),
+    let has_ended = runs.is_empty();
+    if has_ended {
+        runs = store.runs_of_type(word, 0)?.into_iter().filter(|run| !run.is_main()).collect();
+    }
+    let may = |run: &&Run| if has_ended { fits == Fits::Open } else { fits.run(run) };
+    let fitting: Vec<&Run> = runs.iter().filter(may).collect();
+    let stands = if has_ended { "known, and has ended" } else { fits.words() };
+    let lines = |runs: &[&Run]| runs.iter().map(|run| of_run(store, run)).collect::<Result<Vec<String>>>();
+    match &fitting[..] {
+        [run] => Ok(Some(Found {
+            because: Some(format!("{} {} is the only one {stands}", plain(&run.agent_type), short(&run.id))),
             target: Target::Run { session: run.session.clone(), run: run.id.clone() },
         })),
-        ([], true) => Ok(None),
-        ([], false) => {
-            let lines: Result<Vec<String>> = runs.iter().map(|run| of_run(store, run)).collect();
-            Err(with(Error::failed(format!("no `{word}` is {}", fits.words())), &lines?))
-        }
-        (several, _) => {
-            let lines: Result<Vec<String>> = several.iter().map(|run| of_run(store, run)).collect();
-            Err(with(Error::failed(format!("more than one `{word}` is {}", fits.words())), &lines?))
-        }
+        [] if runs.is_empty() => Ok(None),
+        [] => Err(with(
+            Error::failed(format!("no `{word}` is {}", fits.words())),
+            &lines(&runs.iter().collect::<Vec<_>>())?,
+        )),
+        several => Err(with(Error::failed(format!("more than one `{word}` is {stands}")), &lines(several)?)),
     }
 }
 
@@ -239,7 +243,9 @@ fn one_of(store: &Store, id: &str, found: Vec<Target>) -> Result<Target> {
             let day = Zone::named(None).day(closed_ms);
             let pruned =
                 if closed_ms > 0 { format!("; those that ended before {day} are pruned") } else { String::new() };
-            Err(with(Error::failed(format!("no run or session is called `{id}`{pruned}")), &at_work(store)?))
+            let error =
+                Error::failed(format!("no run or session is called `{id}`{pruned}")).of_kind(ErrorKind::Unknown);
+            Err(with(error, &at_work(store)?))
         }
         ([target], _) => Ok(target.clone()),
         (targets, Some(session)) if targets.iter().all(own) => Ok(session.clone()),

@@ -47,9 +47,7 @@ pub fn parse(text: &str) -> Result<Since, String> {
         return Ok(Since::Day(day));
     }
     let ago = duration::parse(text).and_then(|ms| i64::try_from(ms).ok());
-    ago.map(Since::Ago).ok_or_else(|| {
-        "expected `7d`, `24h`, `30m`, `today`, `yesterday`, a day like `2026-11-01`, or `all`".to_owned()
-    })
+    ago.map(Since::Ago).ok_or_else(|| "write `7d`, `today`, `2026-11-01` or `all`".to_owned())
 }
 
 #[cfg(test)]

@@ -71,8 +71,10 @@ mod manual;
 mod messages_page;
 mod metadata;
 mod missing_usage;
+mod mistyped;
 mod mods;
 mod moves;
+mod named_commands;
 mod nested;
 mod nested_after;
 #[cfg(target_os = "linux")]

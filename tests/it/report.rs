@@ -214,9 +214,8 @@ fn a_period_leaves_out_what_was_before_it() {
     }
     assert_snapshot!(world.run(&["report", "--since", "tomorrow"]), @r"
     [stderr]
-    error: invalid value 'tomorrow' for '--since <PERIOD>': expected `7d`, `24h`, `30m`, `today`, `yesterday`, a day like `2026-11-01`, or `all`
-
-    For more information, try '--help'.
+    error: invalid value 'tomorrow' for '--since <PERIOD>': write `7d`, `today`, `2026-11-01` or `all`
+      hint: `fusebox report --help` lists what it takes
     [exit 2]
     ");
 }

@@ -15,6 +15,8 @@ use std::sync::Once;
 use fusebox::wire::events::EVENTS;
 use serde_json::{Value, json};
 
+use crate::named_commands::not_commands;
+
 /// The program under test, as it is installed: `init` copies one that it finds where cargo builds.
 pub const FUSEBOX: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/it/fusebox");
 
@@ -279,7 +281,10 @@ impl Started<'_> {
     pub fn wait(self) -> Outcome {
         let output = self.child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| self.world.normalized(&String::from_utf8(bytes).unwrap());
-        Outcome { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        let outcome = Outcome { code: output.status.code().unwrap_or(-1), stdout, stderr };
+        assert_eq!(not_commands(&outcome.to_string()), Vec::<String>::new(), "no commands, in {outcome}");
+        outcome
     }
 }
 

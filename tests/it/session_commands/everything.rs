@@ -215,7 +215,7 @@ fn the_only_session_at_work_is_taken_without_a_terminal() {
 fn an_agent_type_names_the_only_one_of_its_kind() {
     let world = with_shop();
     assert_snapshot!(world.run(&["pause", "developer"]), @r"
-    developer a1b2c3d4 is the only one
+    developer a1b2c3d4 is the only one at work
     developer a1b2c3d4 is paused; that takes effect at its next event
     `fusebox resume a1b2c3d4` lets it go on
     [exit 0]

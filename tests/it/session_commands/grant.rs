@@ -39,6 +39,7 @@ fn a_grant_of_another_limit_lifts_nothing() {
     assert_snapshot!(world.run(&["grant", "a3fa", "max_cost_usd=2.5", "max_turns=+0"]), @r"
     [stderr]
     error: `+0` is no amount of tool calls: it reads like +10
+      hint: `fusebox grant a3fa max_cost_usd=2.5 max_turns=+10`
     [exit 2]
     ");
     assert_snapshot!(world.run(&["grant", "a3fa", "max_cost_usd=2.5"]), @r"
@@ -68,7 +69,7 @@ fn a_grant_without_a_limit_or_an_amount_shows_a_command_to_copy() {
     assert_snapshot!(world.run(&["grant", "a1", "max_turns"]), @r"
     [stderr]
     error: `max_turns` has no amount
-      hint: `fusebox grant a1 max_turns=+10` raises it
+      hint: `fusebox grant a1 max_turns=+10`
     [exit 2]
     ");
 }
@@ -92,6 +93,7 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
     assert_snapshot!(world.run(&["grant", "a1", "max_turn=+5"]), @r"
     [stderr]
     error: no limit is called `max_turn`; the nearest is `max_turns`
+      hint: `fusebox grant a1 max_turns=+5`
     [exit 2]
     ");
     assert_snapshot!(world.run(&["grant", "b7d1", "max_cost_usd=+5"]), @r"
@@ -109,7 +111,7 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
     assert_snapshot!(world.run(&["grant", "a1", "a2", "max_turns=+5"]), @r"
     [stderr]
     error: `a2` is one id too many
-      hint: more of a limit is `max_turns=+10`
+      hint: `fusebox grant a1 max_turns=+5`
     [exit 2]
     ");
     assert_snapshot!(world.run(&["grant", "--task", "8", "max_turns=+5"]), @r"

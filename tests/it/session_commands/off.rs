@@ -138,8 +138,7 @@ fn only_a_person_switches_limits_off() {
     assert_snapshot!(world.run(&["off", "--for", "1"]), @r"
     [stderr]
     error: invalid value '1' for '--for <TIME>': expected a time like `90s`, `10m` or `1h`
-
-    For more information, try '--help'.
+      hint: `fusebox off --for 1m`
     [exit 2]
     ");
     assert_snapshot!(world.run(&["off", "5f0c"]), @r"
