@@ -11,7 +11,9 @@ const BEGIN: &str = "`fusebox ";
 pub fn not_commands(text: &str) -> Vec<String> {
     let named = text.match_indices(BEGIN).filter_map(|(at, _)| Some(text[at + 1..].split_once('`')?.0));
     // What stands for more that is to be typed, and lines that were broken.
-    let whole = |command: &str| command.replace("=+N", "=+1").replace('…', "").replace("\\n", " ");
+    // What a shell does with its output is no part of it.
+    let alone = |command: &str| command.split(['>', '|', '&']).next().unwrap_or_default().to_owned();
+    let whole = |command: &str| alone(command).replace("=+N", "=+1").replace('…', "").replace("\\n", " ");
     let is_version = |command: &str| command.split(' ').nth(1).is_some_and(|word| word.starts_with(char::is_numeric));
     let is_whole =
         |command: &String| !is_version(command) && !command.contains(['\\', '[', '<']) && !command.ends_with("--");
@@ -36,6 +38,7 @@ fn a_command_that_is_none_is_found() {
     for (text, found) in [
         ("`fusebox resume a1b2c3d4` and `fusebox grant a1 max_turns=+N`", 0),
         ("`fusebox grant user …`, `fusebox run`, `fusebox team`", 0),
+        ("`fusebox completions zsh > ~/.zfunc/_fusebox`", 0),
         ("`fusebox grant a1 +5 max_turns=+10`", 1),
         ("`fusebox grant a1 max_turn=+10`", 1),
         ("`fusebox report by day` or `fusebox repot`", 2),
