@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order;
-use crate::cmd::grant_args::{self, More, To, like, parse};
+use crate::cmd::grant_args::{self, More, To, like};
 use crate::cmd::grant_shared;
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
@@ -63,7 +63,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 #[cfg(feature = "screen")]
 pub fn grant_one(env: &Environment, target: &Target, words: &str) -> Result<Vec<String>> {
     require_human::require(env, "grant")?;
-    let more = words.split_whitespace().map(|word| parse(word).map_err(Error::usage)).collect::<Result<Vec<More>>>()?;
+    let more = words
+        .split_whitespace()
+        .map(|word| grant_args::parse(word).map_err(Error::usage))
+        .collect::<Result<Vec<More>>>()?;
     session_edit::edit(env, target, |edit| give(edit, &more))
 }
 

@@ -186,7 +186,8 @@ fn usage(program: &Command, words: &[String], said: &clap::Error) -> String {
     match text.lines().find_map(|line| line.strip_prefix("Usage: ")) {
         Some(usage) if said.kind() == ErrorKind::MissingRequiredArgument => format!("`{usage}`; {help}"),
         _ => {
-            let options: Vec<String> = longs(command).map(|long| format!("--{long}")).collect();
+            let own = longs(command).filter(|long| !matches!(*long, "help" | "version"));
+            let options: Vec<String> = own.map(|long| format!("--{long}")).collect();
             let told = format!("`{name}` takes {}; `{name} --help` says more", options.join(", "));
             if options.is_empty() || told.len() + "  hint: ".len() > WIDEST { help } else { told }
         }

@@ -215,9 +215,8 @@ impl Report {
         let mut sessions: Vec<SessionReport> = rows.iter().map(|rows| SessionReport::of(rows, now)).collect();
         let mut shared = team_budget::with_team(rows, budgets, now);
         for session in &mut sessions {
-            session
-                .prompt_blocks
-                .retain(|it| shared.iter().all(|budget| !prompt_block::is_budget_raised(&it.finding, budget)));
+            let stays = |it: &PromptBlock| shared.iter().all(|of| !prompt_block::is_budget_raised(&it.finding, of));
+            session.prompt_blocks.retain(stays);
             session.stands = session.standing().1;
         }
         shared.retain(|budget| budget.is_set);

@@ -62,7 +62,6 @@ fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'st
     let text = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
-        // The subject says whose cap it is.
         (_, subject) if finding.scope == Scope::Team => format!("{subject}{}", passes_for_team(&finding.frees)),
         (_, "") => {
             let (used, to_come) = (pair(limit, finding.used, finding.cap), to_come(finding, limit));

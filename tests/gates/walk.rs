@@ -1,4 +1,5 @@
-//! ARCHITECTURE.md names every file of `src` that a PreToolUse enters, but for those that are entered everywhere.
+//! ARCHITECTURE.md names every file of `src` that a PreToolUse enters, but for those that are entered everywhere. None is of an optional
+//! part: what brings a team, a screen or a replay costs a call nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,6 +36,22 @@ fn entered(fixture: &Fixture) -> BTreeSet<String> {
     ours.map(str::to_owned).collect()
 }
 
+/// Returns the files and folders of `src` that a build without optional parts does not have: their modules say so.
+fn optional(folder: &Path, place: &str, into: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
+        if path.is_dir() {
+            optional(&path, &format!("{place}{name}/"), into);
+        } else if ["mod.rs", "lib.rs"].contains(&name.as_str()) {
+            let text = fs::read_to_string(&path).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            let pairs = lines.windows(2).filter(|pair| pair[0].starts_with("#[cfg(feature"));
+            let modules = pairs.filter_map(|pair| pair[1].trim_start_matches("pub ").strip_prefix("mod "));
+            into.extend(modules.map(|name| format!("{place}{}", name.trim_end_matches(';'))));
+        }
+    }
+}
+
 #[test]
 fn a_call_enters_no_file_that_architecture_does_not_name() {
     let fixture = Fixture::empty(Path::new(env!("CARGO_BIN_EXE_fusebox")));
@@ -44,6 +61,14 @@ fn a_call_enters_no_file_that_architecture_does_not_name() {
     let (entered, named) = (entered(&fixture), named());
     assert!(entered.len() > 100, "the debug build does not tell its files: {entered:?}");
     let is_named = |file: &str| named.contains(file) || EVERYWHERE.iter().any(|folder| file.starts_with(folder));
+    let mut parts = Vec::new();
+    optional(Path::new(OURS), "", &mut parts);
+    assert!(parts.len() > 20, "the modules of optional parts are not found: {parts:?}");
+    let is_optional = |file: &&String| {
+        parts.iter().any(|part| **file == format!("{part}.rs") || file.starts_with(&format!("{part}/")))
+    };
+    let costly: Vec<&String> = entered.iter().filter(is_optional).collect();
+    assert!(costly.is_empty(), "an optional part is on the path of a call: {costly:#?}");
     let unnamed: Vec<&String> = entered.iter().filter(|file| !is_named(file)).collect();
     assert!(unnamed.is_empty(), "name what a call enters in ARCHITECTURE.md, {}: {unnamed:#?}", SECTIONS[1]);
 }

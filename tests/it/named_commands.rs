@@ -10,9 +10,12 @@ const BEGIN: &str = "`fusebox ";
 /// Returns the commands that a text names and that are none.
 pub fn not_commands(text: &str) -> Vec<String> {
     let named = text.match_indices(BEGIN).filter_map(|(at, _)| Some(text[at + 1..].split_once('`')?.0));
-    // What stands for more that is to be typed, and lines that were broken.
-    // What a shell does with its output is no part of it.
-    let alone = |command: &str| command.split(['>', '|', '&']).next().unwrap_or_default().to_owned();
+    // What a shell does with its output is no part of it, and a terminal may have broken its line.
+    let alone = |command: &str| {
+        let command = command.split(['>', '|', '&']).next().unwrap_or_default();
+        command.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // What stands for more that is to be typed.
     let whole = |command: &str| alone(command).replace("=+N", "=+1").replace('…', "").replace("\\n", " ");
     let is_version = |command: &str| command.split(' ').nth(1).is_some_and(|word| word.starts_with(char::is_numeric));
     let is_whole =
@@ -39,6 +42,7 @@ fn a_command_that_is_none_is_found() {
         ("`fusebox resume a1b2c3d4` and `fusebox grant a1 max_turns=+N`", 0),
         ("`fusebox grant user …`, `fusebox run`, `fusebox team`", 0),
         ("`fusebox completions zsh > ~/.zfunc/_fusebox`", 0),
+        ("`fusebox status\r\n    --help`", 0),
         ("`fusebox grant a1 +5 max_turns=+10`", 1),
         ("`fusebox grant a1 max_turn=+10`", 1),
         ("`fusebox report by day` or `fusebox repot`", 2),
