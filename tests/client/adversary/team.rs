@@ -5,7 +5,7 @@ use crate::adversary::{Attempt, Outcome};
 use crate::lab::Lab;
 use crate::postgres::Postgres;
 use crate::script::{Tool, call, main, say, work};
-use crate::team::{machine, store, used, was_stopped};
+use crate::team::{machine, store, used};
 
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
@@ -41,7 +41,9 @@ fn attacked(attack: Tool) -> Option<(Postgres, Lab)> {
     let lab = machine(&server, "bob", main(before.into_iter().chain(rest).chain([say(ESCAPED)])));
     let run = lab.claude("MAIN start", &[]);
     assert!(!run.text().contains(ESCAPED), "{}", lab.story());
-    assert!(was_stopped(&lab), "{}\n{}", lab.must(&["log", "--json"]), lab.story());
+    // Which cap it is the store says, and a machine may not hear it any more.
+    let is_teams = |record: &serde_json::Value| record["scope"] == "team";
+    assert!(lab.logged("AGENT_FAILED").iter().any(is_teams), "{}\n{}", lab.must(&["log", "--json"]), lab.story());
     // The attack itself was let through.
     assert!(lab.ran().len() > 2, "{}", lab.story());
     Some((server, lab))
