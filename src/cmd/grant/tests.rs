@@ -1,6 +1,7 @@
 //! Which amounts a person may grant.
 
 use crate::cmd::grant::*;
+use crate::cmd::grant_args::parse;
 
 #[test]
 fn an_amount_reads_in_the_units_of_configuration() {
