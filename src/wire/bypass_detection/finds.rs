@@ -201,18 +201,18 @@ impl Walk<'_> {
         None
     }
 
-    /// Says what a program does with what it finds, where that is the session's own: `fd . .claude -x rm`.
+    /// Says what is refused of the program that `fd` runs, on the session's own files and on any other: `fd . .claude -x rm`.
     pub(super) fn run_on_listed(&mut self, it: &Invocation, depth: usize) -> Option<String> {
         let words = || it.args.iter().map(|word| &*word.text);
         let at = words().position(|word| matches!(word, "-x" | "-X" | "--exec" | "--exec-batch"))?;
         let mut options = words().take(at).zip(words().skip(1));
-        if options.any(|(option, value)| matches!(option, "-e" | "--extension") && value != "json") {
-            return None;
-        }
+        // The session's own files end in `json`.
+        let is_of_others = options.any(|(option, value)| matches!(option, "-e" | "--extension") && value != "json");
         let pattern = words().take(at).find(|word| !word.starts_with('-')).unwrap_or(".");
         let pattern = pattern.trim_matches(['^', '$', '*', '.']).replace('\\', "");
         let run: Vec<&str> = words().skip(at + 1).take_while(|word| *word != ";").collect();
-        let found: Vec<String> = self.listed.iter().filter(|path| base(path).contains(&pattern)).cloned().collect();
+        let is_found = |path: &&String| !is_of_others && base(path).contains(&pattern);
+        let found: Vec<String> = self.listed.iter().filter(is_found).cloned().collect();
         let run_with = |walk: &mut Self, words: Vec<String>| {
             let words = words.into_iter().map(|text| Word { text: text.into(), ..Word::default() }).collect();
             walk.simple(&Simple { words, is_doubtful: true, ..Simple::default() }, depth + 1)

@@ -45,7 +45,7 @@ const ATTEMPTS: [&str; 38] = [
 ];
 
 /// Ways to run a command through another program: `§` is its words.
-const BY_WORDS: [&str; 16] = [
+const BY_WORDS: [&str; 21] = [
     "env §",
     "env -u CLAUDECODE X=1 §",
     "/usr/bin/env -i HOME=$HOME §",
@@ -60,6 +60,11 @@ const BY_WORDS: [&str; 16] = [
     "sudo -E §",
     "xargs -n 1 §",
     "find . -maxdepth 0 -exec § \\;",
+    "find . -type f -name *.md -exec § \\;",
+    "watch -n 1 §",
+    "fd -x §",
+    "fdfind . src -X §",
+    "fd -e md --exec §",
     "strace -f -o /dev/null §",
     "flock /tmp/lock §",
 ];
