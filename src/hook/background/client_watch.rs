@@ -22,16 +22,19 @@ use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::platform::processes::{self, ProcessEnvironment};
+use crate::platform::stopwatch::Stopwatch;
 use crate::store::Store;
 use crate::wire::bypass_detection::clients;
 use crate::wire::input::Input;
 use crate::wire::shell::program_name;
 use crate::wire::tools;
 
-/// How often the process table is looked at while a command is at work, in seconds: a client takes longer to start and to ask once.
-const OFTEN_SECS: std::ops::RangeInclusive<u64> = 1..=3;
-/// The longest that it takes to look again where no command is at work, in seconds: a dialog may be open about a call.
-const SELDOM_SECS: u64 = 15;
+/// How long it takes to look again: a client takes longer to start and to ask a model once.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The longest that it takes, however long a look takes.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// The share of a processor that looking may take, as one in so many: beside thousands of processes it looks more seldom.
+const SHARE: u32 = 50;
 /// For how long a client may be at work before its hooks tell of it, in milliseconds.
 const SILENT_MS: u64 = 10_000;
 /// What the client's program does under other names: it searches files.
@@ -102,14 +105,13 @@ struct Watch<'a> {
 impl Watch<'_> {
     /// Looks as long as there is work.
     fn look_until_rest(&mut self) {
-        let (mut pause, mut has_commands) = (*OFTEN_SECS.start(), self.has_commands());
-        while self.is_client_at_work() && (has_commands || self.has_agents()) {
+        let mut pause = PAUSE;
+        while self.has_work() {
             let pids: Vec<u32> = self.open.iter().map(|it| it.pid).chain([self.job.client.pid]).collect();
-            processes::wait_for_end(&pids, Duration::from_secs(pause));
+            processes::wait_for_end(&pids, pause);
+            let began = Stopwatch::start();
             self.look();
-            has_commands = self.has_commands();
-            let most = if has_commands { *OFTEN_SECS.end() } else { SELDOM_SECS };
-            pause = most.min(pause * 2);
+            pause = (began.elapsed() * SHARE).clamp(PAUSE, LONGEST_PAUSE);
         }
     }
 

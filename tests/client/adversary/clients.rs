@@ -1,5 +1,7 @@
 //! The agent starts clients of its own, or speaks to the model itself.
 
+use std::time::Duration;
+
 use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
@@ -156,9 +158,11 @@ pub fn calls(attack: Tool, scope: &str) -> (Lab, Run) {
     starts(json!({"max_turns": CALLS}), scope, attack, nested())
 }
 
-/// Lets an agent run a script that was there before, so that no text of its command names a client.
+/// Lets an agent run a script that was there before, so that no text of its command names a client. The client that it starts is at
+/// work for two seconds at least, as it is with a model that is not scripted.
 pub fn script(lines: &str, scope: &str) -> (Lab, Run) {
-    let lab = Lab::without_fusebox(vec![nested(), main(steps(bash("sh n.sh")))]);
+    let nested = child("NESTED", steps(work()).map(|step| step.slowly(Duration::from_millis(30))));
+    let lab = Lab::without_fusebox(vec![nested, main(steps(bash("sh n.sh")))]);
     lab.write("n.sh", &lines.replace(CLIENT, &claude().to_string_lossy()));
     lab.write_home(".claude/fusebox.json", &session(json!({"max_turns": CALLS})).to_string());
     lab.must(&["init", "--scope", scope]);

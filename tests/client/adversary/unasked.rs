@@ -83,6 +83,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_that_asks_no_hook_is_told_of",
     },
     Attempt {
+        tries: "starts such a client that asks once, after a long thought without a command",
+        outcome: Outcome::Noticed,
+        then: "the process table is looked at once a second as long as an agent is at work",
+        scenario: "a_client_after_a_long_thought_is_told_of",
+    },
+    Attempt {
         tries: "leads its session to another folder (`/cd`, typed into its own terminal or by a person), with hooks in the project's \
                 settings alone, or where a settings file of that folder switches hooks off",
         outcome: Outcome::OutOfReach,
@@ -286,6 +292,18 @@ fn a_client_that_asks_no_hook_is_told_of() {
     is_told("export HOME=$PWD/../other\nCLIENT", "user");
     is_told("CLIENT --bare --no-session-persistence", "local");
     is_told("cp --reflink=auto CLIENT ../agent\n../agent --bare --no-session-persistence", "local");
+}
+
+/// The client asks once, in a command that comes after the session was at work for a while without one.
+#[test]
+fn a_client_after_a_long_thought_is_told_of() {
+    let thinks = call([bash("sh n.sh")]).slowly(Duration::from_millis(2_600));
+    let nested = child("NESTED", [say("hello to you").slowly(Duration::from_millis(300))]);
+    let lab = Lab::new(session(), vec![nested, main([call([work()]), thinks, call([work()]), say("it is done")])]);
+    lab.write("n.sh", &format!("{} --bare --no-session-persistence {ASKED} </dev/null", claude().display()));
+    let run = lab.claude("MAIN start", &[]);
+    assert_eq!(lab.api.requests_of("NESTED").len(), 1, "{}", lab.story());
+    told(&(lab, run), SILENT);
 }
 
 #[test]
