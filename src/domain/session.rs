@@ -317,6 +317,11 @@ impl Session {
         self.listed.is_none()
     }
 
+    /// Returns the session whose agent has started its client: the nearest above it.
+    pub fn parent(&self) -> Option<&str> {
+        self.between.first().or(self.outer.as_ref()).map(String::as_str)
+    }
+
     /// Returns what its row is to be found by.
     pub fn listing(&self) -> ListedSession {
         ListedSession { last_active_day: day_of(self.last.wall_ms), status: self.status }

@@ -90,12 +90,27 @@ impl Store {
     pub fn save_charge(&self, charge: &Charge) -> Result<()> {
         let Charge { session, message, run, model, at_ms, spend, inherited, .. } = charge;
         let replace = "REPLACE INTO response (session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, \
-             cost_pico_usd, is_inherited, engine) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+             cost_pico_usd, is_inherited, engine, output_tokens, cache_creation_tokens) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
         let [requests, tokens, cache_reads, cost] =
             [spend.requests, spend.tokens, spend.cache_reads, spend.cost.0].map(column);
-        let mut values: [&dyn ToSql; 11] =
-            [session, message, run, model, at_ms, &requests, &tokens, &cache_reads, &cost, inherited, &""];
-        let engine = ColumnsHash::of_values(&values, ENGINE)?.put(to_json("a response", charge)?, false);
+        let (output, cache_writes) = (column(charge.output), charge.cache_writes.map(column));
+        let mut values: [&dyn ToSql; ENGINE + 3] = [
+            session,
+            message,
+            run,
+            model,
+            at_ms,
+            &requests,
+            &tokens,
+            &cache_reads,
+            &cost,
+            inherited,
+            &"",
+            &output,
+            &cache_writes,
+        ];
+        let engine = ColumnsHash::of_values(&values[..=ENGINE], ENGINE)?.put(to_json("a response", charge)?, false);
         values[ENGINE] = &engine;
         self.prepare(replace)?.execute(&values[..])?;
         Ok(())

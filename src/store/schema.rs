@@ -1,7 +1,8 @@
 //! The schema, as migrations that are only ever appended. `docs/state.md` explains each column.
 //!
 //! Columns hold what people and reports ask for. `engine` holds the rest of a row as JSON: what only the engine reads. A new field of
-//! that JSON has a default and needs no migration. No value stands in both; a few columns are sums of what the JSON has in detail.
+//! that JSON has a default and needs no migration. A few columns are sums of what the JSON has in detail. `parent_session_id`,
+//! `output_tokens` and `cache_creation_tokens` repeat a field of it for people: Fusebox writes them and reads the field.
 //!
 //! SQLite parses the whole schema each time a hook opens the file. So there are no more tables, columns and indexes than are used.
 //! There is no `REFERENCES`: the bundled SQLite would look each one up at every write.
@@ -17,7 +18,7 @@ use crate::store::sealed_metadata;
 /// behind those that `ColumnsHash::of_row` hashes, and is none of the values of `ColumnsHash::of_values`. Versions of one form read
 /// each other's rows, and one that hashes another number of columns takes every row for altered. A column that has to be sealed
 /// begins a new form. A new field of `engine` is sealed by itself: the seal is over the JSON as it was written.
-pub const MIGRATIONS: [&str; 3] = [
+pub const MIGRATIONS: [&str; 4] = [
     "
 CREATE TABLE session (
   id TEXT PRIMARY KEY,
@@ -130,6 +131,11 @@ ALTER TABLE metadata ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 ",
     // Calls have seals.
     "",
+    "
+ALTER TABLE session ADD COLUMN parent_session_id TEXT;
+ALTER TABLE response ADD COLUMN output_tokens INTEGER;
+ALTER TABLE response ADD COLUMN cache_creation_tokens INTEGER;
+",
 ];
 
 /// The versions of one form of the state: what one of them has written, the others read.

@@ -17,14 +17,14 @@ const COLUMNS: &str = "SELECT id, last_event_at_ms, policy_id, limit_set_id, use
      status, last_active_day FROM session";
 const INSERT: &str = "REPLACE INTO session (id, last_event_at_ms, policy_id, limit_set_id, user_limit_set_id, \
      project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, client_cost_pico_usd, duration_ms, \
-     engine, project, started_at_ms, status, last_active_day) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+     engine, project, started_at_ms, status, last_active_day, parent_session_id) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
 /// It names no column of an index: the indexes are not touched.
 const UPDATE: &str = "UPDATE session SET last_event_at_ms = ?2, policy_id = ?3, limit_set_id = ?4, user_limit_set_id = ?5, \
      project_limit_set_id = ?6, turns = ?7, requests = ?8, tokens = ?9, cache_read_tokens = ?10, cost_pico_usd = ?11, \
-     client_cost_pico_usd = ?12, duration_ms = ?13, engine = ?14 WHERE id = ?1";
-/// Values of a row that an event may change, beside those of indexes.
-const CHANGING: usize = 14;
+     client_cost_pico_usd = ?12, duration_ms = ?13, engine = ?14, parent_session_id = ?19 WHERE id = ?1";
+/// How many values of a row its seal is over, its JSON counted: the columns behind them are for people alone.
+const SEALED: usize = 18;
 /// Where its JSON stands among the columns.
 const ENGINE: usize = 13;
 
@@ -66,8 +66,7 @@ impl Store {
         let names_it = "WHERE last_active_day >= ?1 AND instr(engine, ?2)";
         let name = to_json("a session's id", &id)?;
         let mut found = self.sessions_where(names_it, &[&day_of(since_ms), &name])?;
-        let nearest = |below: &Session| below.between.first().or(below.outer.as_ref()).is_some_and(|above| above == id);
-        found.retain(|below| nearest(below) && below.id != id && !below.is_altered);
+        found.retain(|below| below.parent() == Some(id) && below.id != id && !below.is_altered);
         Ok(found)
     }
 
@@ -119,7 +118,7 @@ impl Store {
         session.started.wall_ms = columns.read()?;
         session.status = columns.one_of("a session", &Status::ALL, Status::as_str)?;
         session.listed = Some(ListedSession { last_active_day: columns.read()?, status: session.status });
-        let hash = self.sealed_limits(ColumnsHash::of_row(row, ENGINE + 5, ENGINE)?, &limits);
+        let hash = self.sealed_limits(ColumnsHash::of_row(row, SEALED, ENGINE)?, &limits);
         session.is_altered = hash.is_broken(row.get_ref(ENGINE)?.as_bytes()?);
         session.known_notifications = session.user_notifications.len();
         Ok(session)
@@ -133,7 +132,8 @@ impl Store {
         let limits = [&session.limits, &session.user_limits, &session.project_limits];
         let [own, user, of_project] = limits.map(|limits| self.limit_set_id(limits));
         let limits = [own?, user?, of_project?];
-        let mut values: [&dyn ToSql; 18] = [
+        let parent = session.parent();
+        let mut values: [&dyn ToSql; SEALED + 1] = [
             id,
             &last.wall_ms,
             policy,
@@ -152,11 +152,12 @@ impl Store {
             &started.wall_ms,
             &listed.status.as_str(),
             &listed.last_active_day,
+            &parent,
         ];
-        let hash = self.sealed_limits(ColumnsHash::of_values(&values, ENGINE)?, &limits);
+        let hash = self.sealed_limits(ColumnsHash::of_values(&values[..SEALED], ENGINE)?, &limits);
         let engine = hash.put(to_json("a session", session)?, session.is_altered);
         values[ENGINE] = &engine;
-        let is_there = session.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..CHANGING])? > 0;
+        let is_there = session.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..])? > 0;
         if !is_there {
             self.prepare(INSERT)?.execute(&values[..])?;
         } else if session.listed != Some(listed) {

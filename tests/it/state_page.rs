@@ -23,7 +23,7 @@ use crate::world::TestWorld;
 const LARGE: [&str; 5] = ["session", "run", "tool_call", "response", "event"];
 
 /// What the first row of each query has in some of its columns.
-const EXPECTED: [&[(&str, &str)]; 10] = [
+const EXPECTED: [&[(&str, &str)]; 12] = [
     &[("model", "claude-opus-5-5"), ("requests", "2"), ("tokens", "6000"), ("cost_usd", "0.75")],
     &[("kind", "AGENT_FAILED"), ("limit_key", "max_turns"), ("run_id", "d1"), ("used", "25.0"), ("set_by", "project")],
     &[("id", "d1"), ("agent_type", "developer"), ("cost_usd", "0.42"), ("turns", "17"), ("requests", "4")],
@@ -34,6 +34,8 @@ const EXPECTED: [&[(&str, &str)]; 10] = [
     &[("path", "p1"), ("agent_type", "main"), ("status", "running")],
     &[("scope", "user"), ("owner", "")],
     &[("policy_id", "3"), ("sessions", "1")],
+    &[("started_by", "s1"), ("id", "s2"), ("project", "/srv/shop/.git")],
+    &[("model", "claude-opus-5-5"), ("input", "5000"), ("output", "1000"), ("cache_read", "25000")],
 ];
 
 fn page() -> String {
@@ -46,7 +48,7 @@ fn blocks(page: &str) -> Vec<&str> {
     blocks.map(|block| block.split("```").next().unwrap().trim()).collect()
 }
 
-/// A world with a session of today: a main run, a developer that a limit has ended, calls, responses, a budget and a sum.
+/// A world with a session of today and one below it: a main run, a developer that a limit has ended, calls, responses, a budget and a sum.
 fn seeded() -> TestWorld {
     let world = TestWorld::new();
     let now = Environment::real().now();
@@ -55,6 +57,8 @@ fn seeded() -> TestWorld {
     let developer = ended(Run { started: now, last: now, ..developer("s1", "d1", "p1") }, &finding, Status::Failed);
     save(&world, |store| {
         store.save_session(&Session { started: now, last: now, policy: Some(3), ..session("s1") }).unwrap();
+        let below = Session { started: now, last: now, policy: Some(4), outer: Some("s1".to_owned()), ..session("s2") };
+        store.save_session(&Session { status: Status::Completed, ..below }).unwrap();
         store.save_run(&main).unwrap();
         store.save_run(&developer).unwrap();
         for (id, state) in [("t1", CallState::Counted), ("t2", CallState::Refused)] {
