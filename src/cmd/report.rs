@@ -21,7 +21,7 @@ use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::SessionRows;
 use crate::report::tools::{ToolCalls, ToolReport};
-use crate::report::{csv, summary};
+use crate::report::{columns_help, group_table, session_table, summary};
 use crate::store::Store;
 use crate::ui::formats::Timestamp;
 use crate::ui::json;
@@ -31,37 +31,15 @@ use crate::ui::style::Terminal;
 /// The period where none is given.
 const LAST_WEEK: Since = Since::Ago(7 * 24 * 60 * 60 * 1000);
 
-/// What is asked of all that was spent.
-struct Part {
-    by: GroupBy,
-    since_ms: i64,
-    until_ms: i64,
-    pruned_before: Option<Timestamp>,
-}
-
-/// Arguments of `fusebox report`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+const ABOUT: &str = "\
 A session's COST counts every response in its transcripts, those that a fork or resume copied too.
 Sums count each response once, in the session that billed it: where the two differ, NEW shows the latter.
 Sessions are shown whole if they had an event in the period; other groupings count its responses alone.
 With --transcripts nothing but the client's files is read, so that it tells of sessions before Fusebox, too.
 Of sessions whose detail is pruned (`retention_days`) the sums by day, week, month, model and project are left.
+";
 
-Columns of sessions:
-  STARTED, SESSION, PROJECT, STATUS   the first event; the client's id; the folder; where it stands
-  RUNS, TOOL CALLS, REQUESTS          agents at work; calls of tools; responses of models
-  TOKENS                              input, cache-write and output tokens
-  COST, NEW, CLIENT                   list price; without what a fork or resume copied; the client's own total
-  LIST PRICE                          the same as COST, where a plan pays (`billing`)
-Columns of other groupings:
-  INPUT, OUTPUT                       prompt tokens beside the cache; completion tokens, thinking included
-  CACHE CREATE, CACHE READ            prompt tokens written to the cache; those read from it
-  CALLS, REFUSED                      calls of a tool; those that Fusebox refused
-Columns of trips:
-  TRIP, LIMIT, USED                   the number for `fusebox explain`; the limit; used/cap when it tripped
-  ACTION, LAYER                       what it did; whose rule it is
-
+const EXAMPLES: &str = "\
 Examples:
   fusebox report                          the sessions of the last 7 days
   fusebox report --since yesterday --until yesterday
@@ -73,7 +51,19 @@ Examples:
   fusebox report --transcripts ~/backup   the same from those below another folder
   fusebox report --csv > spent.csv        for a spreadsheet
   fusebox report --html report.html       charts, trips and timelines in one file for a browser
-  fusebox report --json                   for programs (docs/report.md)")]
+  fusebox report --json                   for programs (docs/report.md)";
+
+/// What is asked of all that was spent.
+struct Part {
+    by: GroupBy,
+    since_ms: i64,
+    until_ms: i64,
+    pruned_before: Option<Timestamp>,
+}
+
+/// Arguments of `fusebox report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{ABOUT}\n{}\n{EXAMPLES}", columns_help::help()))]
 pub struct Args {
     /// From when on: 7d, 24h, 30m, today, yesterday, a day like 2026-11-01, or all [default: 7d; all with --transcripts]
     #[arg(long, value_name = "PERIOD", value_parser = period::parse)]
@@ -212,7 +202,7 @@ fn sessions(
     let report = Report { pruned_before, ..Report::of(rows, budgets, env.now()) };
     match (args.json, args.csv) {
         (true, _) => json::text(&report),
-        (_, true) => csv::sessions(&report),
+        (_, true) => session_table::csv(&report),
         _ => summary::sessions(&report, &query::page(env)),
     }
 }
@@ -227,7 +217,7 @@ fn groups(env: &Environment, args: &Args, (rows, sums): (&[SessionRows], &[DaySu
     let grouped = Grouped { pruned_before: part.pruned_before, ..grouped };
     match (args.json, args.csv) {
         (true, _) => json::text(&grouped),
-        (_, true) => csv::groups(&grouped),
+        (_, true) => group_table::csv(&grouped),
         _ => summary::groups(&grouped, &query::page(env)),
     }
 }

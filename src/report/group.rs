@@ -35,17 +35,31 @@ pub enum GroupBy {
     Tool,
 }
 
-/// Each grouping with the name of one group and of the list in JSON.
-pub const NAMES: [(GroupBy, &str, &str); 9] = [
-    (GroupBy::Session, "session", "sessions"),
-    (GroupBy::Agent, "agent", "agents"),
-    (GroupBy::Model, "model", "models"),
-    (GroupBy::Project, "project", "projects"),
-    (GroupBy::Day, "day", "days"),
-    (GroupBy::Week, "week", "weeks"),
-    (GroupBy::Month, "month", "months"),
-    (GroupBy::Block, "block", "blocks"),
-    (GroupBy::Tool, "tool", "tools"),
+/// The names of a grouping.
+struct Names {
+    by: GroupBy,
+    /// The name of one group in JSON and CSV.
+    one: &'static str,
+    /// The name of the list in JSON.
+    many: &'static str,
+    /// The heading of the groups in texts.
+    heading: &'static str,
+}
+
+const fn names(by: GroupBy, one: &'static str, many: &'static str, heading: &'static str) -> Names {
+    Names { by, one, many, heading }
+}
+
+const NAMES: [Names; 9] = [
+    names(GroupBy::Session, "session", "sessions", "SESSION"),
+    names(GroupBy::Agent, "agent", "agents", "AGENT"),
+    names(GroupBy::Model, "model", "models", "MODEL"),
+    names(GroupBy::Project, "project", "projects", "PROJECT"),
+    names(GroupBy::Day, "day", "days", "DAY"),
+    names(GroupBy::Week, "week", "weeks", "WEEK"),
+    names(GroupBy::Month, "month", "months", "MONTH"),
+    names(GroupBy::Block, "block", "blocks", "BLOCK"),
+    names(GroupBy::Tool, "tool", "tools", "TOOL"),
 ];
 
 /// What sums are made under where nobody knows any more whose they are.
@@ -54,12 +68,21 @@ const PRUNED: &str = "pruned";
 impl GroupBy {
     /// Returns the name of one group.
     pub fn one(self) -> &'static str {
-        NAMES.iter().find(|row| row.0 == self).map_or("", |row| row.1)
+        self.names().map_or("", |names| names.one)
     }
 
     /// Returns the name of the list in JSON.
     pub fn many(self) -> &'static str {
-        NAMES.iter().find(|row| row.0 == self).map_or("", |row| row.2)
+        self.names().map_or("", |names| names.many)
+    }
+
+    /// Returns the heading of the groups in texts.
+    pub fn heading(self) -> &'static str {
+        self.names().map_or("", |names| names.heading)
+    }
+
+    fn names(self) -> Option<&'static Names> {
+        NAMES.iter().find(|names| names.by == self)
     }
 }
 

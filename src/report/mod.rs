@@ -1,17 +1,20 @@
 //! Reports: rows of the store become a [`model::Report`], and that becomes text, JSON or CSV. No I/O, no clock, no SQL.
 //!
 //! The way of a figure: [`rows`] holds what the store has, [`model`] and [`group`] sum it, and one file for each form writes
-//! it down: [`summary`] and [`status`] for people, `json` and [`csv`] for programs, `html` the page for a browser, `metrics` for Prometheus. `story` tells one run or session.
+//! it down: [`summary`] and [`status`] for people, `json` and [`csv`] for programs, `html` the page for a browser, `metrics` for
+//! Prometheus. `story` tells one run or session. [`columns`] says what a column is.
 
 pub mod bars;
 pub mod by_model;
 pub mod cleared_stops;
+pub mod columns;
+pub mod columns_help;
 pub mod csv;
 pub mod dialogs;
 pub mod doing;
 pub mod explanation;
 pub mod group;
-pub mod group_json;
+pub mod group_table;
 #[cfg(feature = "html")]
 pub mod html;
 pub mod log_lines;
@@ -24,6 +27,7 @@ pub mod period;
 pub mod prompt_block;
 pub mod reading;
 pub mod rows;
+pub mod session_table;
 pub mod silent_clients;
 pub mod standing;
 pub mod status;

@@ -7,10 +7,13 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::stable_sort::sort_by_key;
 use crate::domain::unit::Unit;
 use crate::engine::charging::credible;
+use crate::report::columns::{self, shown};
 use crate::report::dialogs::Dialog;
 use crate::report::group::{Group, GroupBy, Grouped, TokenSplit, total_of};
+use crate::report::group_table::GROUPS;
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::session_table::{COST, NEW_COST, SESSIONS};
 use crate::report::status;
 use crate::report::suggestion;
 use crate::report::trip::Trip;
@@ -19,34 +22,16 @@ use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::ui::table::{Align, Column, table};
 use crate::wire::messages::short;
 
-/// The head of the column of what was spent.
-const COST: &str = "COST";
-
-/// The columns of a session.
-const SESSIONS: [Column; 11] = [
-    Column::new("STARTED", Align::Left, 3),
-    Column::new("SESSION", Align::Left, 0),
-    Column::new("PROJECT", Align::Path, 5),
-    Column::new("STATUS", Align::Left, 1),
-    Column::new("RUNS", Align::Right, 7),
-    Column::new("TOOL CALLS", Align::Right, 6),
-    Column::new("REQUESTS", Align::Right, 8),
-    Column::new("TOKENS", Align::Right, 4),
-    Column::new(COST, Align::Right, 0),
-    Column::new("NEW", Align::Right, 0),
-    Column::new("CLIENT", Align::Right, 9),
-];
-
-/// The columns of a trip.
-const TRIPS: [Column; 8] = [
-    Column::new("TRIP", Align::Left, 0),
-    Column::new("AT", Align::Left, 4),
-    Column::new("SESSION", Align::Left, 5),
-    Column::new("RUN", Align::Left, 1),
-    Column::new("LIMIT", Align::Left, 0),
-    Column::new("USED", Align::Right, 0),
-    Column::new("ACTION", Align::Left, 2),
-    Column::new("LAYER", Align::Left, 3),
+/// The columns of a trip, each with what it says.
+pub const TRIPS: [(Column, &str); 8] = [
+    (Column::new("TRIP", Align::Left, 0), "the number for `fusebox explain`"),
+    (Column::new("AT", Align::Left, 4), "when"),
+    (Column::new("SESSION", Align::Left, 5), "its session"),
+    (Column::new("RUN", Align::Left, 1), "the agent that reached the limit"),
+    (Column::new("LIMIT", Align::Left, 0), "the limit"),
+    (Column::new("USED", Align::Right, 0), "used/cap when it tripped"),
+    (Column::new("ACTION", Align::Left, 2), "what it did"),
+    (Column::new("LAYER", Align::Left, 3), "whose rule it is"),
 ];
 
 /// Writes sessions with their totals, their trips, and what is held.
@@ -57,12 +42,15 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     }
     let differ = report.sessions.iter().any(|session| session.cost_usd != session.new_cost_usd);
     let costs = if differ { Costs::Differ } else { Costs::Same };
-    let row = |it| (Style::Plain, session(it, costs, terminal));
-    let mut rows: Vec<(Style, Vec<String>)> = report.sessions.iter().map(row).collect();
-    rows.push((Style::Bold, totals(&report.sessions, costs)));
-    let mut columns = SESSIONS.map(|column| Column { head: head_of(column.head, terminal), ..column });
+    let shown: Vec<_> = shown(&SESSIONS).into_iter().filter(|(it, _)| differ || it.name != NEW_COST).collect();
+    let cells = |it: &SessionReport| shown.iter().map(|(_, shown)| (shown.cell)(it, terminal)).collect();
+    let mut rows: Vec<(Style, Vec<String>)> = report.sessions.iter().map(|it| (Style::Plain, cells(it))).collect();
+    let all = Totals::of(&report.sessions, costs);
+    rows.push((Style::Bold, shown.iter().map(|(column, _)| all.cell(column.name)).collect()));
+    let mut columns: Vec<Column> = shown.iter().map(|(_, shown)| with_billing(shown.column, terminal)).collect();
     if report.sessions.iter().any(|it| terminal.client_first(it.client_cost_usd.map(|cost| cost.0)).is_some()) {
-        put_client_first(&mut columns, &mut rows);
+        let place = |name| shown.iter().position(|(column, _)| column.name == name);
+        put_client_first(place(COST), &mut columns, &mut rows);
     }
     let (columns, rows) = without_empty(&columns, rows);
     let mut text = table(&columns, &rows, terminal);
@@ -78,9 +66,9 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     text
 }
 
-/// Puts the client's own totals before what was counted, where they stay on a narrow page.
-fn put_client_first(columns: &mut [Column], rows: &mut [(Style, Vec<String>)]) {
-    let Some(cost) = SESSIONS.iter().position(|column| column.head == COST) else { return };
+/// Puts the client's own totals, which stand last, before what was counted, which stands at `cost`: they stay on a narrow page.
+fn put_client_first(cost: Option<usize>, columns: &mut [Column], rows: &mut [(Style, Vec<String>)]) {
+    let Some(cost) = cost else { return };
     columns[cost..].rotate_right(1);
     columns[cost].rank = 0;
     for (_, cells) in rows {
@@ -88,9 +76,10 @@ fn put_client_first(columns: &mut [Column], rows: &mut [(Style, Vec<String>)]) {
     }
 }
 
-/// Returns the head of a column: dollars that nobody is billed are list prices.
-fn head_of(head: &'static str, terminal: &Terminal) -> &'static str {
-    if head == COST && terminal.billing == Billing::Plan { "LIST PRICE" } else { head }
+/// Heads a column anew where a plan pays: dollars that nobody is billed are list prices.
+fn with_billing(column: Column, terminal: &Terminal) -> Column {
+    let is_plan = column.head == "COST" && terminal.billing == Billing::Plan;
+    if is_plan { Column { head: "LIST PRICE", ..column } } else { column }
 }
 
 /// Names the sessions in which limits did not block: only watched, switched off by a person, or refused by one.
@@ -161,27 +150,6 @@ fn without_empty(columns: &[Column], rows: Vec<(Style, Vec<String>)>) -> (Vec<Co
     (columns, rows.into_iter().map(|(style, cells)| (style, kept(cells).collect())).collect())
 }
 
-fn session(session: &SessionReport, costs: Costs, terminal: &Terminal) -> Vec<String> {
-    vec![
-        terminal.zone.minute(session.started_at.0),
-        short(&session.session_id).to_owned(),
-        session.project.clone(),
-        session.standing().0.to_owned(),
-        session.runs_begun().to_string(),
-        session.turns.to_string(),
-        session.requests.to_string(),
-        tokens(session.tokens),
-        estimate(session) + &session.cost_usd.0.to_string(),
-        if costs == Costs::Same { String::new() } else { session.new_cost_usd.0.to_string() },
-        session.client_cost_usd.map(|cost| cost.0.to_string()).unwrap_or_default(),
-    ]
-}
-
-/// Marks a cost that is partly estimated.
-fn estimate(session: &SessionReport) -> String {
-    if session.estimated_cost_usd.0 > Amount::ZERO { "~".to_owned() } else { String::new() }
-}
-
 /// Says what of the costs is estimated, and what was spent before Fusebox.
 fn notes(report: &Report, terminal: &Terminal) -> String {
     let sum = |of: fn(&SessionReport) -> Amount| report.sessions.iter().map(of).fold(Amount::ZERO, Add::add);
@@ -199,25 +167,34 @@ fn notes(report: &Report, terminal: &Terminal) -> String {
     if notes.is_empty() { notes } else { format!("\n{notes}") }
 }
 
-/// Sums the sessions; where costs differ only `NEW` has a sum, since the others would count copies too.
-fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
-    let total = total_of(sessions);
-    let runs: usize = sessions.iter().map(|session| session.runs_begun()).sum();
-    let turns: u64 = sessions.iter().map(|session| session.turns).sum();
-    let cost = total.cost_usd.0.to_string();
-    vec![
-        String::new(),
-        total.name,
-        String::new(),
-        counted(total.sessions, "session"),
-        runs.to_string(),
-        turns.to_string(),
-        if costs == Costs::Same { total.requests.to_string() } else { String::new() },
-        if costs == Costs::Same { tokens(total.tokens) } else { String::new() },
-        if costs == Costs::Same { cost.clone() } else { String::new() },
-        if costs == Costs::Differ { cost } else { String::new() },
-        String::new(),
-    ]
+/// The sums of sessions.
+struct Totals {
+    costs: Costs,
+    all: Group,
+    runs: usize,
+    turns: u64,
+}
+
+impl Totals {
+    fn of(sessions: &[SessionReport], costs: Costs) -> Totals {
+        let runs = sessions.iter().map(|session| session.runs_begun()).sum();
+        let turns = sessions.iter().map(|session| session.turns).sum();
+        Totals { costs, all: total_of(sessions), runs, turns }
+    }
+
+    /// Returns the sum below a column. Where costs differ only what is new is summed: the others would count copies, too.
+    fn cell(&self, column: &str) -> String {
+        match (column, self.costs) {
+            ("session_id", _) => self.all.name.clone(),
+            ("status", _) => counted(self.all.sessions, "session"),
+            ("runs", _) => self.runs.to_string(),
+            ("turns", _) => self.turns.to_string(),
+            ("requests", Costs::Same) => self.all.requests.to_string(),
+            ("tokens", Costs::Same) => tokens(self.all.tokens),
+            (COST, Costs::Same) | (NEW_COST, Costs::Differ) => self.all.cost_usd.0.to_string(),
+            _ => String::new(),
+        }
+    }
 }
 
 fn trips(report: &Report, terminal: &Terminal) -> String {
@@ -247,7 +224,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
     let rows: Vec<(Style, Vec<String>)> = rows.into_iter().map(|(_, row)| row).collect();
     let subjects = subjects(report, terminal);
     let more = "`fusebox explain NUMBER` tells more of a trip.";
-    format!("\n{}\n{subjects}{more}\n", table(&TRIPS, &rows, terminal).trim_end())
+    format!("\n{}\n{subjects}{more}\n", table(&TRIPS.map(|(column, _)| column), &rows, terminal).trim_end())
 }
 
 /// Says what was repeated, of the trips that have no figures.
@@ -285,29 +262,12 @@ pub fn groups(grouped: &Grouped, terminal: &Terminal) -> String {
     if grouped.groups.is_empty() {
         return "Nothing was spent in this period. `fusebox report --since all` looks at everything.\n".to_owned();
     }
-    let head = match grouped.by {
-        GroupBy::Session => "SESSION",
-        GroupBy::Agent => "AGENT",
-        GroupBy::Model => "MODEL",
-        GroupBy::Project => "PROJECT",
-        GroupBy::Day => "DAY",
-        GroupBy::Week => "WEEK",
-        GroupBy::Month => "MONTH",
-        GroupBy::Block => "BLOCK",
-        GroupBy::Tool => "TOOL",
-    };
-    let columns = [
-        Column::new(head, if grouped.by == GroupBy::Project { Align::Path } else { Align::Left }, 0),
-        Column::new("SESSIONS", Align::Right, 6),
-        Column::new("REQUESTS", Align::Right, 5),
-        Column::new("INPUT", Align::Right, 2),
-        Column::new("OUTPUT", Align::Right, 1),
-        Column::new("CACHE CREATE", Align::Right, 3),
-        Column::new("CACHE READ", Align::Right, 4),
-        Column::new(head_of(COST, terminal), Align::Right, 0),
-    ];
-    let mut rows: Vec<(Style, Vec<String>)> = grouped.groups.iter().map(|it| (Style::Plain, group(it))).collect();
-    rows.push((Style::Bold, group(&grouped.total)));
+    let set = if grouped.by == GroupBy::Project { Align::Path } else { Align::Left };
+    let figures = columns::headings(&GROUPS).into_iter().map(|column| with_billing(column, terminal));
+    let columns: Vec<Column> = std::iter::once(Column::new(grouped.by.heading(), set, 0)).chain(figures).collect();
+    let row = |it: &Group| [vec![it.name.clone()], columns::cells(&GROUPS, it, terminal)].concat();
+    let mut rows: Vec<(Style, Vec<String>)> = grouped.groups.iter().map(|it| (Style::Plain, row(it))).collect();
+    rows.push((Style::Bold, row(&grouped.total)));
     table(&columns, &rows, terminal)
         + &unsplit(&grouped.total, terminal)
         + &pruned(grouped.pruned_before, PRUNED_GROUPS, terminal)
@@ -325,17 +285,4 @@ fn unsplit(total: &Group, terminal: &Terminal) -> String {
         tokens(rest)
     );
     format!("\n{}", terminal.wrap("", &words))
-}
-
-fn group(group: &Group) -> Vec<String> {
-    vec![
-        group.name.clone(),
-        if group.sessions == 0 { String::new() } else { group.sessions.to_string() },
-        group.requests.to_string(),
-        tokens(group.split.input),
-        tokens(group.split.output),
-        tokens(group.split.cache_creation),
-        tokens(group.cache_reads),
-        group.cost_usd.0.to_string(),
-    ]
 }

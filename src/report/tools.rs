@@ -2,16 +2,18 @@
 
 use std::cmp::Reverse;
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use crate::domain::stable_sort::sort_by_key;
+use crate::report::columns::{self, ReportColumn, Shown, Value, count_or_nothing};
 use crate::report::csv;
 use crate::report::model::VERSION;
 use crate::ui::style::{Style, Terminal};
-use crate::ui::table::{Align, Column, table};
+use crate::ui::table::table;
 
 /// The calls of one tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolCalls {
     /// The tool.
     pub tool: String,
@@ -32,12 +34,41 @@ pub struct ToolReport {
     tools: Vec<ToolCalls>,
 }
 
-const COLUMNS: [Column; 4] = [
-    Column::new("TOOL", Align::Left, 0),
-    Column::new("SESSIONS", Align::Right, 1),
-    Column::new("CALLS", Align::Right, 0),
-    Column::new("REFUSED", Align::Right, 0),
+/// The columns of a tool's calls, in the order of JSON and CSV.
+pub static TOOLS: [ReportColumn<ToolCalls>; 4] = [
+    ReportColumn {
+        name: "tool",
+        shown: Shown::text(1, "TOOL", 0, |it, _| name(it)),
+        says: "the tool",
+        value: |it| Value::Text(it.tool.clone()),
+    },
+    ReportColumn {
+        name: "calls",
+        shown: Shown::figure(3, "CALLS", 0, |it, _| it.calls.to_string()),
+        says: "calls of it",
+        value: |it| Value::Count(it.calls),
+    },
+    ReportColumn {
+        name: "refused",
+        shown: Shown::figure(4, "REFUSED", 0, |it, _| it.refused.to_string()),
+        says: "those that Fusebox refused",
+        value: |it| Value::Count(it.refused),
+    },
+    ReportColumn {
+        name: "sessions",
+        shown: Shown::figure(2, "SESSIONS", 1, |it, _| count_or_nothing(it.sessions)),
+        says: "sessions with one of them",
+        value: |it| Value::Count(it.sessions),
+    },
 ];
+
+impl Serialize for ToolCalls {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        columns::write_fields(&TOOLS, self, &mut map)?;
+        map.end()
+    }
+}
 
 impl ToolReport {
     /// Sums the calls of several sessions by tool.
@@ -62,22 +93,18 @@ impl ToolReport {
         if self.tools.is_empty() {
             return "No tool was called in this period. `fusebox report --since all` looks at everything.\n".to_owned();
         }
-        let row =
-            |it: &ToolCalls| vec![name(it), it.sessions.to_string(), it.calls.to_string(), it.refused.to_string()];
+        let row = |it| columns::cells(&TOOLS, it, terminal);
         let mut rows: Vec<(Style, Vec<String>)> = self.tools.iter().map(|it| (Style::Plain, row(it))).collect();
-        let (calls, refused): (u64, u64) =
+        let (calls, refused) =
             (self.tools.iter().map(|it| it.calls).sum(), self.tools.iter().map(|it| it.refused).sum());
-        rows.push((Style::Bold, vec!["total".to_owned(), String::new(), calls.to_string(), refused.to_string()]));
-        table(&COLUMNS, &rows, terminal)
+        // A session with calls of two tools would count twice.
+        rows.push((Style::Bold, row(&ToolCalls { tool: "total".to_owned(), calls, refused, sessions: 0 })));
+        table(&columns::headings(&TOOLS), &rows, terminal)
     }
 
     /// Writes comma-separated values.
     pub fn csv(&self) -> String {
-        let head = ["tool", "calls", "refused", "sessions"].map(str::to_owned).to_vec();
-        let row = |it: &ToolCalls| {
-            vec![it.tool.clone(), it.calls.to_string(), it.refused.to_string(), it.sessions.to_string()]
-        };
-        csv::lines(head, self.tools.iter().map(row))
+        csv::lines(columns::csv_head(&TOOLS), self.tools.iter().map(|it| columns::csv_row(&TOOLS, it)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The pages of the manual that are made from the program are current: `docs/cli.md`, and the sample in `docs/report.md`.
+//! The pages of the manual that are made from the program are current: `docs/cli.md`, and the columns and the sample in `docs/report.md`.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::{Command, CommandFactory};
 
 use fusebox::cmd::{Cli, help};
+use fusebox::report::columns_help;
 
 use crate::state::with_shop;
 use crate::world::{TestWorld, check_current};
@@ -99,9 +100,14 @@ fn every_example_is_understood() {
 }
 
 #[test]
-fn the_sample_of_a_report_is_current() {
+fn the_columns_and_the_sample_of_a_report_are_current() {
     let world = with_shop();
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/report.md")).unwrap();
+    let (before, rest) = page.split_once("<!-- columns: ").unwrap();
+    let (mark, rest) = rest.split_once(" -->\n").unwrap();
+    let (_, rest) = rest.split_once("<!-- end of columns -->\n").unwrap();
+    let columns = columns_help::page();
+    let page = format!("{before}<!-- columns: {mark} -->\n\n{columns}\n<!-- end of columns -->\n{rest}");
     let (before, rest) = page.split_once("```json\n").unwrap();
     let (_, after) = rest.split_once("```\n").unwrap();
     let json = world.run(&["status", "a3fa", "--json"]).ok();
