@@ -191,7 +191,7 @@ pub fn prices(installation: &Installation<'_>) -> Diagnosis {
             ),
             "docs/pricing.md says when your own prices hold",
         ),
-        None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::CLIENT)),
+        None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::SOURCE)),
         Some(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or_default()),
     }
 }

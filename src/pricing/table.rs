@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::pricing::price_row::{LongPrompt, Price, Rates, US_PERCENT, WEB_SEARCH};
 
-/// The client whose table is embedded, and the day it was read.
-pub const CLIENT: &str = "2.1.328, 2026-11-20";
+/// Where every embedded row is from: the table of a client, by its version and the day it was read. A scenario of `tests/client`
+/// compares each row with what the client that it drives bills.
+pub const SOURCE: &str = "2.1.328, 2026-11-20";
 
 /// Prices a model that nobody knows, where the session has no known model either: the client's own last resort.
 pub const LAST_RESORT: Price = row([5_000, 25_000, 6_250, 10_000, 500]);
@@ -56,7 +57,7 @@ const fn row(nano: [u64; 5]) -> Price {
         long_prompt: None,
         web_search: WEB_SEARCH,
         us_percent: US_PERCENT,
-        source: CLIENT,
+        source: SOURCE,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use fusebox::install::client_versions::Feature;
+use fusebox::install::client_versions::{self, Feature};
+use fusebox::pricing::table::{EMBEDDED, SOURCE};
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run};
 use crate::script::{Script, agent, agent_of, call, child, in_background, main, say, tool, work};
-use crate::version::{has, lacks, request_usd, usd};
+use crate::version::{has, lacks, request_usd, skip, usd, version};
 
 /// Room for three requests of 0.00584, not for four.
 fn capped(grace: u64) -> Value {
@@ -38,6 +39,22 @@ fn report(lab: &Lab) -> Value {
 fn new_usd(report: &Value) -> f64 {
     let sessions = report["sessions"].as_array().unwrap();
     sessions.iter().map(|session| session["new_cost_usd"].as_str().unwrap().parse::<f64>().unwrap()).sum()
+}
+
+/// A response of each model of the table, with a prompt that is written to the cache, read from it, or neither.
+#[test]
+fn every_model_costs_what_the_client_bills() {
+    if version() < client_versions::version(SOURCE).unwrap() {
+        return skip("the table is a later client's");
+    }
+    for (model, _) in &EMBEDDED {
+        let answer = say("done").cached(41_017).output(7_013);
+        let lab = Lab::new(json!({}), vec![main([answer])]);
+        let run = lab.claude("start", &["--model", model]);
+        assert!(run.usd() > 0.0, "{model}");
+        let ours = new_usd(&report(&lab));
+        assert!((ours - run.usd()).abs() < 5e-7, "{model}: ours {ours}, the client's {}", run.usd());
+    }
 }
 
 #[test]

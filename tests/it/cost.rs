@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fusebox::domain::spend::amount::Amount;
+use fusebox::install::client_versions::{self, TRIED};
 use fusebox::pricing::price::price;
 use fusebox::pricing::show;
-use fusebox::pricing::table::Table;
+use fusebox::pricing::table::{SOURCE, Table};
 use fusebox::transcript::cursor::{Chunk, read_from};
 use fusebox::transcript::layout::agent_files;
 use insta::assert_snapshot;
@@ -217,6 +218,12 @@ fn a_mistake_in_a_pricing_file_is_named_and_the_other_rows_hold() {
 }
 
 #[test]
+fn the_prices_are_from_a_client_that_was_tried() {
+    let version = client_versions::version(SOURCE).unwrap();
+    assert!(TRIED.contains(&version), "{SOURCE}");
+}
+
+#[test]
 fn the_pricing_page_has_the_table_and_an_example_that_works() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pricing.md");
     let page = fs::read_to_string(&path).unwrap();
@@ -228,7 +235,10 @@ fn the_pricing_page_has_the_table_and_an_example_that_works() {
         .into_iter()
         .map(|cells| format!("| {} |\n", cells.each_ref().map(|cell| cell.trim()).join(" | ")))
         .collect();
-    let table = format!("{heads}\n|---|---|--:|--:|--:|--:|--:|---|\n{rows}");
+    let newest = client_versions::show(TRIED[TRIED.len() - 1]);
+    let billed =
+        format!("Client {newest} bills the same: `cargo test --test client every_model_costs_what_the_client_bills`.");
+    let table = format!("{billed}\n\n{heads}\n|---|---|--:|--:|--:|--:|--:|---|\n{rows}");
     let current = format!("{before}pricing_page -->\n{table}<!-- end -->{after}");
     check_current("docs/pricing.md", &current);
 
