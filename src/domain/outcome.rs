@@ -1,6 +1,7 @@
 //! What an event has come to, as far as an answer tells of it.
 
-use crate::domain::notification::{ClampedCap, ParentNotification};
+use crate::domain::clamped_cap::ClampedCap;
+use crate::domain::run_end::RunEnd;
 use crate::domain::session::{Run, Session};
 use crate::domain::usage::ScopeUsage;
 
@@ -13,10 +14,10 @@ pub struct EventOutcome<'a> {
     pub run: Option<&'a Run>,
     /// The model of the run's next request.
     pub model: &'a str,
-    /// What the run is to be told of agents that it has started.
-    pub parent_notifications: &'a [ParentNotification],
-    /// What the person is to be told of agents that were stopped, with those agents.
-    pub stopped_agents: Vec<(&'a ParentNotification, &'a Run)>,
+    /// The ends of agents that it has started, which the run is to be told of.
+    pub ends_for_parents: &'a [RunEnd],
+    /// The ends that the person is to be told of, each with its run.
+    pub ends_for_person: Vec<(&'a RunEnd, &'a Run)>,
     /// The subagents of which the main agent is to be told that they may go on, with their types.
     pub let_go_on: &'a [(String, String)],
     /// What was taken of the caps that spawns asked for.

@@ -13,13 +13,13 @@ use crate::domain::limits_off::LimitsOff;
 use crate::domain::mode::{Mode, OnError};
 use crate::domain::model_hook::ModelHook;
 use crate::domain::next_model::NamedModels;
-use crate::domain::notification::ParentNotification;
 pub use crate::domain::order::{Hold, Order, Phase, Status};
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
 pub use crate::domain::process::Process;
 use crate::domain::rate::RateWindows;
 pub use crate::domain::run::{MAIN, Request, Run};
+use crate::domain::run_end::RunEnd;
 use crate::domain::settings_taken::SettingsTaken;
 use crate::domain::silent_client::SilentClients;
 use crate::domain::spawn::Spawn;
@@ -224,7 +224,7 @@ pub struct Session {
     pub let_go_on: Vec<(String, String)>,
     /// Ends of subagents that a prompt which was not sent would have told the main agent of.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub untold_ends: Vec<ParentNotification>,
+    pub untold_ends: Vec<RunEnd>,
     /// Hashes of prompts that the client's schedule sends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub crons: Vec<u64>,

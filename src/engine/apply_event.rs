@@ -9,8 +9,8 @@ use crate::domain::spend::charge::NewCharge;
 use crate::domain::usage::{Barred, Occasion, Onset, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::agents::completion;
-use crate::engine::agents::end_notifications;
 use crate::engine::agents::let_go_on;
+use crate::engine::agents::run_ends;
 use crate::engine::agents::spawns;
 use crate::engine::agents::woken_agents;
 use crate::engine::charging;
@@ -80,7 +80,7 @@ pub fn apply_event(
         enforce::keep_back(state, &id, event, &verdict);
     }
     completion::close(state, &id, event, &verdict);
-    end_notifications::wait_for_prompt(state, &id, event, &verdict);
+    run_ends::wait_for_prompt(state, &id, event, &verdict);
     let_go_on::tell(state, &id, event, &verdict);
     match wakes_itself {
         true => verdict = woken_agents::judge(state, &id, event).unwrap_or(verdict),

@@ -110,7 +110,7 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
         }
         EventKind::Stopped { crons, ending } => {
             dialogs::decline(state, run);
-            agents::end_notifications::tell_of_main(state, run, *ending);
+            agents::run_ends::note_main_for_person(state, run, *ending);
             state.session.crons.clone_from(crons);
             state.session.crons.truncate(CRONS);
             state.session.schedules |= !crons.is_empty();

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::domain::clamped_cap::ClampedCap;
 use crate::domain::event::Background;
-use crate::domain::notification::{ClampedCap, ParentNotification};
+use crate::domain::run_end::RunEnd;
 use crate::domain::spend::charge::{Charge, Record};
 use crate::domain::verdict::Finding;
 
@@ -24,10 +25,10 @@ pub struct Effects {
     pub ends_client: Option<Finding>,
     /// The mod for which the client is to be ended: it would load it.
     pub waiting_mod: Option<PathBuf>,
-    /// What the parent's model has to be told.
-    pub parent_notifications: Vec<ParentNotification>,
-    /// The subagents whose stop the person has to be told of.
-    pub stopped_agents: Vec<ParentNotification>,
+    /// The ends of subagents that their parents have to be told of.
+    pub ends_for_parents: Vec<RunEnd>,
+    /// The ends of runs that the person has to be told of.
+    pub ends_for_person: Vec<RunEnd>,
     /// The subagents of which the main agent has to be told that they may go on, with their types.
     pub let_go_on: Vec<(String, String)>,
     /// What spawns asked for and did not get.

@@ -12,7 +12,7 @@ use crate::domain::spend::charge::RecordKind;
 use crate::domain::unit::Unit;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Verdict};
-use crate::engine::agents::end_notifications;
+use crate::engine::agents::run_ends;
 use crate::engine::blocked_prompts;
 use crate::engine::charging::compactions;
 use crate::engine::count;
@@ -308,11 +308,11 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
 /// Closes a run whose order is carried out: its clock stops, its shell commands are ended, its descendants follow.
 pub fn close(state: &mut SessionState, id: &str, event: &Event) {
     if event.ending().is_some() {
-        end_notifications::tell_user(state, id);
+        run_ends::note_for_person(state, id);
     }
     let Some(run) = state.run(id) else { return };
     let Some(order) = run.order.clone().filter(|order| order.phase == Phase::Halted) else { return };
-    end_notifications::tell_user(state, id);
+    run_ends::note_for_person(state, id);
     let all = order.finding.action != Action::Pause;
     if lifecycle::works(&event.kind) {
         state.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));

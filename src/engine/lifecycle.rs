@@ -5,7 +5,7 @@ use crate::domain::event::{Call, EventKind, Moment};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::session::{Order, Phase, Run, Status};
 use crate::domain::spawn::Spawn;
-use crate::engine::agents::end_notifications;
+use crate::engine::agents::run_ends;
 use crate::engine::session_state::SessionState;
 
 /// The machine-readable reason of a run whose client has died.
@@ -44,12 +44,12 @@ pub fn works(kind: &EventKind) -> bool {
     }
 }
 
-/// Takes note that a subagent has ended, as its parent learns it; news of a stop goes to the parent once.
+/// Takes note that a subagent has ended, as its parent learns it, which is told of a stop once.
 pub fn ended_outside(state: &mut SessionState, id: &str) {
     state.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
     let Some(run) = state.run_mut(id) else { return };
     end(run, Status::Completed);
-    end_notifications::tell_parent(state, id);
+    run_ends::note_for_parent(state, id);
 }
 
 /// Takes note of the agent that a message has woken: the name that it was sent to may have said nothing.

@@ -18,12 +18,12 @@ pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict
         session: &state.session,
         run,
         model: run.map_or("", |run| estimate::model_of(state, run)),
-        parent_notifications: &state.effects.parent_notifications,
-        stopped_agents: state
+        ends_for_parents: &state.effects.ends_for_parents,
+        ends_for_person: state
             .effects
-            .stopped_agents
+            .ends_for_person
             .iter()
-            .filter_map(|news| Some((news, state.run(&news.run)?)))
+            .filter_map(|end| Some((end, state.run(&end.run)?)))
             .collect(),
         let_go_on: &state.effects.let_go_on,
         clamped_caps: &state.effects.clamped_caps,

@@ -91,14 +91,14 @@ pub fn entries(
     for finding in &verdict.findings {
         let Some(what) = what(event, verdict, finding) else { continue };
         let deciding = entries.is_empty();
-        let told = said.iter().filter(|(_, text)| deciding && !is_news(state, text)).cloned().collect();
+        let told = said.iter().filter(|(_, text)| deciding && !is_run_end(state, text)).cloned().collect();
         entries.push(Entry { at_ms, run: run.to_owned(), what, finding: finding.clone(), told });
     }
-    for news in &state.effects.parent_notifications {
-        let sentence = crate::wire::messages::parent_notification(news);
+    for end in &state.effects.ends_for_parents {
+        let sentence = crate::wire::messages::run_end(end);
         let told = vec![(Audience::Parent, sentence)];
-        let (what, run) = (EntryKind::ParentTold, news.run.clone());
-        entries.push(Entry { at_ms, run, what, finding: news.finding.clone(), told });
+        let (what, run) = (EntryKind::ParentTold, end.run.clone());
+        entries.push(Entry { at_ms, run, what, finding: end.finding.clone(), told });
     }
     entries
 }
@@ -123,8 +123,8 @@ fn what(event: &Event, verdict: &Verdict, finding: &Finding) -> Option<EntryKind
     }
 }
 
-fn is_news(state: &SessionState, text: &str) -> bool {
-    state.effects.parent_notifications.iter().any(|news| crate::wire::messages::parent_notification(news) == text)
+fn is_run_end(state: &SessionState, text: &str) -> bool {
+    state.effects.ends_for_parents.iter().any(|end| crate::wire::messages::run_end(end) == text)
 }
 
 /// Reads what an answer tells, a sentence a line.

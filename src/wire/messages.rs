@@ -1,13 +1,14 @@
 //! The words for agents, and the readings of limits in all words: facts, not commands, with each limit's fixed phrase.
 
 use crate::domain::action::Action;
+use crate::domain::clamped_cap::ClampedCap;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::frees::Frees;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::notification::{ClampedCap, ParentNotification};
+use crate::domain::run_end::RunEnd;
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Run};
 use crate::domain::unit::Unit;
@@ -196,23 +197,23 @@ pub fn asking(finding: &Finding) -> String {
 }
 
 /// Tells the parent's model how a subagent ended.
-pub fn parent_notification(news: &ParentNotification) -> String {
-    let (agent, why) = (format!("agent {} (run {})", news.agent_type, news.run), reading(&news.finding));
-    if is_of_end(&news.finding) {
+pub fn run_end(end: &RunEnd) -> String {
+    let (agent, why) = (format!("agent {} (run {})", end.agent_type, end.run), reading(&end.finding));
+    if is_of_end(&end.finding) {
         return to_agents::child_incomplete(agent, why);
     }
-    let why = why + &because(news.reason.as_ref());
-    if news.finding.source == FindingSource::ExplicitStop && !news.finding.is_ordered() && news.stopped_with.is_none() {
+    let why = why + &because(end.reason.as_ref());
+    if end.finding.source == FindingSource::ExplicitStop && !end.finding.is_ordered() && end.stopped_with.is_none() {
         return to_agents::child_ended(agent, why);
     }
-    let (what, then) = match news.paused {
-        true => ("was paused", to_agents::child_paused(lifts(&news.finding, false, &news.run))),
+    let (what, then) = match end.paused {
+        true => ("was paused", to_agents::child_paused(lifts(&end.finding, false, &end.run))),
         false => ("was stopped before it was done", to_agents::child_partial()),
     };
     let with =
-        news.stopped_with.as_ref().map(|run| format!(", with the agent above it (run {run})")).unwrap_or_default();
-    let phrase = match news.finding.limit() {
-        Some(_) if !news.finding.waits_for_store() => format!("{} At the end: ", phrase(&news.finding)),
+        end.stopped_with.as_ref().map(|run| format!(", with the agent above it (run {run})")).unwrap_or_default();
+    let phrase = match end.finding.limit() {
+        Some(_) if !end.finding.waits_for_store() => format!("{} At the end: ", phrase(&end.finding)),
         _ => String::new(),
     };
     to_agents::child_stopped(agent, format!("{what}{with}"), format!("{phrase}{why}"), then)

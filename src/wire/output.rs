@@ -174,17 +174,17 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
         Decision::Deny | Decision::Stop => refuse(&mut answer, case, (name, run), verdict),
     }
     early(&mut answer, (name, run), verdict);
-    for news in case.outcome.parent_notifications {
-        answer.tell_model(name, &messages::parent_notification(news));
+    for end in case.outcome.ends_for_parents {
+        answer.tell_model(name, &messages::run_end(end));
     }
     if !case.outcome.let_go_on.is_empty() {
         answer.tell_model(name, &messages::let_go_on(case.outcome.let_go_on));
     }
-    for (news, stopped) in &case.outcome.stopped_agents {
+    for (end, run) in &case.outcome.ends_for_person {
         let session = case.outcome.session;
-        answer.tell_person(&match stopped.is_main() {
-            true => user_lines::ended_main((session, stopped), &news.finding),
-            false => user_lines::stopped_agent(news, (session, stopped)),
+        answer.tell_person(&match run.is_main() {
+            true => user_lines::ended_main((session, run), &end.finding),
+            false => user_lines::ended_subagent(end, (session, run)),
         });
     }
     for cut in case.outcome.clamped_caps.iter().filter(|cut| cut.run == run.id) {

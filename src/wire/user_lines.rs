@@ -7,7 +7,7 @@ use crate::domain::billing::Billing;
 use crate::domain::frees::Frees;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::{Form, Limit, Span};
-use crate::domain::notification::ParentNotification;
+use crate::domain::run_end::RunEnd;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::unit::Unit;
@@ -159,20 +159,20 @@ pub fn named(run: &Run) -> String {
 }
 
 /// Tells of a subagent that was stopped or paused: what ended it, what it had used, and what tells more.
-pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)) -> String {
-    let id = short(&news.run);
-    let above = news.stopped_with.as_ref();
+pub fn ended_subagent(end: &RunEnd, (session, run): (&Session, &Run)) -> String {
+    let id = short(&end.run);
+    let above = end.stopped_with.as_ref();
     let with = above.map(|above| format!(", with the agent above it ({})", short(above))).unwrap_or_default();
-    let (did, next) = match news.paused {
-        true => ("paused", advice::lifts(&news.finding, Stopped::Subagent, &news.run)),
+    let (did, next) = match end.paused {
+        true => ("paused", advice::lifts(&end.finding, Stopped::Subagent, &end.run)),
         false => ("stopped", NextStep::Explain { id: id.to_owned() }),
     };
     // The command says whose budget it is.
     let is_said = matches!(next, NextStep::Grant { .. });
-    let why = reading(&news.finding, if is_said { "" } else { over(news.finding.scope) }, first_word);
-    let why = why + &because(news.reason.as_ref());
+    let why = reading(&end.finding, if is_said { "" } else { over(end.finding.scope) }, first_word);
+    let why = why + &because(end.reason.as_ref());
     // Of calls the reason tells.
-    let counts_calls = news.finding.limit().is_some_and(|limit| limit.counts_attempt);
+    let counts_calls = end.finding.limit().is_some_and(|limit| limit.counts_attempt);
     let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
     let spent = match session.billing {
         Billing::Tokens => run.counters.spent.cost.to_string(),
@@ -180,16 +180,16 @@ pub fn stopped_agent(news: &ParentNotification, (session, run): (&Session, &Run)
     };
     // What has ended it was its own cost: one stop has one figure, and the report after it is told by `explain`.
     let tells_cost =
-        news.finding.scope == Scope::Run && news.finding.limit().is_some_and(|limit| limit.unit == Unit::Usd);
+        end.finding.scope == Scope::Run && end.finding.limit().is_some_and(|limit| limit.unit == Unit::Usd);
     let used = |moment: &str| match (tells_cost, counts_calls) {
         // Of what passes by itself it says when, and what was used is no matter.
-        _ if news.finding.passes() => String::new(),
+        _ if end.finding.passes() => String::new(),
         (true, true) => String::new(),
         (true, false) => format!("{}. ", self::calls(run)),
-        (false, _) if news.paused || news.finding.is_switch() => format!("{calls}{spent}. "),
+        (false, _) if end.paused || end.finding.is_switch() => format!("{calls}{spent}. "),
         (false, _) => format!("{calls}{spent} {moment}. "),
     };
-    let who = format!("{} ({id}){with}", news.agent_type);
+    let who = format!("{} ({id}){with}", end.agent_type);
     // So many characters take two lines of 100 columns, wherever words break.
     let whole = to_people::stopped_agent(did, &who, &why, used("by now; what is in flight counts later"), &next);
     match whole.chars().count() {

@@ -7,7 +7,7 @@ use fusebox::domain::billing::Billing;
 use fusebox::domain::finding_source::FindingSource;
 use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::{Form, Limit};
-use fusebox::domain::notification::ParentNotification;
+use fusebox::domain::run_end::RunEnd;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{MAIN, Run, Session};
 use fusebox::domain::spend::amount::PICO;
@@ -133,7 +133,7 @@ fn texts(finding: &Finding) -> Vec<String> {
         parent: Some(main.id.clone()),
         ..Run::default()
     };
-    let news = ParentNotification {
+    let end = RunEnd {
         run: agent.id.clone(),
         agent_type: agent.agent_type.clone(),
         finding: finding.clone(),
@@ -142,7 +142,7 @@ fn texts(finding: &Finding) -> Vec<String> {
         reason: None,
     };
     let on_a_plan = Session { billing: Billing::Plan, ..session.clone() };
-    let mut texts = [&session, &on_a_plan].map(|session| user_lines::stopped_agent(&news, (session, &agent))).to_vec();
+    let mut texts = [&session, &on_a_plan].map(|session| user_lines::ended_subagent(&end, (session, &agent))).to_vec();
     for run in [&main, &agent] {
         texts.push(user_lines::warning(run, finding));
         texts.push(user_lines::question(run, finding));

@@ -4,7 +4,7 @@ pub mod agents_at_work;
 pub mod background_commands;
 pub mod checkpoints;
 pub mod completion;
-pub mod end_notifications;
 pub mod let_go_on;
+pub mod run_ends;
 pub mod spawns;
 pub mod woken_agents;
