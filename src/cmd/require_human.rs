@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Session, Status};
-use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;

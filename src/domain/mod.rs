@@ -33,6 +33,7 @@ pub mod pending_prompt;
 pub mod plan_window;
 pub mod process;
 pub mod rate;
+pub mod record;
 pub mod refusal;
 pub mod run;
 pub mod run_end;

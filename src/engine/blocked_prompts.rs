@@ -2,9 +2,9 @@
 
 use crate::domain::action::Action;
 use crate::domain::event::{Event, EventKind};
+use crate::domain::record::RecordKind;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
-use crate::domain::spend::charge::RecordKind;
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use crate::domain::clamped_cap::ClampedCap;
 use crate::domain::event::Background;
+use crate::domain::record::Record;
 use crate::domain::run_end::RunEnd;
-use crate::domain::spend::charge::{Charge, Record};
+use crate::domain::spend::charge::Charge;
 use crate::domain::verdict::Finding;
 
 /// What one event calls for; it is carried out once the event is decided.

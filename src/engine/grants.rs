@@ -1,8 +1,8 @@
 //! More of a limit: caps that are raised.
 
 use crate::domain::pending_prompt::PendingPrompt;
+use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
-use crate::domain::spend::charge::RecordKind;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::engine::log_records;

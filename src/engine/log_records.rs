@@ -3,9 +3,9 @@
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::mode::Mode;
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
-use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::verdict::Finding;
 use crate::engine::session_state::SessionState;
 

@@ -1,8 +1,8 @@
 //! A session's starts and its end.
 
 use crate::domain::event::EventKind;
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::Status;
-use crate::domain::spend::charge::{Record, RecordKind};
 use crate::engine::charging::credible;
 use crate::engine::session_state::SessionState;
 use crate::engine::{charging, lifecycle};

@@ -4,9 +4,9 @@
 use crate::domain::event::{Event, Moment};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::limits_off::LimitsOff;
+use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
-use crate::domain::spend::charge::RecordKind;
 use crate::domain::usage::{ScopeUsage, Usage};
 use crate::domain::verdict::{Finding, Unenforced, Verdict};
 use crate::engine::evaluate_limits;

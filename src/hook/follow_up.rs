@@ -60,6 +60,6 @@ pub fn finish(env: &Environment, follow_up: FollowUp) {
     }
 }
 
-fn notice(state: &SessionState, what: &str) -> crate::domain::spend::charge::Record {
+fn notice(state: &SessionState, what: &str) -> crate::domain::record::Record {
     log_file::notice(&state.session.id, what, state.session.last.wall_ms)
 }

@@ -2,9 +2,9 @@
 
 use crate::domain::finding_source::FindingSource;
 use crate::domain::layer::Layer;
+use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Status};
-use crate::domain::spend::charge::RecordKind;
 use crate::engine::enforce;
 use crate::report::rows::Logged;
 
@@ -79,7 +79,7 @@ pub fn is_partial(run: &Run) -> bool {
 mod tests {
     use super::*;
     use crate::domain::event::Moment;
-    use crate::domain::spend::charge::Record;
+    use crate::domain::record::Record;
 
     #[test]
     fn a_persons_stop_is_not_called_by_the_name_of_a_tools() {

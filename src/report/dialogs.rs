@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::domain::record::{RecordKind, TOO_SOON};
 use crate::domain::session::{Session, Status};
-use crate::domain::spend::charge::{RecordKind, TOO_SOON};
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;
 

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use crate::domain::layer::Layer;
 use crate::domain::limit::{Ends, Limit};
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
-use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::unit::Unit;
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;

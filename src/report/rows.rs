@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
+use crate::domain::record::Record;
 use crate::domain::session::{Run, Session};
-use crate::domain::spend::charge::{Charge, Record};
+use crate::domain::spend::charge::Charge;
 
 /// A record with its number, by which `fusebox explain` finds it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,9 +1,10 @@
 //! `fusebox explain` as text: what happened to a run or session, under whose rule, and what would have helped.
 
+use crate::domain::record::RecordKind;
 use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
 use crate::domain::session::Status;
-use crate::domain::spend::charge::{Charge, RecordKind};
+use crate::domain::spend::charge::Charge;
 use crate::domain::text::duration;
 use crate::report::bars::bars;
 use crate::report::explanation::{helps, why};

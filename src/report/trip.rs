@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::domain::limit::Limit;
+use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
-use crate::domain::spend::charge::RecordKind;
 use crate::domain::unit::Unit;
 use crate::report::log_lines;
 use crate::report::rows::Logged;

@@ -8,7 +8,7 @@ use serde::de::value::Error as ValueError;
 use serde_json::{Map, Value};
 
 use crate::domain::event::Moment;
-use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::record::{Record, RecordKind};
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::value::{Columns, column, to_json};

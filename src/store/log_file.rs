@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::domain::spend::charge::{Record, RecordKind};
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::text::rfc3339;
 use crate::platform::confined::{Appended, Folder};
 use crate::store::private;

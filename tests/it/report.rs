@@ -9,9 +9,10 @@ mod past;
 mod status;
 
 use fusebox::domain::action::Action;
+use fusebox::domain::record::RecordKind;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Session, Status};
-use fusebox::domain::spend::charge::{Charge, RecordKind};
+use fusebox::domain::spend::charge::Charge;
 use insta::assert_snapshot;
 
 use crate::state::{at, charge, developer, ended, main_run, record, save, session, trip, with_shop};

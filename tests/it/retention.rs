@@ -7,8 +7,9 @@ mod year;
 use std::collections::BTreeMap;
 
 use fusebox::domain::call::CallRecord;
+use fusebox::domain::record::Record;
 use fusebox::domain::session::{Run, Session, TranscriptPosition};
-use fusebox::domain::spend::charge::{Charge, Record};
+use fusebox::domain::spend::charge::Charge;
 use fusebox::domain::spend::meters::Spend;
 use fusebox::hook::background::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;

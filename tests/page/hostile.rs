@@ -1,9 +1,10 @@
 //! Names that an agent wrote: none of them scripts the page, breaks it, or is shown as something else.
 
 use fusebox::domain::event::Moment;
+use fusebox::domain::record::{Record, RecordKind};
 use fusebox::domain::session::{Counters, Run, Session, Status};
 use fusebox::domain::spend::amount::{Amount, PICO};
-use fusebox::domain::spend::charge::{Charge, Record, RecordKind};
+use fusebox::domain::spend::charge::Charge;
 use fusebox::domain::spend::meters::Spend;
 use fusebox::store::Store;
 use fusebox::ui::terminal::{is_unseen, plain};

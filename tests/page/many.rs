@@ -1,9 +1,10 @@
 //! A page of 100,000 runs.
 
 use fusebox::domain::event::Moment;
+use fusebox::domain::record::{Record, RecordKind};
 use fusebox::domain::session::{Counters, MAIN, Run, Session, Status};
 use fusebox::domain::spend::amount::{Amount, PICO};
-use fusebox::domain::spend::charge::{Charge, Record, RecordKind};
+use fusebox::domain::spend::charge::Charge;
 use fusebox::domain::spend::meters::Spend;
 use fusebox::store::Store;
 

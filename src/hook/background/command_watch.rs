@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::call::Ended;
 use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Run};
 use crate::domain::spend::amount::Amount;
-use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::session_state::SessionState;

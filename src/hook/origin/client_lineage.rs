@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::domain::event::{Event, Moment};
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Session, Status};
-use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::stored::metadata;
 use crate::domain::text::rfc3339;
 use crate::error::Result;

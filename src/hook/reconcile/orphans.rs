@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Reservation, Run, Session, Status};
-use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;
 use crate::engine::charging;
 use crate::engine::held_calls;

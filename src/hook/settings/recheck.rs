@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::mode::Mode;
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Session};
-use crate::domain::spend::charge::{Record, RecordKind};
 use crate::domain::text::rfc3339;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;

@@ -3,8 +3,9 @@
 //! The session's own counters are sealed, so they say what its charges have to come to.
 
 use crate::domain::event::Moment;
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::Session;
-use crate::domain::spend::charge::{Charge, Record, RecordKind};
+use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
 use crate::domain::text::rfc3339;
 use crate::error::Result;

@@ -1,9 +1,9 @@
 //! `fusebox status` from outside.
 
 use fusebox::domain::action::Action;
+use fusebox::domain::record::RecordKind;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Run;
-use fusebox::domain::spend::charge::RecordKind;
 use insta::assert_snapshot;
 use jiff::Timestamp;
 use serde_json::{Value, json};

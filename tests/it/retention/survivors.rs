@@ -162,7 +162,7 @@ fn records_go_and_their_numbers_go_on() {
     let world = TestWorld::new();
     let run = developer("s1", "a1", "p1");
     let note = record(
-        fusebox::domain::spend::charge::RecordKind::AgentFailed,
+        fusebox::domain::record::RecordKind::AgentFailed,
         &run,
         &trip("max_turns", (25, 25), fusebox::domain::action::Action::Terminate, Scope::Run),
     );

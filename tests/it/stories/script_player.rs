@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fusebox::cmd::clear_order;
 use fusebox::cmd::target::Target;
 use fusebox::config::policy::Policy;
-use fusebox::domain::spend::charge::Record;
+use fusebox::domain::record::Record;
 use fusebox::pricing::table::Table;
 use fusebox::replay::player::{Player, ReplayTerms};
 use fusebox::replay::recording::{HookCall, Recording};
