@@ -250,24 +250,41 @@ pub enum Decision {
 }
 
 /// The strictest of the findings, with all of them as reasons.
+///
+/// What goes with a decision is held by a law (`tests/it/laws/verdicts.rs`):
+///
+/// | `decision` | `refusal` | `prompt_tail`, `time_cut` |
+/// |---|---|---|
+/// | `Allow` | none | perhaps |
+/// | `Warn` | none; `Tripped` or `Ordered` where the agent has its report left to give | perhaps |
+/// | `Ask` | none | none |
+/// | `Deny`, `Stop` | the kind | none |
+/// | `Allow`, `observed` | what it would have been | none |
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
     /// What is answered.
     pub decision: Decision,
-    /// Why: the deciding finding first.
+    /// Why: the deciding finding first. Empty where nothing is found, and of refusals that no limit is the reason of.
     pub findings: Vec<Finding>,
-    /// What kind of refusal it is, where it is one.
+    /// What kind of refusal it is.
     pub refusal: Option<Refusal>,
     /// Text for the prompt of the agent that the call starts.
     pub prompt_tail: Option<String>,
-    /// What a waiting call's timeout is cut to, in milliseconds.
-    pub clamp_ms: Option<u64>,
-    /// The limit that leaves so little, as it stands.
-    pub clamped_by: Option<Finding>,
+    /// The cut of a waiting call's time.
+    pub time_cut: Option<TimeCut>,
     /// Whether this was only watched: nothing is blocked, nobody is told.
     pub observed: bool,
     /// Trips of limits that block nothing, beside what is decided.
     pub beside: Vec<(Unenforced, Finding)>,
+}
+
+/// What a waiting call's time is cut to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeCut {
+    /// What is left, in milliseconds.
+    pub left_ms: u64,
+    /// The limit that leaves so little, as it stands.
+    pub by: Finding,
 }
 
 /// Why a limit is judged and blocks nothing.
@@ -293,6 +310,11 @@ impl Verdict {
     /// Makes the verdict that refuses, warns or stops for a reason beyond its findings.
     pub fn refusing(decision: Decision, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
         Verdict { decision, findings, refusal: Some(refusal), ..Verdict::default() }
+    }
+
+    /// Returns it as it is where nothing is enforced: it says what would have been, and lets the event pass.
+    pub fn only_observed(self) -> Verdict {
+        Verdict { decision: Decision::Allow, time_cut: None, observed: true, ..self }
     }
 
     /// Returns what keeps a prompt back besides the finding that decides, and would alone.

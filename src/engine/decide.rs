@@ -43,9 +43,7 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
     let verdict = refuse_not_by_limit(verdict, usage, event);
     match mode {
         Mode::Enforce => verdict,
-        Mode::Observe => {
-            Verdict { decision: Decision::Allow, clamp_ms: None, clamped_by: None, observed: true, ..verdict }
-        }
+        Mode::Observe => verdict.only_observed(),
     }
 }
 

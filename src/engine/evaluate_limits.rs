@@ -13,7 +13,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::PendingPrompt;
 use crate::domain::unit::Unit;
 use crate::domain::usage::{Occasion, Onset, Usage};
-use crate::domain::verdict::{Decision, Finding, Verdict};
+use crate::domain::verdict::{Decision, Finding, TimeCut, Verdict};
 use crate::engine::evaluate::{self, RuleContext, evaluate_rate, evaluate_rule, grace};
 use crate::limits::REGISTRY;
 
@@ -33,7 +33,7 @@ pub fn evaluate_limits(usage: &Usage, event: &Event) -> Verdict {
         Decision::Allow | Decision::Warn,
     ) = (&event.kind, verdict.decision)
     {
-        (verdict.clamp_ms, verdict.clamped_by) = time_left(usage, event).filter(|(left, _)| left < timeout_ms).unzip();
+        verdict.time_cut = time_left(usage, event).filter(|cut| cut.left_ms < *timeout_ms);
     }
     verdict
 }
@@ -232,7 +232,7 @@ fn answer_prompt(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> 
 }
 
 /// Returns the working or wall time left before a limit that stops this run, and the limit.
-fn time_left(usage: &Usage, event: &Event) -> Option<(u64, Finding)> {
+fn time_left(usage: &Usage, event: &Event) -> Option<TimeCut> {
     let left = usage.scopes.iter().flat_map(|used| {
         let timed = used.limits.limits.iter().filter(|rule| rule.limit.unit == Unit::Millis);
         let timed = timed.filter(|rule| !matches!(rule.limit.meter, Meter::Silence));
@@ -241,8 +241,8 @@ fn time_left(usage: &Usage, event: &Event) -> Option<(u64, Finding)> {
         });
         stopping.map(|rule| {
             let spent = rule.limit.used(&used.meters);
-            (rule.cap.saturating_sub(spent).max(1), Finding::of(rule, used.scope, spent))
+            TimeCut { left_ms: rule.cap.saturating_sub(spent).max(1), by: Finding::of(rule, used.scope, spent) }
         })
     });
-    left.min_by_key(|(left, _)| *left)
+    left.min_by_key(|cut| cut.left_ms)
 }

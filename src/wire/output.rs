@@ -190,10 +190,10 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     for cut in case.outcome.clamped_caps.iter().filter(|cut| cut.run == run.id) {
         answer.tell_model(name, &messages::cut(cut));
     }
-    if let (Some(left), Some(input), EventKind::ToolRequested(call)) =
-        (verdict.clamp_ms, case.tool_input, &case.event.kind)
+    if let (Some(cut), Some(input), EventKind::ToolRequested(call)) =
+        (&verdict.time_cut, case.tool_input, &case.event.kind)
     {
-        answer.specific(name).updated_input = tools::with_timeout(&call.tool, input, left).map(Raw);
+        answer.specific(name).updated_input = tools::with_timeout(&call.tool, input, cut.left_ms).map(Raw);
     }
     if let (Some(tail), Some(input)) = (&verdict.prompt_tail, case.tool_input)
         && let Some(updated) = tools::with_prompt_tail(input, tail)

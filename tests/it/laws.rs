@@ -7,6 +7,7 @@ mod growth;
 mod own_prices;
 mod scripts;
 mod truth;
+mod verdicts;
 mod way;
 mod ways;
 mod ways_on;

@@ -14,7 +14,7 @@ use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Run};
 use crate::domain::spend::amount::Amount;
 use crate::domain::text::rfc3339;
-use crate::domain::verdict::{Finding, Verdict};
+use crate::domain::verdict::{Finding, TimeCut, Verdict};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::background;
@@ -58,7 +58,7 @@ pub struct WatchJob {
 /// Makes the job to watch a call of a run whose time was cut; nothing for a call that was not cut, or runs no command.
 pub fn job(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Verdict, &Answer)) -> Option<WatchJob> {
     let ((event, input), (verdict, answer)) = (what, said);
-    let (cut_ms, finding) = verdict.clamp_ms.zip(verdict.clamped_by.clone())?;
+    let TimeCut { left_ms: cut_ms, by: finding } = verdict.time_cut.clone()?;
     let EventKind::ToolRequested(call) = &event.kind else { return None };
     let given = tools::command(input.tool_input)?;
     let changed = tools::command(answer.changed_input()).filter(|changed| *changed != given);

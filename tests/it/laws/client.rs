@@ -26,6 +26,8 @@ use fusebox::engine::enforce;
 use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::session_state::SessionState;
 
+use crate::laws::verdicts;
+
 /// One model response with its calls, and what it spent.
 #[derive(Clone, Debug)]
 pub struct Turn {
@@ -319,6 +321,7 @@ impl Client<'_> {
         let prompt_id = Some(format!("p{}", self.prompts));
         let event = Event { session: "s".to_owned(), agent, prompt_id, at: at(self.now), attended: true, kind };
         let (_, verdict) = apply_event(&mut self.state, &event, &found, self.policy);
+        verdicts::check(&verdict);
         if let Some(halted) = self.state.effects.halted.clone() {
             enforce::cascade(&mut self.state, &halted);
         }

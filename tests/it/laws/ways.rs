@@ -18,6 +18,7 @@ use fusebox::engine::session_state::SessionState;
 
 use crate::laws::client::Policy;
 use crate::laws::truth::{charge, copy, sum};
+use crate::laws::verdicts;
 use crate::laws::way::Way;
 
 /// What each request spends: tokens and pico-dollars alike.
@@ -360,6 +361,7 @@ impl Play<'_> {
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: self.attended, kind };
         let mut state = std::mem::take(&mut self.state);
         let (run, verdict) = apply_event(&mut state, &event, &found, self);
+        verdicts::check(&verdict);
         if let Some(halted) = state.effects.halted.clone() {
             enforce::cascade(&mut state, &halted);
         }

@@ -214,7 +214,7 @@ fn a_wait_is_cut_to_what_is_left_wherever_the_end_of_that_ends_the_run() {
                 let mut play = play(&policy, tried.way, attended);
                 let intent = Intent::Timed { timeout_ms: 120_000 };
                 let call = Call { id: "wait".to_owned(), tool: "Bash".to_owned(), intent, ..Call::default() };
-                let cut = play.event("", EventKind::ToolRequested(call), Ingested::default()).clamp_ms.is_some();
+                let cut = play.event("", EventKind::ToolRequested(call), Ingested::default()).time_cut.is_some();
                 let ends = ends(action) || action == Action::RequestIncrease && !attended;
                 assert_eq!(cut, ends, "{tried:?}");
             }
