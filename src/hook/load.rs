@@ -1,32 +1,28 @@
-//! Loads the state for one hook call: the session, pinned to the policy of its client, and the runs and calls that the event names.
+//! Opens the state for one hook call, and loads from it what the event names: its session, runs and calls.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent, Notification};
-use crate::domain::session::{Session, TranscriptPosition};
+use crate::domain::session::Session;
 use crate::engine::charging::compactions;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::check_completion::{self, Judged};
 use crate::hook::deadline::Deadline;
-use crate::hook::estimates::next_model;
 use crate::hook::extensions::called_skills;
 use crate::hook::load_on_demand::{
     need_ancestors, need_call, need_known_run, need_open_runs, need_requested_call, need_run,
 };
+use crate::hook::load_session;
 use crate::hook::origin::{scheduled_prompts, sender, state_folder};
 use crate::hook::parse::HookCall;
-use crate::hook::policy;
 use crate::hook::policy::shared_budgets;
-use crate::hook::reconcile::{catch_up, orphans, spend_before_install};
-use crate::hook::settings::client_folder;
+use crate::hook::reconcile::catch_up;
 use crate::hook::tampering::{altered_metadata, altered_rows, changed_calls};
 use crate::platform::environment::Environment;
 use crate::store::Store;
-use crate::transcript::layout;
 use crate::wire::completion;
 use crate::wire::events::Touches;
-use crate::wire::input::Input;
 
 /// What is loaded for a hook call. The database is open for writing until [`crate::hook::save`] commits.
 pub struct Loaded {
@@ -38,7 +34,8 @@ pub struct Loaded {
     pub judged: Option<Judged>,
 }
 
-/// Opens the state and loads what a call needs; `folder` becomes the one that the state of this client is in.
+/// Opens the state, loads what a call needs, and completes its event by that. Where a command has to judge an agent's work, it runs
+/// here, before anything is kept. `folder` becomes the one that the state of this client is in.
 pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder: &mut PathBuf) -> Result<Loaded> {
     let named = folder.clone();
     let (mut store, mut state) = open(env, folder, call)?;
@@ -52,14 +49,20 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
         judged = Some(deadline.while_judging(|| check_completion::run_command(due, call.bytes)));
         (store, state) = open(env, folder, call)?;
     }
-    let stop = state.explicit_stop(&call.event.agent);
-    completion::mark(&mut call.event, call.input.tool_response, stop);
-    scheduled_prompts::mark(&mut call.event, call.input, &state);
-    called_skills::mark(env, &state, &mut call.event, call.input);
-    changed_calls::compare_call(&mut state, &call.event, call.input);
+    complete_event(env, call, &mut state);
     Ok(Loaded { store, state, judged })
 }
 
+/// Completes the event by what the state knows of it, and notes where a call is another than the one that was let through.
+fn complete_event(env: &Environment, call: &mut HookCall, state: &mut SessionState) {
+    let stop = state.explicit_stop(&call.event.agent);
+    completion::mark(&mut call.event, call.input.tool_response, stop);
+    scheduled_prompts::mark(&mut call.event, call.input, state);
+    called_skills::mark(env, state, &mut call.event, call.input);
+    changed_calls::compare_call(state, &call.event, call.input);
+}
+
+/// Opens the state, refuses an event that the session's client has not sent, counts what was missed, and loads what the event names.
 fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Store, SessionState)> {
     let (store, known) = state_folder::open(env, folder, &call.event)?;
     match &known {
@@ -73,7 +76,7 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
         Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,
         None => None,
     };
-    let mut session = session(env, &store, known, (call.input, &call.event))?;
+    let mut session = load_session::pinned(env, &store, known, (call.input, &call.event))?;
     sender::note(&mut session, call);
     let mut state = load_state(&store, session, &call.event)?;
     catch_up::catch_up_with_others(env, &store, &mut state, call.event.at)?;
@@ -171,51 +174,4 @@ fn calls_of(kind: &EventKind) -> Vec<&str> {
         }
         _ => Vec::new(),
     }
-}
-
-/// Returns the session of an input: the one that is known, or a new one; pinned to the policy of its client.
-fn session(
-    env: &Environment,
-    store: &Store,
-    known: Option<Box<Session>>,
-    what: (&Input, &Event),
-) -> Result<Box<Session>> {
-    let (input, event) = what;
-    let mut session = match known {
-        Some(session) => orphans::mark_before(store, session, event)?,
-        None => {
-            let mut new = Box::new(policy::pin::open(env, input, event));
-            altered_rows::take_over(store, &mut new)?;
-            spend_before_install::meet(env, store, &mut new, event);
-            new
-        }
-    };
-    let is_new_client = policy::pin::is_due(env, &session, event);
-    if is_new_client {
-        session.moved_to.clear();
-        policy::pin::pin(env, store, &mut session, event)?;
-    }
-    client_folder::follow(&mut session, input, is_new_client);
-    if let EventKind::SessionStart { source } = &event.kind {
-        session.is_fork |= source == "fork";
-        if event.agent == Agent::Main {
-            session.client_start.note(source, input.start());
-            next_model::note_start(env, &mut session, source);
-        }
-    }
-    if input.model.is_some() {
-        session.model.clone_from(&input.model);
-    }
-    next_model::note_switch(&mut session, input);
-    if !input.transcript_path.is_empty() && session.position.path != input.transcript_path {
-        session.position =
-            TranscriptPosition { path: input.transcript_path.to_string(), offset: 0, ..TranscriptPosition::default() };
-        session.unread.clear();
-    }
-    if let Some(id) = input.backgrounded_main() {
-        let path = layout::agent_file(Path::new(&session.position.path), id).to_string_lossy().into_owned();
-        // One of too many is found in its folder.
-        let _is_read = session.reads_on(&path);
-    }
-    Ok(session)
 }

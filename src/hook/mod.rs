@@ -11,6 +11,7 @@ pub mod held_pauses;
 pub mod ingest;
 pub mod load;
 pub mod load_on_demand;
+pub mod load_session;
 pub mod notify_later;
 pub mod overload;
 pub mod parse;
