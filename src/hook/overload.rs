@@ -5,6 +5,7 @@ use crate::domain::event::{Agent, Event, EventKind, Intent};
 use crate::engine::agents::agents_at_work::SPAWN_LIVES_MS;
 use crate::engine::session_state::SessionState;
 use crate::hook::background;
+use crate::messages::refusals;
 use crate::wire::tools;
 
 /// Says why a call is refused for that; nothing where there is room.
@@ -29,7 +30,7 @@ fn of_agents(state: &mut SessionState, event: &Event) -> Option<String> {
     } else {
         return None;
     };
-    Some(format!("this call was not run: {most}. It can be tried again once some of them have ended."))
+    Some(refusals::too_many_agents(most))
 }
 
 fn of_commands(state: &mut SessionState, event: &Event) -> Option<String> {
@@ -45,10 +46,5 @@ fn of_commands(state: &mut SessionState, event: &Event) -> Option<String> {
     if let Some(client) = client {
         background::tasks::forget_gone(client, &mut run.background);
     }
-    (run.background.len() >= COMMANDS).then(|| {
-        format!(
-            "this call was not run: this agent has {COMMANDS} shell commands in the background, and no more can be ended with it. It \
-             can be tried again once one of them has ended."
-        )
-    })
+    (run.background.len() >= COMMANDS).then(|| refusals::too_many_commands(COMMANDS))
 }

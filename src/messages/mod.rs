@@ -1,4 +1,4 @@
-//! Every message that Fusebox writes while agents work, as rows of two tables: one for people, one for agents.
+//! Every message that Fusebox writes while agents work, as rows of tables: some for people, some for agents.
 //!
 //! A row has a name, the moment when it is written, its text with named fields, and a value that each field may have. Its text is
 //! made by the function of its name: `to_people::configuration_edited(&NextStep::Reload)`. `docs/messages.md` is made from the rows.
@@ -8,6 +8,7 @@ pub mod advice;
 pub mod alerts;
 pub mod next_step;
 pub mod notices;
+pub mod refusals;
 pub mod to_agents;
 pub mod to_people;
 

@@ -10,6 +10,14 @@ messages! {
         left = "One more response is left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: Write, Edit."
     ) => "Fusebox: {at} This call was not run. {left}";
 
+    /// At what a refused or ending agent is.
+    stands_at(phrase = "tool call limit reached. Execution limit exceeded: [max_turns].", who = "Agent developer (run a1b2c3d4)", reading = "tool calls 25/25 (max_turns, set by the project's .claude/fusebox.json)")
+        => "{phrase} {who} is at {reading}.";
+
+    /// With what a refused or ending agent is stopped.
+    stopped_with(phrase = "tool call limit reached. Execution limit exceeded: [max_turns].", who = "Agent developer (run a1b2c3d4)", with = "with the agent above it (run b2c3d4e5)", reading = "tool calls 25/25 (max_turns, set by the project's .claude/fusebox.json)")
+        => "{phrase} {who} is stopped {with}, which is at {reading}.";
+
     /// A limit refuses this call alone.
     refused_call(
         at = "rate limit exceeded, the next slot opens in 12 s. Execution limit exceeded: [rate_limits]. The main agent is at calls 10/10, WebSearch in 60 s (rate_limits, set by the user's fusebox.json).",

@@ -115,11 +115,9 @@ fn is_at(run: &Run, finding: &Finding) -> String {
         (Some(_), None) if finding.scope == Scope::Team => {
             format!("{} {who}: {}.", phrase(finding), reading(finding)).trim_start().to_owned()
         }
-        (Some(_), None) if finding.is_window() => format!("{} {who} is at {}.", phrase(finding), stands(finding)),
-        (Some(_), None) => format!("{} {who} is at {}.", phrase(finding), reading(finding)),
-        (Some(_), Some(_)) => {
-            format!("{} {who} is stopped {}, which is at {}.", phrase(finding), with(run), reading(finding))
-        }
+        (Some(_), None) if finding.is_window() => to_agents::stands_at(phrase(finding), who, stands(finding)),
+        (Some(_), None) => to_agents::stands_at(phrase(finding), who, reading(finding)),
+        (Some(_), Some(_)) => to_agents::stopped_with(phrase(finding), who, with(run), reading(finding)),
         (None, _) => format!("{who}: {}{}.", reading(finding), reason(run)),
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::spend::amount::Amount;
 use crate::domain::verdict::{Decision, Finding, Verdict};
-use crate::messages::{to_agents, to_people};
+use crate::messages::{refusals, to_agents, to_people};
 use crate::ui::terminal::plain;
 use crate::wire::events::EventName;
 use crate::wire::{inject_run_id, messages, tools, user_lines};
@@ -312,17 +312,12 @@ fn found(session: &Session, finding: &Finding) -> String {
     format!(" {}", to_people::found_at_first(counted))
 }
 
-/// Tells an agent that the agents it starts have to come one after another.
-const WAITS: &str = "Fusebox: agents that were just started have not answered yet, and what is left under a limit on cost or tokens may \
-    not be enough for one more beside them. This call was not run; the agent goes on. It can be tried again once one of them has made \
-    a call or has ended.";
-
 fn refusal(run: &Run, verdict: &Verdict) -> String {
     let finding = verdict.deciding();
     let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
     match &verdict.refusal {
         Some(Refusal::Tampering { what }) => messages::tampering(what),
-        Some(Refusal::Waits) => WAITS.to_owned(),
+        Some(Refusal::Waits) => format!("Fusebox: {}", refusals::agents_spend_first()),
         Some(Refusal::Asking) => with(messages::asking),
         Some(Refusal::Prolonged) => finding.map(|finding| user_lines::ended_for_good(run, finding)).unwrap_or_default(),
         Some(Refusal::Call) => finding.map(|finding| messages::refused_call(run, finding)).unwrap_or_default(),

@@ -15,7 +15,7 @@ use fusebox::domain::unit::Unit;
 use fusebox::domain::verdict::Finding;
 use fusebox::limits::REGISTRY;
 use fusebox::messages::next_step::NextStep;
-use fusebox::messages::{Row, alerts, notices, to_agents, to_people};
+use fusebox::messages::{Row, alerts, notices, refusals, to_agents, to_people};
 use fusebox::wire::user_lines;
 
 use crate::world::check_current;
@@ -202,7 +202,7 @@ fn what_is_counted_is_named_differently_for_each_limit() {
 
 #[test]
 fn a_message_has_a_name_of_its_own_and_says_when() {
-    let rows: Vec<Row> = [to_people::rows(), notices::rows(), to_agents::rows()].concat();
+    let rows: Vec<Row> = [to_people::rows(), notices::rows(), to_agents::rows(), refusals::rows()].concat();
     let mut names: Vec<&str> = [to_people::rows(), notices::rows()].concat().iter().map(|row| row.name).collect();
     names.sort_unstable();
     names.dedup();
@@ -219,6 +219,7 @@ fn the_page_of_messages_is_current() {
     page += &table("What a person reads beside that", "Fusebox: ", &notices::rows());
     page += &table("What `fusebox watch` tells", "", &alerts::rows());
     page += &table("What an agent reads", "", &to_agents::rows());
+    page += &table("What an agent reads where it is no limit that refuses", "Fusebox: ", &refusals::rows());
     page += "\n## Next steps\n\nThe advice that stands in them. Tests run the commands that let work go on or show more of it: `resume`, \
              `grant`, `explain`, `reload` and `status`.\n\n";
     for step in NextStep::samples() {

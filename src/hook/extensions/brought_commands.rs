@@ -10,6 +10,7 @@ use crate::hook::settings;
 use crate::hook::settings::client_starts;
 use crate::install::model_hooks;
 use crate::install::skills::SkillFile;
+use crate::messages::refusals;
 use crate::platform::environment::Environment;
 use crate::platform::files;
 use crate::wire::bypass_detection::Guard;
@@ -21,9 +22,6 @@ use crate::wire::{messages, tools};
 const LARGEST: u64 = 1 << 20;
 /// The keys of an agent's file that say what servers it has.
 const KEYS: [&str; 2] = ["name", "mcpServers"];
-/// What is said where a skill of this name may stand among those that are not looked at.
-const MORE: &str = "this call was not run. There are more skills and commands here than Fusebox looks at for one call, and the client would \
-                    run the commands in this one. Move those that nobody uses out of `.claude/skills` and `.claude/commands`.";
 /// How a message to an agent begins.
 const OURS: &str = "Fusebox: ";
 
@@ -47,29 +45,23 @@ fn of_skill(env: &Environment, session: &Session, input: &Input, call: &Call, gu
     let client = settings::baseline::client(env, session);
     let found = client.skills(&name, Some(Path::new(&*input.transcript_path)));
     let harm = found.files.iter().find_map(|file| of_file(env, session, file, &arguments, guard));
-    harm.or_else(|| found.is_more.then(|| MORE.to_owned()))
+    harm.or_else(|| found.is_more.then(refusals::too_many_skills))
 }
 
 fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &str, guard: &Guard) -> Option<String> {
     let named = env.short_path(&file.path);
     let commands = files::text(&file.path, LARGEST).ok().and_then(|text| skill_commands::of(&text, arguments));
     let Some(commands) = commands else {
-        return Some(format!(
-            "this call was not run. `{named}` cannot be read whole, and the client would run the commands in it."
-        ));
+        return Some(refusals::unreadable_skill(named));
     };
     commands.iter().find_map(|command| {
         if let Some(what) = guard.command(command) {
             let said = messages::tampering(&what);
-            return Some(format!("{} `{named}` has the command.", said.strip_prefix(OURS).unwrap_or(&said)));
+            return Some(refusals::skill_touches(said.strip_prefix(OURS).unwrap_or(&said), &named));
         }
         let starts = if guard.may_mention(command) { guard.client_starts(command) } else { Vec::new() };
-        starts.iter().find_map(|start| client_starts::harm(env, session, guard, start)).map(|harm| {
-            format!(
-                "this call was not run. A command in `{named}` starts a client that may not be limited as this session is: {harm}. Take \
-                 that out, or ask a person to start it in a terminal of their own."
-            )
-        })
+        let harm = starts.iter().find_map(|start| client_starts::harm(env, session, guard, start));
+        harm.map(|harm| refusals::skill_starts_client(&named, harm))
     })
 }
 
@@ -83,7 +75,5 @@ fn served(env: &Environment, session: &Session, agent_type: &str, guard: &Guard)
         };
         guard.servers_in(&session.folder, &text)
     })?;
-    Some(format!(
-        "this call was not run. The file of `{agent_type}` names {harm}. A person can do that outside of this session."
-    ))
+    Some(refusals::agent_serves(agent_type, harm))
 }

@@ -9,7 +9,7 @@ use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::install::client_extensions;
 use crate::messages::next_step::NextStep;
-use crate::messages::notices;
+use crate::messages::{notices, refusals};
 use crate::platform::environment::Environment;
 use crate::wire::input::Input;
 use crate::wire::messages::short;
@@ -18,9 +18,6 @@ use crate::wire::tools;
 
 /// The client's skill that has it watch for mods; a plugin's copy has the plugin's name before it.
 const SKILL: &str = "plugin-authoring";
-/// What is said where an agent calls it.
-const HELD: &str = "was not run. The skill `plugin-authoring` has the client load code that an agent writes into this session, where it can \
-                    overrule every hook. A person can call it.";
 
 /// Says why a call or a prompt is refused for calling that skill. A prompt is a person's where no agent has started its client.
 pub fn refusal_reason(session: &Session, input: &Input, event: &Event) -> Option<String> {
@@ -32,7 +29,7 @@ pub fn refusal_reason(session: &Session, input: &Input, event: &Event) -> Option
         _ => return None,
     };
     let what = if matches!(event.kind, EventKind::Prompt { .. }) { "this prompt" } else { "this call" };
-    (name.rsplit(':').next() == Some(SKILL)).then(|| format!("{what} {HELD}"))
+    (name.rsplit(':').next() == Some(SKILL)).then(|| refusals::loads_code(what))
 }
 
 /// Has the client ended where a mod lies in wait for it, and tells the person. Nothing is ended where limits are only watched or off.

@@ -8,7 +8,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::mode::Mode;
 use crate::domain::session::Session;
 use crate::messages::next_step::NextStep;
-use crate::messages::notices;
+use crate::messages::{notices, refusals};
 use crate::platform::environment::Environment;
 use crate::transcript::traces;
 
@@ -45,8 +45,5 @@ pub fn refusal_reason(session: &Session, event: &Event) -> Option<String> {
         EventKind::Prompt { .. } => "this prompt was not sent",
         _ => "the conversation was not compacted",
     };
-    Some(format!(
-        "{what}. The state of Fusebox was deleted while this session ran, and `{path}`, which its limits are read from, was changed since \
-         it began. Nothing runs in it until a person has looked and run `fusebox reload` in a terminal of their own."
-    ))
+    Some(refusals::limits_lost(what, path))
 }

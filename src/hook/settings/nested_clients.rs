@@ -9,6 +9,7 @@ use crate::hook::settings;
 use crate::hook::settings::client_starts;
 use crate::install::handlers::Registered;
 use crate::messages::notices;
+use crate::messages::refusals;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::wire::bypass_detection::Guard;
@@ -52,19 +53,10 @@ pub fn refusal_reason(
     let held = held.or_else(brought);
     let starts = call.filter(|_| held.is_none()).map(|call| tools::client_starts(&call.tool, input.tool_input, guard));
     let Some(starts) = starts.filter(|starts| !starts.is_empty()) else { return Ok(held) };
-    let waits = settings::baseline::waiting(env, &state.session).map(|harm| {
-        format!(
-            "this call was not run. It starts a client, which would work with a change of settings that waits: the change {harm}. \
-             Undo the change, or ask a person to take it with `fusebox reload` in a terminal of their own."
-        )
-    });
+    let waits = settings::baseline::waiting(env, &state.session).map(refusals::client_with_waiting_change);
     Ok(waits.or_else(|| {
-        starts.iter().find_map(|start| client_starts::harm(env, &state.session, guard, start)).map(|harm| {
-            format!(
-                "this call was not run. It starts a client that may not be limited as this session is: {harm}. Start it without that, \
-                 or ask a person to start it in a terminal of their own."
-            )
-        })
+        let harm = starts.iter().find_map(|start| client_starts::harm(env, &state.session, guard, start));
+        harm.map(refusals::client_without_limits)
     }))
 }
 
@@ -73,12 +65,10 @@ fn held_for(store: &Store, state: &mut SessionState) -> Result<Option<String>> {
     let Some(harm) = state.session.held_for.clone() else { return Ok(None) };
     let above = state.above.iter().find(|above| Some(&above.id) == state.session.outer.as_ref());
     let held = match above {
-        Some(above) if !is_allowed(&state.session, &allowed(store, &state.session, above)?) => Some(format!(
-            "no prompt and no call of this client is let through. Session {} started it, and works with other settings: those here \
-             {harm}. {}.",
-            short(&above.id),
-            takes(&state.session, above)
-        )),
+        Some(above) if !is_allowed(&state.session, &allowed(store, &state.session, above)?) => {
+            let takes = takes(&state.session, above);
+            Some(refusals::other_settings(short(&above.id), harm, takes))
+        }
         _ => None,
     };
     if held.is_none() {

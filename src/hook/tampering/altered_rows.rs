@@ -21,6 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hook::origin::client_lineage;
 use crate::hook::policy;
 use crate::hook::policy::retention;
+use crate::messages::refusals;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::wire::messages::short;
@@ -153,11 +154,7 @@ pub fn refusal_reason(store: &Store, state: &SessionState, event: &Event) -> Res
     if state.session.started.wall_ms < retention::closed_ms(store)? {
         return Ok(None);
     }
-    Ok(Some(format!(
-        "no prompt and no call of this client is let through: another program has changed the rows of session {}, which started it, in the \
-         state. That session's next event counts it again.",
-        short(id)
-    )))
+    Ok(Some(refusals::altered_above(short(id))))
 }
 
 /// Finds a session above the one at hand that another program has changed or deleted.

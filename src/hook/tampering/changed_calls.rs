@@ -9,7 +9,7 @@ use crate::domain::session::Session;
 use crate::domain::stored::stable_hash;
 use crate::engine::session_state::SessionState;
 use crate::messages::next_step::NextStep;
-use crate::messages::notices;
+use crate::messages::{notices, refusals};
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input::Input;
 use crate::wire::output::Answer;
@@ -45,10 +45,5 @@ pub fn compare_call(state: &mut SessionState, event: &Event, input: &Input) {
 pub fn refusal_reason(session: &Session, event: &Event) -> Option<String> {
     let EventKind::ToolRequested(call) = &event.kind else { return None };
     let is_changed = session.swapped && tools::is_guarded(&call.tool);
-    is_changed.then(|| {
-        "this call was not run. A hook has changed a call of this session into one that is refused, so that no command and no \
-         write can be let through. Other tools still work: report what you have, and that a person has to look at the hooks \
-         and run `fusebox reload` in a terminal of their own."
-            .to_owned()
-    })
+    is_changed.then(refusals::changed_call)
 }
