@@ -19,6 +19,7 @@ use fusebox::store::{self, Store};
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
 use fusebox::wire::read_event;
+use fusebox::wire::replace_lone_surrogates::replace_lone_surrogates;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -37,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut named, mut counted) = (BTreeMap::new(), BTreeMap::<String, (u64, Amount)>::new());
     let (mut told_apart, mut prompt) = (true, None);
     for line in bytes.split(|byte| *byte == b'\n').take(MOST_CALLS) {
-        let line = input::replace_lone_surrogates(line.to_vec());
+        let line = replace_lone_surrogates(line.to_vec());
         let Ok(input) = input::parse(&line) else { continue };
         let event = read_event::event(&input, world.now(), true, &Guard::default());
         told_apart &= *prompt.get_or_insert_with(|| event.prompt_id.clone()) == event.prompt_id;

@@ -2,8 +2,8 @@
 
 use crate::alerts::alert::Alert;
 use crate::alerts::silence::Signs;
-use crate::domain::event::Moment;
 use crate::domain::mode::Mode;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::team_cap::CapUse;
 use crate::report::doing::LatestCalls;

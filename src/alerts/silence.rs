@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Status};
 use crate::report::doing::{Activity, LatestCalls};
 use crate::report::rows::SessionRows;

@@ -2,11 +2,11 @@
 
 use crate::cmd::target::Target;
 use crate::domain::action::Action;
-use crate::domain::event::Moment;
 use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run};
 use crate::domain::spend::meters::Meters;

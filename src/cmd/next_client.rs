@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::config::load;
-use crate::domain::event::Moment;
 use crate::domain::limit_set::LimitSet;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Session, Status};
 use crate::error::Result;
 use crate::platform::environment::Environment;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::domain::billing::OwnPrices;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Session};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;

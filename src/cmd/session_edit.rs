@@ -7,7 +7,7 @@ use crate::cmd::next_client;
 use crate::cmd::query::{self, Standings};
 use crate::cmd::require_human;
 use crate::cmd::target::{self, Fits, Target};
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::scope::Scope;
 use crate::domain::session::Status;

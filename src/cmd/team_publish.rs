@@ -9,7 +9,7 @@ use crate::cmd::team_charges;
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_totals;
 use crate::domain::budget::{Period, SPANS, SharedBudget};
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::spend::amount::Amount;

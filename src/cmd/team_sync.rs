@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_publish::{self, Heard, Needs};
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;

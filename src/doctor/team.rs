@@ -6,7 +6,7 @@ use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::environment_checks;
 use crate::doctor::installation::Installation;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stored::metadata;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::spend::meters::Spend;
 use crate::domain::stored::clock;
 use crate::domain::stored::serde_default::is_default;

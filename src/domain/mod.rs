@@ -24,6 +24,7 @@ pub mod limit_set;
 pub mod limits_off;
 pub mod mode;
 pub mod model_hook;
+pub mod moment;
 pub mod next_model;
 pub mod notified;
 pub mod order;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::action::Action;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::process::Process;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::verdict::Finding;

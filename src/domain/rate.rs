@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds::{MODELS, MOMENTS, OTHER_MODELS};
-use crate::domain::event::Moment;
 use crate::domain::limit_set::Rate;
+use crate::domain::moment::Moment;
 use crate::domain::text::pattern;
 
 /// What happened in one window: the boot, and the milliseconds since then. A boot empties it.

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds;
 use crate::domain::counters::Counters;
-use crate::domain::event::{Background, Moment};
+use crate::domain::event::Background;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::loops::denials::Denials;
 use crate::domain::loops::repetition::CallHistory;
+use crate::domain::moment::Moment;
 use crate::domain::order::{Order, Status};
 use crate::domain::own_counts::OwnCounts;
 use crate::domain::pending_prompt::TranscriptEnd;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::event::Moment;
 use crate::domain::limit_meter::{ComingStep, Stage};
+use crate::domain::moment::Moment;
 use crate::domain::stored::serde_default::is_default;
 
 /// A spawn that was admitted and whose agent is not known yet.

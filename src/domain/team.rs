@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::action::Action;
 use crate::domain::billing::Billing;
-use crate::domain::event::Moment;
 use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::domain::team_cap::CapUse;
 

@@ -1,8 +1,8 @@
 //! What a shared budget says where it is a team's.
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::Moment;
 use crate::domain::frees::Frees;
+use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::Periods;
 use crate::domain::team::{OnStale, Standing, TeamShare, TeamTerms};

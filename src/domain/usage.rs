@@ -1,8 +1,9 @@
 //! What has been used, over every scope: all that a decision looks at beside the event.
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::{Call, Event, EventKind, Moment};
+use crate::domain::event::{Call, Event, EventKind};
 use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::moment::Moment;
 use crate::domain::order::Order;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::rate::RateWindows;

@@ -1,9 +1,9 @@
 //! Clears orders, so that work can go on: by a person's command, or where the limit behind an order has been raised.
 
 use crate::domain::action::Action;
-use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::loops::denials::Denials;
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;

@@ -4,7 +4,8 @@
 
 use crate::domain::bounds;
 use crate::domain::call::{CallState, Ended};
-use crate::domain::event::{Call, Event, EventKind, Moment};
+use crate::domain::event::{Call, Event, EventKind};
+use crate::domain::moment::Moment;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
 use crate::domain::record::{RecordKind, TOO_SOON};
 use crate::domain::scope::Scope;

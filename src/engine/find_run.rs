@@ -1,8 +1,9 @@
 //! Finds or opens the run that an event belongs to, and ties a subagent's to the one that spawned it.
 
 use crate::domain::bounds::{CRONS, OPEN_AGENTS};
-use crate::domain::event::{Agent, Event, EventKind, Moment, Notification};
+use crate::domain::event::{Agent, Event, EventKind, Notification};
 use crate::domain::ingested::{Link, Unannounced};
+use crate::domain::moment::Moment;
 use crate::domain::session::{MAIN, Phase, Run, Session, Status};
 use crate::domain::spawn::Spawn;
 use crate::engine::charging;

@@ -3,8 +3,9 @@
 
 use crate::domain::bounds::HOLDERS;
 use crate::domain::call::{CallRecord, CallState};
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Event, EventKind};
 use crate::domain::ingested::Ingested;
+use crate::domain::moment::Moment;
 use crate::domain::process::Process;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Hold, Run};

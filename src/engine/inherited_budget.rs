@@ -2,11 +2,11 @@
 
 use crate::domain::action::Action;
 use crate::domain::clamped_cap::ClampedCap;
-use crate::domain::event::Moment;
 use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
 use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::spend::meters::Meters;
 use crate::domain::usage::{Occasion, Step};

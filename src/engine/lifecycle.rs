@@ -1,8 +1,9 @@
 //! How a run goes on and ends.
 
 use crate::domain::action::Action;
-use crate::domain::event::{Call, EventKind, Moment};
+use crate::domain::event::{Call, EventKind};
 use crate::domain::finding_source::FindingSource;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Order, Phase, Run, Status};
 use crate::domain::spawn::Spawn;
 use crate::engine::agents::run_ends;

@@ -4,9 +4,10 @@
 use crate::domain::bounds::of_model;
 use crate::domain::budget::SharedBudget;
 use crate::domain::counters::Counters;
-use crate::domain::event::{Call, Moment};
+use crate::domain::event::Call;
 use crate::domain::limit_meter::Observed;
 use crate::domain::limit_set::{LimitSet, Rate};
+use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Session};
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::reservation::{self, RESERVE_LIVES_MS, Reservation};

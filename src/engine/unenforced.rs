@@ -1,9 +1,10 @@
 //! Limits that are judged and block nothing: those that a person has switched off for a while, and those of a repository whose file
 //! only observes.
 
-use crate::domain::event::{Event, Moment};
+use crate::domain::event::Event;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::limits_off::LimitsOff;
+use crate::domain::moment::Moment;
 use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;

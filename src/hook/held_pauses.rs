@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::domain::action::Action;
-use crate::domain::event::{EventKind, Moment};
+use crate::domain::event::EventKind;
+use crate::domain::moment::Moment;
 use crate::domain::process::Process;
 use crate::domain::refusal::Refusal;
 use crate::domain::verdict::Decision;

@@ -50,6 +50,7 @@ use crate::platform::processes;
 use crate::store;
 use crate::wire::events::EventName;
 use crate::wire::input::{self, Input};
+use crate::wire::replace_lone_surrogates::replace_lone_surrogates;
 use crate::wire::sanitize_output::shown;
 use crate::wire::truncate::{self, Shortener};
 
@@ -75,7 +76,7 @@ pub fn run(env: &Environment) -> ExitCode {
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
     let bytes: &'static [u8] =
-        input::replace_lone_surrogates(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
+        replace_lone_surrogates(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
     if !env.goes_on() {
         answer_bugs(&deadline, bytes);
     }

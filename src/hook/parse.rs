@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::event::{Event, Moment};
+use crate::domain::event::Event;
+use crate::domain::moment::Moment;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::files;

@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::Duration;
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::platform::folders::{self, HERE, System};
 use crate::platform::given::GivenWorld;
 use crate::platform::run_command::Program;

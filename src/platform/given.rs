@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 
 /// Surroundings that a test owns.
 #[derive(Debug, Default)]

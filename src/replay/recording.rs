@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::error::{Error, Result};
 use crate::platform::files;
 use crate::replay::places::SessionPlaces;

@@ -78,7 +78,7 @@ pub fn is_partial(run: &Run) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::Moment;
+    use crate::domain::moment::Moment;
     use crate::domain::record::Record;
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::call::{CallRecord, CallState, Ended};
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Status};
 use crate::report::dialogs::Answer;
 

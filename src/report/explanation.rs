@@ -1,12 +1,12 @@
 //! Why a limit tripped, and what would have helped, in sentences.
 
 use crate::domain::billing::Billing;
-use crate::domain::event::Moment;
 use crate::domain::finding_source::pattern_in;
 use crate::domain::layer::LAYERS;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::loops::denials::LAST_FOR;
+use crate::domain::moment::Moment;
 use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session, Status};
@@ -15,9 +15,9 @@ use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
 use crate::messages::advice::typed;
-use crate::report::model::RunReport;
 use crate::report::reading::{self, LimitReading};
 use crate::report::rows::TimelineSource;
+use crate::report::run_report::RunReport;
 use crate::report::suggestion;
 use crate::report::trip::Trip;
 use crate::ui::formats::Quantity;

@@ -15,9 +15,10 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::DaySum;
 use crate::domain::unit::Unit;
 use crate::report::group::{self, Group, GroupBy, Part};
-use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::model::{Report, SessionReport};
 use crate::report::reading::LimitReading;
 use crate::report::rows::SessionRows;
+use crate::report::run_report::RunReport;
 use crate::report::silent_clients::{self, SilentReport};
 use crate::ui::style::plain;
 
@@ -340,9 +341,8 @@ mod tests {
 
     #[test]
     fn a_name_that_an_agent_chose_ends_no_line_and_no_label() {
-        let family = Family::gauge("fusebox.runs", "{run}", "Runs.");
         let hostile = "a\"} 1\nfusebox_build_info{version=\"9\\".to_owned();
-        let text = family.counting([vec![("agent_type", hostile)]]).text();
+        let text = Family::gauge("fusebox.runs", "{run}", "Runs.").counting([vec![("agent_type", hostile)]]).text();
         assert_eq!(text.lines().count(), 3, "{text}");
         let sample = text.lines().next_back().unwrap();
         assert!(sample.starts_with("fusebox_runs{agent_type=\"a\\\"} 1") && sample.ends_with("\\\\\"} 1"), "{sample}");

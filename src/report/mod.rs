@@ -27,6 +27,7 @@ pub mod period;
 pub mod prompt_block;
 pub mod reading;
 pub mod rows;
+pub mod run_report;
 pub mod session_table;
 pub mod silent_clients;
 pub mod standing;

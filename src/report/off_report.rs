@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::domain::event::Moment;
 use crate::domain::limits_off::LimitsOff;
+use crate::domain::moment::Moment;
 use crate::domain::session::Session;
 use crate::ui::formats::Timestamp;
 

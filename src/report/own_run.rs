@@ -2,8 +2,9 @@
 
 use crate::domain::scope::Scope;
 use crate::domain::text::duration;
-use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::model::{Report, SessionReport};
 use crate::report::reading::LimitReading;
+use crate::report::run_report::RunReport;
 use crate::ui::style::plain;
 use crate::wire::messages;
 

@@ -1,6 +1,6 @@
 //! Limits that block a session's prompts although no order has ended its work.
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::verdict::Finding;

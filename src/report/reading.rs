@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::domain::action::Action;
 use crate::domain::budget::{SPANS, SharedBudget};
-use crate::domain::event::Moment;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, Rate};
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Counters, Run, Session, Status};
 use crate::domain::text::duration;

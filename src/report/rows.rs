@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::record::Record;
 use crate::domain::session::{Run, Session};
 use crate::domain::spend::charge::Charge;
+use crate::domain::spend::meters::Spend;
 
 /// A record with its number, by which `fusebox explain` finds it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,4 +55,9 @@ pub struct TimelineSource<'a> {
 /// Returns the folder of a project.
 pub fn project(id: &str) -> &str {
     id.strip_suffix("/.git").unwrap_or(id)
+}
+
+/// Sums what responses spent.
+pub fn sum<'a>(charges: impl Iterator<Item = &'a Charge>) -> Spend {
+    charges.map(|charge| charge.spend).fold(Spend::default(), std::ops::Add::add)
 }

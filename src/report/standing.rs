@@ -1,7 +1,8 @@
 //! Where a session and a run stand, in the words of people.
 
 use crate::domain::session::{MAIN, Order, Status};
-use crate::report::model::{RunReport, SessionReport};
+use crate::report::model::SessionReport;
+use crate::report::run_report::RunReport;
 
 /// How a session is called whose client waits for a prompt.
 pub const IDLE: &str = "idle";

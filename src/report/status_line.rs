@@ -1,9 +1,9 @@
 //! The line below the client's prompt: what the session, the day, the plan and the agents at work have used of their limits.
 
 use crate::domain::billing::Billing;
-use crate::domain::event::Moment;
 use crate::domain::limit::Span;
 use crate::domain::mode::Mode;
+use crate::domain::moment::Moment;
 use crate::domain::plan_window::{PlanSpan, PlanWindows};
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Status};

@@ -2,9 +2,9 @@
 
 use crate::domain::action::Action;
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::Moment;
 use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
 use crate::domain::team_cap::CapUse;

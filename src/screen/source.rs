@@ -1,7 +1,7 @@
 //! What a view of the screen is made from.
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::spend::charge::DaySum;
 use crate::report::doing::LatestCalls;
 use crate::report::model::Report;

@@ -7,7 +7,7 @@ use crate::domain::limit::Span;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::Charge;
 use crate::report::group::{self, GroupBy, Part};
-use crate::report::model;
+use crate::report::rows;
 use crate::screen::source::ViewSource;
 use crate::ui::style::tokens;
 
@@ -37,7 +37,7 @@ impl Spent {
         let part = Part { by: GroupBy::Day, since_ms: day.from_ms, until_ms: i64::MAX, zone: &page.zone };
         let today = group::group(source.rows, source.pruned, &part).total;
         let lately: Vec<&Charge> = if at_work == 0 { Vec::new() } else { lately(source) };
-        let spend = model::sum(lately.iter().copied());
+        let spend = rows::sum(lately.iter().copied());
         let minutes: BTreeSet<i64> = lately.iter().map(|charge| (now_ms - charge.at_ms) / MINUTE_MS).collect();
         let left = u64::try_from((day.to_ms - now_ms) / MINUTE_MS).unwrap_or(0);
         let by_night = |sum: u64, lately: u64| {

@@ -6,7 +6,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Color;
 
 use crate::domain::billing::Billing;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::session::Status;
 use crate::screen::draw::draw;
 use crate::screen::item::{Gauge, Item, ItemId};

@@ -1,6 +1,6 @@
 //! What a key does.
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::screen::item::ItemId;
 use crate::screen::view::View;
 use crate::ui::key::Key;

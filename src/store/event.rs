@@ -7,7 +7,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::Error as ValueError;
 use serde_json::{Map, Value};
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::error::{Error, Result};
 use crate::store::Store;

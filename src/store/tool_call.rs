@@ -6,7 +6,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
 use crate::domain::call::{CallRecord, CallState};
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::seal::{self, ColumnsHash};

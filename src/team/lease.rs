@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::team::messages::{Charge, Request};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stable_sort::sort_by_key;
 use crate::team::lease::{Lease, Stage, UNLEASED};

@@ -33,7 +33,7 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::Moment;
+    use crate::domain::moment::Moment;
     use crate::team::messages::{Charge, Request};
 
     #[test]

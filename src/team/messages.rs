@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 
 /// What one response has cost so far. A response's cost only grows.

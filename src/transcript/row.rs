@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::domain::text::rfc3339;
 use crate::transcript::field::{self, Flag, List, Object, Shape, Text, Usd, short};
 use crate::transcript::usage_row::RawUsage;
-use crate::wire::input;
+use crate::wire::replace_lone_surrogates::replace_lone_surrogates;
 
 /// The model of rows that the client makes up itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -195,7 +195,7 @@ where
     C: Deserialize<'a> + Default,
 {
     serde_json::from_slice(line).or_else(|_| {
-        *replaced = input::replace_lone_surrogates(String::from_utf8_lossy(line).into_owned().into_bytes());
+        *replaced = replace_lone_surrogates(String::from_utf8_lossy(line).into_owned().into_bytes());
         serde_json::from_slice(replaced)
     })
 }

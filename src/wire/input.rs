@@ -6,9 +6,9 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::byte_search;
 use crate::domain::bounds::TASKS_TOLD;
-use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Moment, Notification, Spawned};
+use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Notification, Spawned};
+use crate::domain::moment::Moment;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
 use crate::wire::prompt_hash::prompt_hash;
@@ -180,28 +180,6 @@ pub fn is_id(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_ID && text.bytes().all(plain) && !text.contains("..")
 }
 
-/// Replaces lone surrogates by U+FFFD: JavaScript can hold and write them, UTF-8 cannot, and the client runs such a call.
-pub fn replace_lone_surrogates(mut json: Vec<u8>) -> Vec<u8> {
-    let unit = |json: &[u8], at: usize| {
-        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut at = 0;
-    while let Some(found) = json.get(at..).and_then(|rest| byte_search::first(b'\\', rest)) {
-        at += found;
-        at += match (unit(&json, at), unit(&json, at + 6)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-            (Some(0xd800..=0xdfff), _) => {
-                json[at + 2..at + 6].copy_from_slice(b"fffd");
-                6
-            }
-            (Some(_), _) => 6,
-            (None, _) => 2,
-        };
-    }
-    json
-}
-
 /// Returns who acts.
 pub(super) fn agent(input: &Input) -> Agent {
     match &input.agent_id {
@@ -328,23 +306,4 @@ pub fn notifications(text: &str) -> Vec<Notification> {
         rest = after;
     }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lone_surrogates_are_mended_and_nothing_else() {
-        for (json, replaced) in [
-            (r#""plain \n \\u""#, r#""plain \n \\u""#),
-            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
-            (r#""a\ud800b""#, r#""a\ufffdb""#),
-            (r#""\udc00\ud800""#, r#""\ufffd\ufffd""#),
-            (r#""\ud800\u0041""#, r#""\ufffd\u0041""#),
-            (r#""cut \ud8"#, r#""cut \ud8"#),
-        ] {
-            assert_eq!(String::from_utf8(replace_lone_surrogates(json.as_bytes().to_vec())).unwrap(), replaced);
-        }
-    }
 }

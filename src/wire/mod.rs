@@ -16,6 +16,7 @@ pub mod output;
 pub mod polling;
 mod prompt_hash;
 pub mod read_event;
+pub mod replace_lone_surrogates;
 pub mod sanitize_output;
 pub mod served_tools;
 pub mod shell;

@@ -1,6 +1,7 @@
 //! Reads a hook's input as an event, by the event's row.
 
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::moment::Moment;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::events::EventName;
 use crate::wire::input::{self, Input};

@@ -3,9 +3,9 @@
 mod others;
 
 use fusebox::domain::action::Action;
-use fusebox::domain::event::Moment;
 use fusebox::domain::layer::Layer;
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Session;
 use fusebox::domain::spend::amount::PICO;

@@ -1,9 +1,10 @@
 //! What counts as an agent's working time: all that lies between its events but a wait for a person, sleep of the machine, and what
 //! followed an end that nobody told.
 
-use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Intent, Moment};
+use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Intent};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;

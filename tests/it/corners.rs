@@ -1,7 +1,7 @@
 //! Corners: where scopes, clocks and orders of events meet.
 use fusebox::domain::budget::SharedBudget;
-use fusebox::domain::event::Moment;
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Reservation, Session};
 use fusebox::domain::spend::amount::Amount;

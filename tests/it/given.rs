@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode, Stdio};
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::platform::environment::Environment;
 use fusebox::platform::given::GivenWorld;
 use fusebox::{cmd, hook};

@@ -1,10 +1,11 @@
 //! The time that a pause holds a call counts as nobody's work, whichever event comes first once a person has let it go on.
 
 use fusebox::domain::action::Action;
-use fusebox::domain::event::{Agent, Call, CallOutcome, Ending, Event, EventKind, Moment};
+use fusebox::domain::event::{Agent, Call, CallOutcome, Ending, Event, EventKind};
 use fusebox::domain::finding_source::FindingSource;
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Order, Session, Status};
 use fusebox::domain::verdict::Finding;

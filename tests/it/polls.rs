@@ -1,8 +1,8 @@
 //! A run that waits between two looks may look again and see the same, whatever it looks at and however it waits; one that goes
 //! on at full speed may not.
 
-use fusebox::domain::event::Moment;
 use fusebox::domain::ingested::Ingested;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::session::Session;
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;

@@ -2,11 +2,11 @@
 
 use fusebox::domain::action::Action;
 use fusebox::domain::billing::Billing;
-use fusebox::domain::event::Moment;
 use fusebox::domain::finding_source::FindingSource;
 use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
+use fusebox::domain::moment::Moment;
 use fusebox::domain::record::{Record, RecordKind};
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Counters, MAIN, Order, Run, Session, Status};

@@ -4,7 +4,8 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use fusebox::domain::event::{Background, Moment};
+use fusebox::domain::event::Background;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::session::Process;
 use fusebox::hook::background;
 use fusebox::platform::processes;

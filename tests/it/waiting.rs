@@ -2,9 +2,9 @@
 //! waiting, in a call, between two calls or between two turns, and how long that took.
 
 use fusebox::domain::action::Action;
-use fusebox::domain::event::Moment;
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::layer::Layer;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::session::Session;
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;

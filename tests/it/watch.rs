@@ -1,7 +1,7 @@
 //! A command whose time was cut is ended when the cut time is over, also where the client gives it more: in a tree of real
 //! processes, beside look-alikes. A call that has ended leaves nothing to end.
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::hook::background::command_watch::{self, WatchJob};
 use fusebox::platform::environment::Environment;
 use fusebox::platform::file_info;

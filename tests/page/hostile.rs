@@ -1,6 +1,6 @@
 //! Names that an agent wrote: none of them scripts the page, breaks it, or is shown as something else.
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::record::{Record, RecordKind};
 use fusebox::domain::session::{Counters, Run, Session, Status};
 use fusebox::domain::spend::amount::{Amount, PICO};

@@ -1,6 +1,6 @@
 //! A page of 100,000 runs.
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::record::{Record, RecordKind};
 use fusebox::domain::session::{Counters, MAIN, Run, Session, Status};
 use fusebox::domain::spend::amount::{Amount, PICO};

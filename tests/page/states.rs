@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use fusebox::cmd;
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::text::rfc3339;
 use fusebox::hook;
 use fusebox::platform::environment::Environment;

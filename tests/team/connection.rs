@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::store::team::MIGRATIONS;
 use fusebox::store::team::address::Address;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::connection::Connection;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::team::machine::Machine;
 use fusebox::team::messages::{Answer, Charge, Reply, Request};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;

@@ -136,8 +136,8 @@ fn end(client: Process, grace: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::Moment;
     use crate::domain::finding_source::FindingSource;
+    use crate::domain::moment::Moment;
     use crate::domain::session::{Run, Session};
 
     #[test]

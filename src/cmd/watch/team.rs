@@ -3,7 +3,7 @@
 use crate::cmd::live_state::LiveState;
 use crate::cmd::team_place;
 use crate::config::policy::Policy;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::team::SYNC_INTERVAL_MS;
 use crate::error::Result;
 use crate::hook::background::team_sync;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::stored::serde_default::is_default;
 
 /// The clocks of a moment beside the wall clock.

@@ -1,6 +1,6 @@
 //! Agents at work in a session: those that run, and those that were asked for and have not begun.
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Status};
 use crate::domain::spawn::Spawn;
 use crate::engine::session_state::SessionState;

@@ -2,7 +2,8 @@
 //!
 //! One run's compactions may be many at once: several clients have one session open.
 
-use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::moment::Moment;
 use crate::domain::session::Session;
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::reservation::{RESERVE_LIVES_MS, Reservation};

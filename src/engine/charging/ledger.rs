@@ -1,7 +1,7 @@
 //! The ledger: what a run spends, reserves and does, noted in every scope that shares in it.
 
 use crate::domain::bounds::of_model;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::session::Reservation;
 use crate::domain::spend::charge::Charge;
 pub use crate::engine::scopes::SpendChange;

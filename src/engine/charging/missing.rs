@@ -3,8 +3,9 @@
 //! What is not on disk two batches later is charged at an estimate to everything that shares in it. Should the response come
 //! after all, it takes the estimate's place, and what it cost more is added.
 
-use crate::domain::event::{Call, Event, EventKind, Moment};
+use crate::domain::event::{Call, Event, EventKind};
 use crate::domain::model_hook::is_hook_agent;
+use crate::domain::moment::Moment;
 use crate::domain::session::Run;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Charge, ESTIMATES, NewCharge};

@@ -5,7 +5,8 @@
 //! all others when they are asked for.
 
 use crate::domain::call::Asked;
-use crate::domain::event::{Call, Moment};
+use crate::domain::event::Call;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Session, Status};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Charge, ESTIMATES};

@@ -9,7 +9,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::call::Ended;
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Run};
 use crate::domain::spend::amount::Amount;

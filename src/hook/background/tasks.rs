@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::event::{Background, Moment};
+use crate::domain::event::Background;
+use crate::domain::moment::Moment;
 use crate::domain::session::Process;
 use crate::platform::processes::{self, TICK_MS};
 

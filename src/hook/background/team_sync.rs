@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stored::metadata;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::domain::event::{Event, Moment};
+use crate::domain::event::Event;
+use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Session, Status};
 use crate::domain::stored::metadata;

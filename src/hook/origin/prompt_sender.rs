@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::usage::{Occasion, Step};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::team::Standing;

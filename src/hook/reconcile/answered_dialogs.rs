@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::moment::Moment;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Proof, TranscriptEnd};
 use crate::domain::session::{Session, Status};
 use crate::engine::dialogs;

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Event, EventKind};
 use crate::domain::gather::gather;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Reservation, Run, Session, TranscriptPosition};
 use crate::engine::count;
 use crate::engine::find_run;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Reservation, Run, Session, Status};
 use crate::domain::text::rfc3339;

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use crate::domain::call::CallState;
-use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::{Ingested, Recalled};
+use crate::domain::moment::Moment;
 use crate::domain::session::Session;
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::spend_before_prompt;

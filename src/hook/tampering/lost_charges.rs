@@ -2,7 +2,7 @@
 //!
 //! The session's own counters are sealed, so they say what its charges have to come to.
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::Session;
 use crate::domain::spend::charge::Charge;

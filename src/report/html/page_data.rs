@@ -17,9 +17,10 @@ use crate::report::html::trip_columns::{
     DialogColumns, HourColumns, TripColumns, TripSums, dialogs, hours, trip_sums, trips,
 };
 use crate::report::html::words::{Pico, Words};
-use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::model::{Report, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::rows::SessionRows;
+use crate::report::run_report::RunReport;
 use crate::ui::formats::{Quantity, Timestamp};
 use crate::ui::terminal::plain;
 

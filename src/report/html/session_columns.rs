@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::calendar::Zone;
 use crate::report::html::words::{Pico, Words};
-use crate::report::model::{Report, RunReport};
+use crate::report::model::Report;
+use crate::report::run_report::RunReport;
 use crate::ui::terminal::plain;
 
 /// The sessions, the newest first.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stable_sort::sort_by_key;
 use crate::domain::team_cap::CapUse;

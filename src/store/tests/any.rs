@@ -8,9 +8,9 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::domain::action::Action;
 use crate::domain::billing::Billing;
-use crate::domain::event::Moment;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::moment::Moment;
 use crate::domain::session::{Counters, Process, Run, Session, Status};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::Spend;

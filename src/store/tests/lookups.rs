@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::domain::event::Moment;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Session, Status};
 use crate::error::Result;
 use crate::store::tests::store;

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 
 use fusebox::domain::action::Action;
 use fusebox::domain::budget::{Period, SharedBudget};
-use fusebox::domain::event::{
-    Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Spawned,
-};
+use fusebox::domain::event::{Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Spawned};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::ingested::Link;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_meter::{ComingStep, Meter, Stage};
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::plan_window::{PlanWindow, PlanWindows};
 use fusebox::domain::refusal::Refusal;
 use fusebox::domain::scope::Scope;

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use fusebox::domain::action::Action;
 use fusebox::domain::bounds::{COMMANDS, CRONS, MODELS, OPEN_RUNS, RESERVATIONS, SPAWNS};
 use fusebox::domain::event::{
-    Agent, Background, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Wait,
+    Agent, Background, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Notification, Wait,
 };
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Session;
 use fusebox::domain::spend::amount::Amount;

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fusebox::domain::event::{
-    Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Spawned,
+    Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Notification, Spawned,
 };
 use fusebox::domain::ingested::{Ingested, Link};
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::refusal::Refusal;
 use fusebox::domain::spend::charge::{self, Charge, NewCharge};
 use fusebox::domain::spend::spend_before_prompt;

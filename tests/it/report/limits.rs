@@ -2,11 +2,12 @@
 
 use fusebox::domain::action::{Action, OnLimit};
 use fusebox::domain::budget::{Period, SharedBudget};
-use fusebox::domain::event::{Agent, Event, EventKind, Moment};
+use fusebox::domain::event::{Agent, Event, EventKind};
 use fusebox::domain::layer::Layer;
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::{LimitSet, Models, Rate};
 use fusebox::domain::mode::Mode;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::record::{Record, RecordKind};
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Run, Session, Status};
@@ -23,9 +24,8 @@ use crate::state::{at, daily_budget, developer, ended, main_run, record, rules, 
 use crate::world::TestWorld;
 
 fn rate(limit: &str, tool: &str, max: u64) -> Rate {
-    let limit = Limit::find(limit).unwrap();
     let (tool, layer, action, on_limit) = (tool.to_owned(), Layer::User, Action::Terminate, OnLimit::Refuse);
-    Rate { limit, tool, max, per_ms: 3_600_000, layer, action, on_limit }
+    Rate { limit: Limit::find(limit).unwrap(), tool, max, per_ms: 3_600_000, layer, action, on_limit }
 }
 
 fn now() -> Moment {

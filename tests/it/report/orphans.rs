@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Child, Command};
 
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::session::{Process, Run, Session, Status};
 use fusebox::platform::processes;
 use insta::assert_snapshot;

@@ -1,6 +1,7 @@
 //! What has to survive: counters, orders and policies of sessions that may be resumed, and what was billed already.
 
-use fusebox::domain::event::{Agent, Event, EventKind, Moment};
+use fusebox::domain::event::{Agent, Event, EventKind};
+use fusebox::domain::moment::Moment;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Process, Session};
 use fusebox::domain::text::rfc3339;

@@ -62,7 +62,7 @@ fn a_script_takes_the_main_agent_of_the_folders_last_session_and_of_no_other() {
     let project = load(&fixture.world, "s-0000").0.project;
     let later = load(&fixture.world, "s-0000").0.last.wall_ms + 1000;
     save(&fixture.world, |store| {
-        let last = fusebox::domain::event::Moment { wall_ms: later, ..at(0) };
+        let last = fusebox::domain::moment::Moment { wall_ms: later, ..at(0) };
         let other = Session { project, last, ..session("77aa01bc-0000") };
         store.save_session(&other).unwrap();
     });

@@ -2,7 +2,7 @@
 
 use fusebox::calendar::Zone;
 use fusebox::domain::billing::{Billing, CostSource};
-use fusebox::domain::event::Moment;
+use fusebox::domain::moment::Moment;
 use fusebox::engine::session_state::SessionState;
 use fusebox::report::model::Report;
 use fusebox::report::rows::SessionRows;
