@@ -38,7 +38,8 @@ Examples:
   fusebox init --statusline          the same, and what is used of the limits below the prompt
   fusebox init --dry-run             what it would change")]
 pub struct Args {
-    /// Who it is for; when not given, all your projects where hooks are registered for those, else this repository
+    /// Who it is for; when not given, all your projects in the home folder and where hooks are registered for those,
+    /// else this repository
     #[arg(long, value_enum)]
     scope: Option<InstallScope>,
     /// Decide and log, block nothing; with --scope project only the limits in the repository's own file
@@ -72,12 +73,13 @@ impl Args {
     }
 
     /// Returns who it is for. Where a person's hooks are registered already, a repository of theirs needs no second ones; what is only
-    /// to be watched is no more than what is at hand.
+    /// to be watched is no more than what is at hand. The home folder is no repository.
     fn scope(&self, env: &Environment) -> InstallScope {
         let folders = Folders::of(env, &env.folder());
+        let is_home = folders.place(InstallScope::Project).is_err();
         let has = |scope| folders.place(scope).is_ok_and(|place| registration::is_in(&place));
         let is_covered = || !self.observe && has(InstallScope::User) && !has(InstallScope::Local);
-        self.scope.unwrap_or_else(|| if is_covered() { InstallScope::User } else { InstallScope::Local })
+        self.scope.unwrap_or_else(|| if is_home || is_covered() { InstallScope::User } else { InstallScope::Local })
     }
 }
 

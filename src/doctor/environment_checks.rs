@@ -20,10 +20,11 @@ use crate::store::trust::is_trusted;
 use crate::store::{self, Store};
 use crate::ui::formats::counted;
 
-/// Whether the configuration says what it means to say.
+/// Whether the configuration says what it means to say. What a valid `mode` comes to is the next check's.
 pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
-    let (_, problems) =
+    let (_, mut problems) =
         load::checked_load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
+    problems.retain(|problem| problem.key != "mode" || problem.is_ignored());
     let worst = problems.iter().find(|problem| problem.is_error()).or(problems.first());
     // The same figure as `config check` and `config show` have.
     let errors = problems.iter().filter(|problem| problem.is_error()).count() as u64;

@@ -83,11 +83,13 @@ impl Folders {
         }
     }
 
-    /// Returns the place of a scope.
+    /// Returns the place of a scope. In the home folder a project's settings are the person's own, and no project's.
     pub fn place(&self, scope: InstallScope) -> Result<SettingsPlace> {
+        let of_project = self.project.join(".claude");
         let (folder, file) = match scope {
-            InstallScope::Local => return Ok(local(&self.project.join(".claude"))),
-            InstallScope::Project => (self.project.join(".claude"), "settings.json"),
+            InstallScope::Local => return Ok(local(&of_project)),
+            InstallScope::Project if self.claude.as_ref() == Some(&of_project) => return Err(no_project(&of_project)),
+            InstallScope::Project => (of_project, "settings.json"),
             InstallScope::User => (self.claude.clone().ok_or_else(no_home)?, "settings.json"),
             InstallScope::Managed => (self.managed.clone(), "managed-settings.json"),
         };
@@ -125,6 +127,11 @@ fn plugins(env: &Environment) -> Option<PathBuf> {
 fn local(folder: &Path) -> SettingsPlace {
     let settings = folder.join("settings.local.json");
     SettingsPlace { scope: InstallScope::Local, settings, folder: folder.to_path_buf() }
+}
+
+fn no_project(folder: &Path) -> Error {
+    Error::failed(format!("this folder is no project: `{}` is your own, for all projects", folder.display()))
+        .hint("use `--scope user`, or go into a project")
 }
 
 fn no_home() -> Error {

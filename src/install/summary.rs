@@ -36,6 +36,10 @@ const WATCHED: &str = "; `init --scope project --observe` only watches at first"
 const COVERS: &str =
     "clients that are started in this repository; `fusebox init --scope user` covers those in all of yours";
 
+/// Whom a registration in a folder outside of any repository is for.
+const COVERS_FOLDER: &str =
+    "clients that are started in this very folder; `fusebox init --scope user` covers those in all of yours";
+
 /// Whom a team's registration is for: the client reads settings.json of the folder that it is started in alone.
 const COVERS_ROOT: &str =
     "clients that are started in this very folder; who starts them in folders below runs `fusebox init` once";
@@ -111,9 +115,11 @@ fn shared(plan: &Plan, policy: &Policy) -> Option<String> {
 
 /// Says whose clients a repository's registration is for, unless a note does.
 fn covers(env: &Environment, plan: &Plan) -> Option<&'static str> {
+    let folder = env.folder();
     match plan.place.scope {
         InstallScope::Project => Some(COVERS_ROOT),
-        InstallScope::Local if Folders::of(env, &env.folder()).repository.is_none() => Some(COVERS),
+        InstallScope::Local if env.project_of(&folder) == folder => Some(COVERS_FOLDER),
+        InstallScope::Local if Folders::of(env, &folder).repository.is_none() => Some(COVERS),
         InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
     }
 }
@@ -184,7 +190,8 @@ const PINNED: &str = "a session keeps the limits it started with until `fusebox 
 fn raise(env: &Environment, plan: &Plan, policy: &Policy, file: &str) -> Option<String> {
     let is_bound =
         plan.place.is_inside() && (policy.trust == Trust::Untrusted || plan.place.scope == InstallScope::Project);
-    let own = env.short_path(&env.claude_dir()?.join(default_files::POLICY));
+    let own = env.claude_dir().filter(|own| *own != plan.place.folder)?.join(default_files::POLICY);
+    let own = env.short_path(&own);
     is_bound.then(|| {
         format!(
             "caps of `session`, `main`, `user` and `project` in {own}: until `fusebox trust`, {file} may only lower those \

@@ -107,11 +107,11 @@ impl Environment {
         env::split_paths(&self.var("PATH").unwrap_or_default()).collect()
     }
 
-    /// Returns a path as a person would write it: from here, or from home.
+    /// Returns a path as a person would write it: from here, or from home. In the home folder it never looks like a project's.
     pub fn short_path(&self, path: &Path) -> String {
-        let from_home = self.home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned));
-        match (path.strip_prefix(self.folder()), from_home) {
-            (Ok(inside), _) => inside.display().to_string(),
+        let (home, folder) = (self.home(), self.folder());
+        match (path.strip_prefix(&folder), home.as_ref().and_then(|home| path.strip_prefix(home).ok())) {
+            (Ok(inside), _) if home.as_ref() != Some(&folder) => inside.display().to_string(),
             (_, Some(inside)) => format!("~{MAIN_SEPARATOR}{}", inside.display()),
             _ => path.display().to_string(),
         }

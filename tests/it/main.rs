@@ -61,6 +61,7 @@ mod holds;
 mod hook_places;
 mod hook_room;
 mod install;
+mod install_places;
 mod killed;
 mod late_usage;
 mod laws;
