@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::hook::settings;
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{default_files, missing_mark, own_copy, registration, status_line, tracked, uninstall};
+use crate::install::{committed, default_files, missing_mark, own_copy, registration, status_line, uninstall};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -25,11 +25,11 @@ const NAMED: usize = 4;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  fusebox uninstall                  what is yours: but managed settings, and a project's that git tracks
+  fusebox uninstall                  what is yours: but managed settings, and a project's that are committed
   fusebox uninstall --scope project  what all who work here have: commit what it changes
   fusebox uninstall --scope user     what `fusebox init --scope user` did")]
 pub struct Args {
-    /// Where to take it out; when not given, everywhere but in managed settings and in a project's that git tracks
+    /// Where to take it out; when not given, everywhere but in managed settings and in a project's that are committed
     #[arg(long, value_enum)]
     scope: Option<InstallScope>,
 }
@@ -47,9 +47,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             unmanaged.filter(registration::may_be_in).collect()
         }
     };
-    let tracked: Vec<PathBuf> =
-        places.iter().filter(|it| tracked::is_tracked(it)).map(|it| it.settings.clone()).collect();
-    let is_shared = |place: &SettingsPlace| args.scope.is_none() && tracked.contains(&place.settings);
+    let committed: Vec<PathBuf> =
+        places.iter().filter(|it| committed::is_committed(it)).map(|it| it.settings.clone()).collect();
+    let is_shared = |place: &SettingsPlace| args.scope.is_none() && committed.contains(&place.settings);
     let (shared, places): (Vec<SettingsPlace>, Vec<SettingsPlace>) = places.into_iter().partition(is_shared);
     let mut changed: Vec<(&str, PathBuf)> = Vec::new();
     for place in &places {
@@ -68,7 +68,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         (true, false) => "nothing of yours alone to take out\n",
         (false, _) => running(env, &places),
     };
-    if changed.iter().any(|(_, path)| tracked.contains(path)) {
+    if changed.iter().any(|(_, path)| committed.contains(path)) {
         said += "commit and push this change: until then all others who work here keep the limits\n";
     }
     said.extend(shared.iter().map(|place| of_all(env, place)));
@@ -126,7 +126,7 @@ fn elsewhere(env: &Environment, here: &Folders) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let some = named.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let words = format!(
-        "left, registered there by themselves: {some}{more}; `fusebox uninstall` takes it out in each, with `--scope project` where git tracks it"
+        "left, registered there by themselves: {some}{more}; `fusebox uninstall` takes it out in each, with `--scope project` where it is committed"
     );
     format!("{}\n", wrap(&plain(&words), env.width(), 2))
 }
@@ -197,7 +197,7 @@ fn tell(env: &Environment, store: &Store, is_meant: impl Fn(&Session) -> bool) -
 fn of_all(env: &Environment, place: &SettingsPlace) -> String {
     let (settings, folder) = (env.short_path(&place.settings), project_folder(env));
     let words = format!(
-        "left, since git tracks it: {settings} is for all who work here. `fusebox uninstall --scope project` takes it out \
+        "left, since it is committed: {settings} is for all who work here. `fusebox uninstall --scope project` takes it out \
          for all; `\"refuse_repositories\": [\"{}\"]` in ~/.claude/fusebox.json refuses its limits for you alone",
         folder.display()
     );

@@ -4,9 +4,10 @@ use serde_json::json;
 
 use crate::world::TestWorld;
 
-/// Runs git in the project.
+/// Runs git in the project, as somebody.
 fn git(world: &TestWorld, arguments: &[&str]) {
     let mut git = std::process::Command::new("git");
+    git.args(["-c", "user.name=member", "-c", "user.email=member@example.org"]);
     let status = git.current_dir(world.path("project")).args(arguments).output().unwrap().status;
     assert!(status.success(), "git {arguments:?}");
 }
@@ -18,20 +19,21 @@ fn cloned() -> TestWorld {
     git(&world, &["init", "--quiet"]);
     world.run(&["init", "--scope", "project"]).ok();
     git(&world, &["add", ".claude/settings.json", ".claude/fusebox.json"]);
+    git(&world, &["commit", "--quiet", "--message", "limits"]);
     // Another state: a member has run no `init`.
     let _gone = std::fs::remove_dir_all(world.path("state"));
     world
 }
 
 #[test]
-fn what_git_tracks_is_everybodys_and_stays_unless_it_is_named() {
+fn what_is_committed_is_everybodys_and_stays_unless_it_is_named() {
     let world = cloned();
     let kept =
         || ["project/.claude/settings.json", "project/.claude/fusebox.json"].map(|file| world.read(file).unwrap());
     let committed = kept();
     insta::assert_snapshot!(world.run(&["uninstall"]), @r#"
     nothing of yours alone to take out
-    left, since git tracks it: .claude/settings.json is for all who work here.
+    left, since it is committed: .claude/settings.json is for all who work here.
       `fusebox uninstall --scope project` takes it out for all;
       `"refuse_repositories": ["[ROOT]/project"]` in ~/.claude/fusebox.json
       refuses its limits for you alone
@@ -52,6 +54,40 @@ fn what_git_tracks_is_everybodys_and_stays_unless_it_is_named() {
     let said = world.run(&["uninstall", "--scope", "project"]).ok();
     assert!(said.contains("[ROOT]/project/.claude/settings.json") && said.contains("commit and push"), "{said}");
     assert!(!world.read("project/.claude/settings.json").unwrap_or_default().contains("fusebox"), "{said}");
+}
+
+/// Until the last commit has the hooks, nobody else does: they are the person's own to take out, and there is nothing to commit.
+#[test]
+fn what_was_never_committed_is_ones_own() {
+    let stages: [&[&[&str]]; 3] = [
+        &[],
+        &[&["add", ".claude/settings.json"]],
+        // What was committed has no hook of ours.
+        &[&["add", "README"], &["commit", "--quiet", "--message", "first"], &["add", ".claude/settings.json"]],
+    ];
+    for has_settings in [false, true] {
+        for stage in stages {
+            for words in [&["uninstall"][..], &["uninstall", "--scope", "project"]] {
+                let world = TestWorld::new();
+                world.write("project/README", "");
+                git(&world, &["init", "--quiet"]);
+                if has_settings {
+                    world.write("project/.claude/settings.json", "{\"model\": \"opus\"}\n");
+                    git(&world, &["add", ".claude/settings.json"]);
+                    git(&world, &["commit", "--quiet", "--message", "settings"]);
+                }
+                world.run(&["init", "--scope", "project"]).ok();
+                stage.iter().for_each(|words| git(&world, words));
+                let said = world.run(words).ok();
+                assert!(!said.contains("commit") && !said.contains("for all"), "{stage:?}, {words:?}: {said}");
+                let left = world.read("project/.claude/settings.json").unwrap_or_default();
+                assert!(
+                    !left.contains("hook") && left.contains("opus") == has_settings,
+                    "{stage:?}, {words:?}: {said}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
