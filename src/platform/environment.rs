@@ -18,9 +18,10 @@ use crate::platform::stopwatch::Stopwatch;
 use crate::platform::{clock, file_info, files, streams};
 use crate::ui::{terminal, wrap};
 
-/// The narrowest and the widest line that reports are made for.
+/// The narrowest and the widest line that reports are made for, and the line of those that no terminal shows.
 const NARROWEST: usize = 40;
 const WIDEST: usize = 200;
+const UNSHOWN: usize = 100;
 
 /// How long standard input may stay open without a word: with all else, less than the five seconds that the client gives the
 /// shortest hook.
@@ -291,11 +292,10 @@ impl Environment {
         (shown || self.var("CLICOLOR_FORCE").is_some()) && self.var("NO_COLOR").is_none()
     }
 
-    /// Returns how many characters fit a line: as COLUMNS says, else as the terminal does. A pipe or file takes the most.
+    /// Returns how many characters fit a line: as COLUMNS says, else as the terminal does, also through a pipe.
     pub fn width(&self) -> usize {
-        let said = self.var("COLUMNS").and_then(|columns| columns.parse().ok());
-        let terminal = || if self.given.is_none() { streams::width().filter(|width| *width > 0) } else { None };
-        said.or_else(terminal).unwrap_or(WIDEST).clamp(NARROWEST, WIDEST)
+        let known = || streams::width().filter(|_| self.given.is_none()).unwrap_or(UNSHOWN);
+        self.var("COLUMNS").and_then(|said| said.parse().ok()).unwrap_or_else(known).clamp(NARROWEST, WIDEST)
     }
 
     /// Returns the folders whose files speak for a client that is started in this one, the farthest first: the repository's main folder,

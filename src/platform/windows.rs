@@ -99,13 +99,15 @@ pub fn keep_streams() {
     }
 }
 
-/// Returns how many characters fit a line of the console on standard output; nothing where it is none.
+/// Returns how many characters fit a line of the console on standard output, or on standard error; nothing where neither is one.
 pub fn console_width() -> Option<usize> {
-    let mut found = CONSOLE_SCREEN_BUFFER_INFO::default();
-    // SAFETY: what is no console is refused; the answer is written to a value that lives through the call.
-    let known = unsafe { GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &raw mut found) };
-    let (left, right) = (found.srWindow.Left, found.srWindow.Right);
-    (known != 0).then(|| usize::try_from(i32::from(right) - i32::from(left) + 1).unwrap_or(0))
+    [STD_OUTPUT_HANDLE, STD_ERROR_HANDLE].into_iter().find_map(|stream| {
+        let mut found = CONSOLE_SCREEN_BUFFER_INFO::default();
+        // SAFETY: what is no console is refused; the answer is written to a value that lives through the call.
+        let known = unsafe { GetConsoleScreenBufferInfo(GetStdHandle(stream), &raw mut found) };
+        let (left, right) = (found.srWindow.Left, found.srWindow.Right);
+        (known != 0).then(|| usize::try_from(i32::from(right) - i32::from(left) + 1).unwrap_or(0))
+    })
 }
 
 /// Whether this process has a console.

@@ -6,7 +6,7 @@ use crate::domain::text::duration;
 use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::timeline::{Audience, Entry, EntryKind};
 use crate::ui::formats::counted;
-use crate::ui::style::{Style, Terminal, cut, plain};
+use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{reading, short};
 
 /// How people read what would have happened, and whose sentence tells it best.
@@ -66,7 +66,7 @@ fn title(replayed: &ReplayedSession, terminal: &Terminal) -> String {
         duration::measured(recorded.lasted_ms)
     );
     let head = format!("session {id}{name}");
-    format!("{}\n{}", terminal.paint(Style::Bold, &cut(&head, terminal.width)), terminal.wrap("  ", &figures))
+    format!("{}\n{}", terminal.paint(Style::Bold, terminal.wrap("", &head).trim_end()), terminal.wrap("  ", &figures))
 }
 
 fn moment(replayed: &ReplayedSession, entry: &Entry, terminal: &Terminal) -> String {

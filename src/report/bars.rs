@@ -4,11 +4,11 @@ use crate::domain::action::Action;
 use crate::domain::billing::Billing;
 use crate::domain::unit::Unit;
 use crate::report::reading::LimitReading;
-use crate::ui::style::{Style, Terminal, cut, length, tokens};
+use crate::ui::style::{Style, Terminal, length, tokens};
 
 /// How many cells a bar has.
 const CELLS: u128 = 10;
-/// The fewest characters that are left of a label.
+/// The fewest characters that are left of a label of several words.
 const SHORTEST_LABEL: usize = 12;
 /// Words that link what follows them, and say nothing at the end of a label.
 const LINKS: [&str; 9] = ["a", "an", "at", "in", "of", "one", "the", "with", "without"];
@@ -26,23 +26,21 @@ pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> Strin
     let longest = |text: &dyn Fn(&LimitReading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
     let label = longest(&|reading| length(&reading.cap.limit.label_of(terminal.billing)));
     // Words give way to figures and layers: the key at the end says the same.
-    let others = length(indent) + 2 + CELLS as usize + 2 + longest(&|it| length(&figures(it)) + length(&layer(it)));
+    let after = |it: &LimitReading| figures(it).iter().map(|part| length(part)).sum::<usize>();
+    let others = length(indent) + 2 + CELLS as usize + 2 + longest(&after);
     let label = label.min(terminal.width.saturating_sub(others).max(SHORTEST_LABEL));
     let label = longest(&|it| length(&shortened(&it.cap.limit.label_of(terminal.billing), label)));
     told.into_iter().map(|reading| line(reading, (indent, label), terminal)).collect()
 }
 
-fn layer(reading: &LimitReading) -> String {
-    let only = if reading.action == Action::Warn { ", only warns" } else { "" };
-    format!("  {}{only}", reading.layer)
-}
-
-fn figures(reading: &LimitReading) -> String {
+/// Returns what stands behind a bar: the figures, the limit's key, and whose rule it is.
+fn figures(reading: &LimitReading) -> [String; 3] {
     let figures = match reading.cap.limit.unit {
         Unit::Tokens => format!("{}/{}", tokens(reading.used.value), tokens(reading.cap.value)),
         _ => reading.figures(),
     };
-    format!(" {figures} {}", reading.limit)
+    let only = if reading.action == Action::Warn { ", only warns" } else { "" };
+    [format!(" {figures}"), format!(" {}", reading.limit), format!("  {}{only}", reading.layer)]
 }
 
 fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> String {
@@ -56,16 +54,17 @@ fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> S
         _ => Style::Red,
     };
     let before = format!("{indent}{:label$}  ", shortened(&reading.cap.limit.label_of(terminal.billing), label));
-    let figures = figures(reading);
-    let layer = layer(reading);
-    let wide = length(&before) + length(&bar) + length(&figures);
-    // Whose rule it is stands on a line of its own where there is no room.
-    let (after, below) = match wide + length(&layer) <= terminal.width {
-        true => (figures + &layer, String::new()),
-        false => (figures, format!("{indent}{layer}\n")),
-    };
+    // What there is no room for stands on a line of its own: first whose rule it is.
+    let (mut after, mut below) = (String::new(), String::new());
     let room = terminal.width.saturating_sub(length(&before) + length(&bar));
-    format!("{before}{}{}\n{below}", terminal.paint(style, &bar), cut(&after, room))
+    for part in figures(reading) {
+        let has_room = below.is_empty() && length(&after) + length(&part) <= room;
+        if has_room { &mut after } else { &mut below }.push_str(&part);
+    }
+    if !below.is_empty() {
+        below = terminal.wrap(&format!("{indent}  "), below.trim_start());
+    }
+    format!("{before}{}{after}\n{below}", terminal.paint(style, &bar))
 }
 
 /// Returns as many whole words of a label as there is room for, without those at its end that only link: `cost of` says `cost`.
@@ -79,7 +78,7 @@ fn shortened(label: &str, room: usize) -> String {
     {
         short = rest;
     }
-    cut(short, room)
+    short.to_owned()
 }
 
 /// Whether as much is used as may be.
@@ -137,7 +136,7 @@ mod tests {
             (17, 80, "tool calls  [######----] 17/25 max_turns  project\n"),
             (26, 80, "tool calls  [##########] 26/25 max_turns  project\n"),
             (17, 44, "tool calls  [######----] 17/25 max_turns\n  project\n"),
-            (17, 36, "tool calls  [######----] 17/25 max_…\n  project\n"),
+            (17, 36, "tool calls  [######----] 17/25\n  max_turns  project\n"),
         ] {
             assert_eq!(bar(used, width, Colour::Off), expected);
         }

@@ -13,7 +13,7 @@ use crate::report::reading::{Budget, LimitReading};
 use crate::report::run_report::RunReport;
 use crate::report::suggestion;
 use crate::ui::formats::{Timestamp, by_number, counted};
-use crate::ui::style::{Style, Terminal, cut, length, plain};
+use crate::ui::style::{Style, Terminal, length, plain};
 use crate::wire::messages::short;
 
 /// How deep a tree is drawn.
@@ -123,7 +123,7 @@ fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let word = painted(word, status, terminal);
     let forms = [format!("  {spent}  since {began}"), format!("  {spent}  {began}")];
     let since = forms.iter().find(|form| length(form) <= room).unwrap_or(&forms[0]);
-    let mut text = format!("{}{word}{}\n", terminal.paint(Style::Bold, &head), cut(since, room));
+    let mut text = terminal.wrap("", &format!("{}{word}{since}", terminal.paint(Style::Bold, &head)));
     text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &plain(&session.project))));
     if let Some(parts) = parts(session) {
         text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &parts)));
@@ -225,7 +225,7 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
 }
 
 fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
-    let head = format!("{indent}{} {}  ", plain(run.kind()), short(&run.run_id));
+    let head = format!("{} {}  ", plain(run.kind()), short(&run.run_id));
     let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
     let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
     // An order that stands is told below, with what lifts it.
@@ -236,8 +236,7 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let calls = counted(run.turns, "tool call");
     let after =
         format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", terminal.spent(run.tokens, run.cost_usd.0));
-    let room = terminal.width.saturating_sub(length(&head) + length(run.standing()));
-    format!("{head}{}{}\n", painted(run.standing(), run.status, terminal), cut(&after, room))
+    terminal.wrap(indent, &format!("{head}{}{after}", painted(run.standing(), run.status, terminal)))
 }
 
 /// Returns the word for where something stands in the style of its status.

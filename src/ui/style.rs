@@ -125,14 +125,13 @@ pub fn cut_before_figure(text: &str, width: usize) -> String {
     }
 }
 
-/// Cuts the beginning off a text, which is what a path can spare.
-pub fn cut_front(text: &str, width: usize) -> String {
-    let long = length(text);
-    if long <= width {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().skip(long + 1 - width.max(1)).collect();
-    format!("…{kept}")
+/// Cuts whole folders off the beginning of a path; its last name stays, however long.
+pub fn cut_front(path: &str, width: usize) -> String {
+    let cut =
+        path.char_indices().skip(1).filter(|(_, c)| matches!(c, '/' | '\\')).map(|(at, _)| format!("…{}", &path[at..]));
+    let forms = std::iter::once(path.to_owned()).chain(cut);
+    let shortest = || forms.clone().last().unwrap_or_default();
+    forms.clone().find(|form| length(form) <= width).unwrap_or_else(shortest)
 }
 
 /// Returns a number of tokens as people read it: `999`, `12.3k`, `4.56M`.
@@ -161,10 +160,15 @@ mod tests {
     }
 
     #[test]
-    fn text_is_cut_to_its_width() {
-        for (width, front, back) in [(9, "/a/b/shop", "/a/b/shop"), (6, "…/shop", "/a/b/…"), (1, "…", "…")] {
+    fn text_is_cut_to_its_width_and_a_path_between_its_folders() {
+        for (width, front, back) in
+            [(9, "/a/b/shop", "/a/b/shop"), (8, "…/b/shop", "/a/b/sh…"), (7, "…/shop", "/a/b/s…"), (1, "…/shop", "…")]
+        {
             assert_eq!(cut_front("/a/b/shop", width), front);
             assert_eq!(cut("/a/b/shop", width), back);
+        }
+        for (path, front) in [("shop", "shop"), ("/", "/"), ("C:\\a\\shop", "…\\shop"), ("", "")] {
+            assert_eq!(cut_front(path, 2), front);
         }
     }
 

@@ -2,6 +2,7 @@
 //! the other, and then every command's output is looked at.
 
 mod commands;
+mod tables;
 mod width;
 
 use std::collections::BTreeSet;

@@ -51,9 +51,11 @@ pub fn is_read_for(patience: Duration) -> bool {
     }
 }
 
-/// Returns how many characters fit a line of the terminal on standard output; nothing where it is none.
+/// Returns how many characters fit a line of the terminal: that on standard output, or the one behind a pipe, which another standard
+/// stream still is. `None` without any.
 pub fn width() -> Option<usize> {
-    tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col))
+    let sizes = [tcgetwinsize(io::stdout()), tcgetwinsize(io::stderr()), tcgetwinsize(io::stdin())];
+    sizes.into_iter().flatten().map(|size| usize::from(size.ws_col)).find(|width| *width > 0)
 }
 
 fn timespec(time: Duration) -> Timespec {

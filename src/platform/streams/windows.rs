@@ -52,7 +52,7 @@ pub fn is_read_for(patience: Duration) -> bool {
     out.is_ok_and(|handle| File::from(handle).write(&[]).is_ok())
 }
 
-/// Returns how many characters fit a line of the terminal on standard output; nothing where it is none.
+/// Returns how many characters fit a line of the console: that on standard output, or the one behind a pipe. `None` without any.
 pub fn width() -> Option<usize> {
     windows::console_width()
 }

@@ -77,17 +77,22 @@ fn status_of_one_run_by_the_beginning_of_its_id_or_its_own() {
 fn a_narrow_terminal_shows_what_matters_most() {
     let world = with_shop();
     assert_snapshot!(world.command(&["status"]).env("COLUMNS", "40").run(), @r"
-    session 5f0c1d2e  running  2.36 USD  si…
+    session 5f0c1d2e  running  2.36 USD
+      since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 2.36/25.00 USD max…
-        built-in
-      main b7d1aaaa  running  0 tool calls,…
-        developer a1b2c3d4  running  17 too…
-          tool calls  [######----] 17/25 ma…
-            project
-          cost        [####------] 0.42/1.0…
-            project
-        developer a3fa11ed  ended by limit …
+      cost  [----------] 2.36/25.00 USD
+        max_cost_usd  built-in
+      main b7d1aaaa  running  0 tool calls,
+        0.50 USD
+        developer a1b2c3d4  running  17 tool
+          calls, 0.42 USD  depth 1  task 7
+          tool calls  [######----] 17/25
+            max_turns  project
+          cost        [####------]
+            0.42/1.00 USD max_cost_usd
+              project
+        developer a3fa11ed  ended by limit
+          25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
       developer a3fa11ed, ended by limit: 25
         of 25 tool calls (max_turns,
