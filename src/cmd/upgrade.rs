@@ -11,34 +11,18 @@ use crate::platform::file_info;
 
 /// Arguments of `fusebox upgrade`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = concat!("\
+#[command(after_help = "\
 The hooks run a copy of the program where its own path does not last (npm, npx, pnpm, nvm, a plugin, a build folder).
 This puts the program that you call in the copy's place, at once: sessions at work take it at their next event.
-Nothing is fetched. The newest one comes with the package manager that brought this one.
+Nothing is fetched. The newest one comes with what brought this one: a clone, or a package manager.
 
 Examples:
-  fusebox upgrade                       after the package manager has brought a newer one
-  npx ", env!("CARGO_PKG_NAME"), "@latest upgrade        both at once"))]
+  fusebox upgrade    after a newer one has come")]
 pub struct Args {}
 
 /// How a newer program comes, by what brought this one.
-const WAYS: &str = concat!(
-    "a newer one comes with what brought this one:\n",
-    "  cargo install --path . --locked      in a checkout of the repository\n",
-    "  npx ",
-    env!("CARGO_PKG_NAME"),
-    "@latest upgrade\n",
-    "  npm install -g ",
-    env!("CARGO_PKG_NAME"),
-    "@latest && fusebox upgrade\n",
-    "  cargo install ",
-    env!("CARGO_PKG_NAME"),
-    " --locked\n",
-    "  brew upgrade ",
-    env!("CARGO_PKG_NAME"),
-    "\n",
-    "  or its install script\n",
-);
+const WAYS: &str = "a newer one comes with what brought this one: in a clone of the repository `git pull` and \
+                    `cargo install --path . --locked`, else its package manager or its install script\n";
 
 /// Runs `fusebox upgrade`.
 pub fn run(env: &Environment, _args: &Args) -> Result<ExitCode> {

@@ -177,13 +177,7 @@ fn a_newer_program_run_by_a_person_takes_the_copys_place() {
 fn upgrade_says_how_a_newer_program_comes() {
     let world = TestWorld::new();
     insta::assert_snapshot!(world.run(&["upgrade"]), @r"
-    hooks run no copy: they name the program where it is installed; a newer one comes with what brought this one:
-      cargo install --path . --locked      in a checkout of the repository
-      npx fusebox-cli@latest upgrade
-      npm install -g fusebox-cli@latest && fusebox upgrade
-      cargo install fusebox-cli --locked
-      brew upgrade fusebox-cli
-      or its install script
+    hooks run no copy: they name the program where it is installed; a newer one comes with what brought this one: in a clone of the repository `git pull` and `cargo install --path . --locked`, else its package manager or its install script
     [exit 0]
     ");
 }
