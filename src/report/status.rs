@@ -13,7 +13,7 @@ use crate::report::reading::{Budget, LimitReading};
 use crate::report::run_report::RunReport;
 use crate::report::suggestion;
 use crate::ui::formats::{Timestamp, by_number, counted};
-use crate::ui::style::{Style, Terminal, length, plain};
+use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::short;
 
 /// How deep a tree is drawn.
@@ -115,15 +115,14 @@ fn spent(session: &SessionReport, terminal: &Terminal) -> String {
 }
 
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
-    let head = format!("session {}  ", short(&session.session_id));
-    let spent = spent(session, terminal);
-    let began = terminal.zone.minute(session.started_at.0);
+    let head = terminal.paint(Style::Bold, &format!("session {}", short(&session.session_id)));
     let (word, status) = session.standing();
-    let room = terminal.width.saturating_sub(length(&head) + length(word));
-    let word = painted(word, status, terminal);
-    let forms = [format!("  {spent}  since {began}"), format!("  {spent}  {began}")];
-    let since = forms.iter().find(|form| length(form) <= room).unwrap_or(&forms[0]);
-    let mut text = terminal.wrap("", &format!("{}{word}{since}", terminal.paint(Style::Bold, &head)));
+    let (spent, began) = (spent(session, terminal), terminal.zone.minute(session.started_at.0));
+    let titled =
+        |began: String| terminal.parts("", &[head.clone(), painted(word, status, terminal), spent.clone(), began]);
+    // Where there is no room on the line, the moment alone may have it.
+    let forms = [format!("since {began}"), began].map(titled);
+    let mut text = forms.iter().find(|form| form.lines().count() == 1).unwrap_or(&forms[0]).clone();
     text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &plain(&session.project))));
     if let Some(parts) = parts(session) {
         text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &parts)));
@@ -225,18 +224,22 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
 }
 
 fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
-    let head = format!("{} {}  ", plain(run.kind()), short(&run.run_id));
-    let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
-    let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
+    let depth = if run.depth > 0 { format!("depth {}", run.depth) } else { String::new() };
+    let task = run.task.as_deref().map(|task| format!("task {}", plain(task))).unwrap_or_default();
     // An order that stands is told below, with what lifts it.
     let reason = run.reason.as_deref().filter(|_| run.order.is_none() && !run.was_let_go_on());
-    let reason = reason.map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
     let partial = if run.says_partial || !run.missing.is_empty() { ", partial" } else { "" };
-    let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
-    let calls = counted(run.turns, "tool call");
-    let after =
-        format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", terminal.spent(run.tokens, run.cost_usd.0));
-    terminal.wrap(indent, &format!("{head}{}{after}", painted(run.standing(), run.status, terminal)))
+    let refused = if run.refused > 0 { format!("{} refused", run.refused) } else { String::new() };
+    let parts = [
+        format!("{} {}", plain(run.kind()), short(&run.run_id)),
+        painted(run.standing(), run.status, terminal) + partial,
+        format!("{}, {}", counted(run.turns, "tool call"), terminal.spent(run.tokens, run.cost_usd.0)),
+        depth,
+        task,
+        refused,
+        reason.map(plain).unwrap_or_default(),
+    ];
+    terminal.parts(indent, &parts)
 }
 
 /// Returns the word for where something stands in the style of its status.

@@ -95,6 +95,11 @@ impl Terminal {
         client.filter(|_| self.cost_source == CostSource::Client)
     }
 
+    /// Sets parts behind each other into lines of the page's width, each after `indent`, those after the first two spaces deeper.
+    pub fn parts(&self, indent: &str, parts: &[String]) -> String {
+        wrap::parts(parts, self.width, indent)
+    }
+
     /// Breaks a sentence into lines of the page's width, each after `indent`, those after the first two spaces deeper.
     pub fn wrap(&self, indent: &str, sentence: &str) -> String {
         wrap::sentence(sentence, self.width, indent)

@@ -15,6 +15,19 @@ pub fn sentence(sentence: &str, width: usize, indent: &str) -> String {
     lines(sentence, Options::new(width).initial_indent(indent).subsequent_indent(&deeper)).join("\n") + "\n"
 }
 
+/// Sets parts behind each other into lines no wider than `width`, each whole where it fits one, those after the first two spaces deeper.
+pub fn parts(parts: &[String], width: usize, indent: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        let deeper = if lines.is_empty() { "" } else { "  " };
+        match lines.last_mut().filter(|line| display_width(line) + 2 + display_width(part) <= width) {
+            Some(line) => *line = format!("{line}  {part}"),
+            None => lines.push(format!("{indent}{deeper}{part}")),
+        }
+    }
+    fitting(&(lines.join("\n") + "\n"), width)
+}
+
 /// Breaks the lines of a text that are wider than `width`; what follows stands two spaces deeper than its line. The others stay as
 /// they are.
 pub fn fitting(text: &str, width: usize) -> String {
@@ -38,7 +51,19 @@ fn lines<'a>(text: &'a str, options: Options<'a>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::fitting;
+    use super::{fitting, parts};
+
+    #[test]
+    fn parts_stay_whole_where_they_fit_a_line() {
+        let three = ["main b7d1".to_owned(), "2 refused".to_owned(), String::new(), "ended by a limit".to_owned()];
+        for (width, set) in [
+            (40, " main b7d1  2 refused  ended by a limit\n"),
+            (24, " main b7d1  2 refused\n   ended by a limit\n"),
+            (16, " main b7d1\n   2 refused\n   ended by a\n     limit\n"),
+        ] {
+            assert_eq!(parts(&three, width, " "), set);
+        }
+    }
 
     #[test]
     fn lines_that_are_too_wide_are_broken_between_words() {

@@ -82,10 +82,11 @@ fn a_narrow_terminal_shows_what_matters_most() {
       /srv/shop
       cost  [----------] 2.36/25.00 USD
         max_cost_usd  built-in
-      main b7d1aaaa  running  0 tool calls,
-        0.50 USD
-        developer a1b2c3d4  running  17 tool
-          calls, 0.42 USD  depth 1  task 7
+      main b7d1aaaa  running
+        0 tool calls, 0.50 USD
+        developer a1b2c3d4  running
+          17 tool calls, 0.42 USD  depth 1
+          task 7
           tool calls  [######----] 17/25
             max_turns  project
           cost        [####------]
