@@ -4,7 +4,7 @@ use crate::domain::action::Action;
 use crate::domain::billing::Billing;
 use crate::domain::unit::Unit;
 use crate::report::reading::LimitReading;
-use crate::ui::style::{Style, Terminal, length, tokens};
+use crate::ui::style::{Style, Terminal, length, plain, tokens};
 
 /// How many cells a bar has.
 const CELLS: u128 = 10;
@@ -40,7 +40,7 @@ fn figures(reading: &LimitReading) -> [String; 3] {
         _ => reading.figures(),
     };
     let only = if reading.action == Action::Warn { ", only warns" } else { "" };
-    [format!(" {figures}"), format!(" {}", reading.limit), format!("  {}{only}", reading.layer)]
+    [format!(" {figures}"), format!(" {}", plain(&reading.limit)), format!("  {}{only}", reading.layer)]
 }
 
 fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> String {

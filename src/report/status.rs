@@ -75,7 +75,7 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
                 None if budget.anew.is_empty() => continue,
                 None => plain(&budget.anew),
             };
-            let anew = format!("{} begins anew {when}", budget.reading.limit);
+            let anew = format!("{} begins anew {when}", plain(&budget.reading.limit));
             text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &anew)));
         }
     }

@@ -108,7 +108,8 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         told(&who, &next.entry(), (indent, terminal))
     });
     let used_up = used_up(session).map(|(reading, next)| {
-        let why = format!("{}, used up: {} ({}, {})", short(id), reading.figures(), reading.limit, reading.layer);
+        let why =
+            format!("{}, used up: {} ({}, {})", short(id), reading.figures(), plain(&reading.limit), reading.layer);
         told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal))
     });
     let waiting = waiting(session, (indent, terminal));
