@@ -12,6 +12,7 @@ mod lexer;
 mod lists;
 mod operators;
 mod parameters;
+mod parentheses;
 mod parts;
 mod references;
 pub mod unset;
