@@ -15,6 +15,11 @@ pub fn last(byte: u8, bytes: &[u8]) -> Option<usize> {
     vector::last(byte, bytes)
 }
 
+/// Returns where any of three bytes stands first.
+pub fn first_of(any: [u8; 3], bytes: &[u8]) -> Option<usize> {
+    vector::first_of(any, bytes)
+}
+
 /// Returns where some words stand first. Whoever looks for the same ones again and again keeps a [`Finder`].
 pub fn find(words: &[u8], bytes: &[u8]) -> Option<usize> {
     Finder::new(words).find(bytes)
@@ -90,11 +95,16 @@ impl<'a> Finder<'a> {
 /// SSE2 is in every x86-64.
 #[cfg(target_arch = "x86_64")]
 mod vector {
-    use memchr::arch::x86_64::sse2::memchr::One;
+    use memchr::arch::x86_64::sse2::memchr::{One, Three};
     pub use memchr::arch::x86_64::sse2::packedpair::Finder as Pair;
 
     pub fn first(byte: u8, bytes: &[u8]) -> Option<usize> {
         One::new(byte).map_or_else(|| bytes.iter().position(|other| *other == byte), |one| one.find(bytes))
+    }
+
+    pub fn first_of([a, b, c]: [u8; 3], bytes: &[u8]) -> Option<usize> {
+        let slowly = || bytes.iter().position(|byte| [a, b, c].contains(byte));
+        Three::new(a, b, c).map_or_else(slowly, |three| three.find(bytes))
     }
 
     pub fn last(byte: u8, bytes: &[u8]) -> Option<usize> {
@@ -107,6 +117,10 @@ mod vector {
 mod vector {
     use memchr::memmem;
     pub use memchr::{memchr as first, memrchr as last};
+
+    pub fn first_of([a, b, c]: [u8; 3], bytes: &[u8]) -> Option<usize> {
+        memchr::memchr3(a, b, c, bytes)
+    }
 
     /// Looks for some words.
     pub struct Pair(memmem::Finder<'static>);
@@ -142,6 +156,7 @@ mod tests {
                 text[at] = b'a';
                 assert_eq!((first(b'a', &text), last(b'a', &text)), (Some(at), Some(at)), "{length}");
                 assert_eq!(find(b"a", &text), Some(at), "{length}");
+                assert_eq!((first_of(*b"abc", &text), first_of(*b"cab", &plain)), (Some(at), None), "{length}");
                 for words in [&b"ab"[..], b"words", br#"sage":"#, b"a longer text of more bytes than a vector has"] {
                     let text = [&plain[..at], words, &plain[at..]].concat();
                     assert_eq!(find(words, &text), Some(at), "{length}");

@@ -52,17 +52,11 @@ impl Guard {
 
     /// Says what a shell command does, where only a person may do it.
     pub fn command(&self, command: &str) -> Option<String> {
-        let ends = || processes::BY_EXPRESSION.iter().chain([&processes::LIMITER]).any(|name| command.contains(name));
-        if !self.may_reach(command) && !ends() {
+        if !self.may_mention(command) && !writers::names_one(command, &processes::NEED_NO_NAME) {
             return None;
         }
         let mut walk = Walk::new(self, command);
         walk.text(command, 0).or_else(|| walk.unread())
-    }
-
-    /// Whether a text may reach what is the session's own: it names that, or takes folders away.
-    fn may_reach(&self, text: &str) -> bool {
-        self.may_mention(text) || writers::names_one_that_takes_folders(text)
     }
 
     /// Whether a shell command plainly starts a client with an agent in it.
@@ -87,8 +81,9 @@ impl Guard {
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
     pub fn mentions(&self, text: &str) -> bool {
         let names = self.state_dir.as_deref().into_iter().chain(self.programs()).map(shell::base);
-        let mut names =
-            [PROGRAM, "claude", "FUSEBOX_", clients::RUNNING].into_iter().chain(names).filter(|name| !name.is_empty());
+        // Most of them have the program's name in theirs.
+        let names = names.filter(|name| !name.is_empty() && !name.contains(PROGRAM));
+        let mut names = [PROGRAM, "claude", "FUSEBOX_", clients::RUNNING].into_iter().chain(names);
         let text = self.rules.folded(text);
         names.any(|name| crate::byte_search::find(self.rules.folded(name).as_bytes(), text.as_bytes()).is_some())
     }

@@ -1,5 +1,8 @@
 //! Which files are the session's own: the policy by its folders, the state, the program.
 
+use std::borrow::Cow;
+
+use crate::byte_search;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
 use crate::wire::bypass_detection::lies::{Lies, fits, lies};
 use crate::wire::bypass_detection::path_rules::LONGEST;
@@ -135,9 +138,11 @@ impl Guard {
             return None;
         }
         // Which session's folder it is makes no difference here.
-        let word = self.rules.slashed(word);
-        let named = SESSION.iter().fold(word.into_owned(), |word, name| word.replace(name, "session"));
-        let expanded = self.expanded(folder, &named)?;
+        let mut word = self.rules.slashed(word);
+        if byte_search::first(b'$', word.as_bytes()).is_some() {
+            word = Cow::Owned(SESSION.iter().fold(word.into_owned(), |word, name| word.replace(name, "session")));
+        }
+        let expanded = self.expanded(folder, &word)?;
         let expanded = self.rules.unified(&expanded);
         let mut path = match expanded.starts_with('/') {
             true => String::new(),

@@ -11,8 +11,8 @@ const ENDERS: [&str; 6] = ["pkill", "killall", "taskkill", "Stop-Process", "spps
 /// Commands that find processes by name, for a `kill` of the same text.
 const FINDERS: [&str; 7] = ["pgrep", "pidof", "ps", "grep", "awk", "sed", "Get-Process"];
 
-/// Those that compare processes with expressions: a text with one of them need not name what it ends.
-pub(super) const BY_EXPRESSION: [&str; 3] = ["pkill", "pgrep", "killall"];
+/// Those that compare processes with expressions, and the one that limits them: a text with one of them need not name what it ends.
+pub(super) const NEED_NO_NAME: [&str; 4] = ["pkill", "pgrep", "killall", LIMITER];
 
 /// Their options with values.
 const VALUED: [&str; 12] = ["-P", "-g", "-G", "-t", "-u", "-U", "-s", "-F", "-o", "-y", "--signal", "--parent"];

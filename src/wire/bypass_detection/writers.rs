@@ -14,21 +14,37 @@ const KEEPS: [&str; 8] = ["-c", "--stdout", "--to-stdout", "-k", "--keep", "-t",
 const PREVIEWS: [&str; 2] = ["-p", "--preview"];
 
 /// What has `find` take away what it finds.
-const DELETES: &[u8] = b"-delete";
+const DELETES: &str = "-delete";
 
-/// Whether a text names a program that takes folders away: it need not name what is in them.
-pub(super) fn names_one_that_takes_folders(text: &str) -> bool {
+/// Whether a byte may stand in the name of a program.
+const IN_NAMES: [bool; 256] = {
+    let (mut table, mut byte) = ([false; 256], 0_u8);
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'-';
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a text names one of these programs, or one that takes folders away: it need not name what is in them.
+pub(super) fn names_one(text: &str, others: &[&'static str]) -> bool {
     let takes = |writes| {
         let copies = matches!(writes, Writes::Copies(Copies::Folders | Copies::Trees));
         copies || matches!(writes, Writes::Trees | Writes::Moves | Writes::Mode)
     };
-    // Most words of a long text are none by their length or first letter.
-    let begins = |byte: u8| matches!(byte.to_ascii_lowercase(), b'c' | b'd' | b'm' | b'r' | b't');
-    let may_be = |word: &[u8]| (2..=11).contains(&word.len()) && begins(word[0]);
-    let is_one =
-        |word: &[u8]| ROWS.iter().any(|(name, writes)| takes(*writes) && name.as_bytes().eq_ignore_ascii_case(word));
-    let mut words = text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-');
-    words.any(|word| word == DELETES || (may_be(word) && is_one(word)))
+    let taking = ROWS.iter().filter(|row| takes(row.1)).map(|row| row.0);
+    let names: Vec<&[u8]> = taking.chain([DELETES]).chain(others.iter().copied()).map(str::as_bytes).collect();
+    // Most words of a long text are none by their first letter.
+    let mut begins = [false; 256];
+    for name in &names {
+        begins[usize::from(name[0].to_ascii_lowercase())] = true;
+        begins[usize::from(name[0].to_ascii_uppercase())] = true;
+    }
+    let is_one = |word: &[u8]| {
+        word.first().is_some_and(|first| begins[usize::from(*first)])
+            && names.iter().any(|name| name.len() == word.len() && name.eq_ignore_ascii_case(word))
+    };
+    text.as_bytes().split(|byte| !IN_NAMES[usize::from(*byte)]).any(is_one)
 }
 
 impl Guard {

@@ -20,6 +20,7 @@ pub mod variables;
 mod words;
 pub mod written;
 
+use crate::byte_search;
 pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};
 pub use crate::wire::shell::references::closed as closing_brace;
 
@@ -32,12 +33,18 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
 /// pattern, or by quotes within a word.
 pub fn may_assemble(text: &str) -> bool {
     let bytes = text.as_bytes();
+    let has = |signs| byte_search::first_of(signs, bytes).is_some();
     let joins = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"'\"/.-".contains(byte));
-    bytes.iter().enumerate().any(|(at, byte)| match byte {
-        b'$' | b'`' | b'{' | b'\\' | b'*' | b'?' | b'[' => true,
-        b'\'' | b'"' => joins(at.checked_sub(1).and_then(|before| bytes.get(before))) && joins(bytes.get(at + 1)),
-        _ => false,
-    })
+    let mut from = 0;
+    let mut quotes = std::iter::from_fn(|| {
+        let at = from + byte_search::first_of(*b"'\"\"", &bytes[from..])?;
+        from = at + 1;
+        Some(at)
+    });
+    has(*b"$`{")
+        || has(*b"\\*?")
+        || byte_search::first(b'[', bytes).is_some()
+        || quotes.any(|at| at > 0 && joins(bytes.get(at - 1)) && joins(bytes.get(at + 1)))
 }
 
 /// Endings of programs that Windows leaves out of their names.
@@ -46,7 +53,7 @@ const ENDINGS: [&str; 4] = [".exe", ".cmd", ".bat", ".com"];
 /// Returns the last part of a path, of Windows or another system.
 pub fn base(path: &str) -> &str {
     // One letter at a time is looked for many times faster than either of two.
-    let last = path.rfind('/').max(path.rfind('\\'));
+    let last = [b'/', b'\\'].into_iter().filter_map(|sign| byte_search::last(sign, path.as_bytes())).max();
     last.map_or(path, |last| &path[last + 1..])
 }
 
