@@ -20,7 +20,8 @@ pub const LIMIT: Limit = Limit {
     run_figure: Some(RunFigure::Duration),
     doc: "Milliseconds of working time. A subagent's clock runs from its start to its end, over all its stretches; the \
           main agent's from a prompt to the end of its turn. Pauses and waits for a permission dialog do not count. A \
-          Bash call's `timeout` is cut to what is left. For a session: the sum of its main runs.",
+          Bash call's `timeout` is cut to what is left; a call of an MCP server's tool is not, whatever its input names. \
+          For a session: the sum of its main runs.",
     example: "600000",
     ..Limit::PLAIN
 };
