@@ -29,6 +29,8 @@ const MOST_SYNCS: u64 = 20;
 const MOST_STRETCHES: u64 = 40;
 /// The most bytes of the static binary with all that it ships with; `./check` holds 5,000,000 of it without its optional parts.
 const MOST_BYTES: u64 = 7_470_000;
+/// The most instructions that 48 KB more of a plain command cost: a fifth above what was seen last.
+const MOST_OF_LENGTH: u64 = 2_500_000;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
@@ -89,7 +91,8 @@ fn stays_within(config: &str, column: usize) {
     let mut over = Vec::new();
     for (before, event, name, most) in CALLS {
         let most = most[column];
-        let instructions = median(|| measure(&fixture, before, event, instructions));
+        let instructions =
+            median(|| measure(&fixture, before, event, |fixture, event| instructions(fixture, event, 2 << 10)));
         let system_calls = median(|| measure(&fixture, before, event, system_calls));
         println!("| {name} | {instructions} | {most} | {system_calls} | {MOST_SYSTEM_CALLS} |");
         if instructions > most || system_calls > MOST_SYSTEM_CALLS {
@@ -97,6 +100,19 @@ fn stays_within(config: &str, column: usize) {
         }
     }
     assert!(over.is_empty(), "over budget: {}; find out where with callgrind (CONTRIBUTING.md)", over.join("; "));
+}
+
+#[test]
+fn a_long_command_costs_little() {
+    let fixture = Fixture::among(&static_binary(), "{}", 10);
+    let measure = |bytes| {
+        fixture.hooks(&[Event::PostToolBatch]);
+        instructions(&fixture, Event::PreToolUse, bytes)
+    };
+    let [short, long] = [2 << 10, 50 << 10].map(|bytes| median(|| measure(bytes)));
+    let more = long.saturating_sub(short);
+    println!("| instructions of 48 KB more in a command | {more} | {MOST_OF_LENGTH} |");
+    assert!(more <= MOST_OF_LENGTH, "48 KB more take {more} instructions, at most {MOST_OF_LENGTH}");
 }
 
 #[test]
@@ -140,12 +156,12 @@ fn measure(fixture: &Fixture, before: fn(&Fixture), event: Event, meter: fn(&Fix
     meter(fixture, event)
 }
 
-/// Counts the instructions of one call.
-fn instructions(fixture: &Fixture, event: Event) -> u64 {
+/// Counts the instructions of one call with so many bytes of input.
+fn instructions(fixture: &Fixture, event: Event, bytes: usize) -> u64 {
     let hook = fixture.hook_command();
     let mut command = fixture.command("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(hook.get_program()).args(hook.get_args());
-    collected(&feed(&mut command, &fixture.payload(event, 2048)))
+    collected(&feed(&mut command, &fixture.payload(event, bytes)))
 }
 
 /// Returns how many instructions callgrind has counted.
