@@ -19,7 +19,7 @@ use crate::team::messages::{Answer, Request};
 use crate::ui::formats::counted;
 
 /// How many slices are asked for at most in one sync.
-const SLICES: usize = 8;
+const SLICES: usize = 16;
 /// How often a request is sent in one sync that waits in vain for what somebody keeps locked.
 const TRIES: usize = 2;
 /// How long a reservation is waited for that may not be spent yet.
@@ -89,7 +89,7 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
     machine.give_back();
     team_place::save_machine(env, &machine)?;
     let mut told = Told::default();
-    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&besides, &mut told))?;
+    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&besides, &mut told), PATIENCE)?;
     match told.is_hindered() {
         false => Ok(()),
         true => Err(Error::failed(format!("{} keeps a transaction open in the team's store", told.held_by))),
@@ -120,8 +120,12 @@ fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs)
     let labels: Vec<&str> = needs.projects.iter().map(String::as_str).collect();
     let besides = Besides { labels: &labels, totals: &needs.totals };
     let mut told = Told::default();
-    tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told))?;
+    tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told), Duration::ZERO)?;
     lease(env, joined, (&mut ledger, &mut *machine), (&needs, &besides, &mut told))?;
+    if machine.is_waiting() {
+        // All that is reserved is waited for at once: a slice alone may be too small for a request.
+        tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told), PATIENCE)?;
+    }
     let Synced { held, caps, projects, .. } = std::mem::take(&mut told.last);
     let held_by = told.is_lease_held.then(|| told.held_by.clone());
     let heard = Heard { at: told.at, caps, projects, is_spent: told.is_refused, held_by, held };
@@ -129,7 +133,7 @@ fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs)
     Ok(told)
 }
 
-/// Asks for what is lacking, and waits until it may be spent.
+/// Has what is lacking reserved.
 fn lease(
     env: &Environment,
     joined: &Joined,
@@ -137,7 +141,7 @@ fn lease(
     (needs, besides, told): (&Needs, &Besides<'_>, &mut Told),
 ) -> Result<()> {
     for _ in 0..SLICES {
-        let held = held(env, machine);
+        let held = machine.held_soon(env.now());
         // One slice where it runs low, and more only where the next requests would not fit.
         if needs.want == Amount::ZERO || held >= needs.least && held.0 >= needs.want.0 / 2 {
             break;
@@ -145,31 +149,24 @@ fn lease(
         machine.ask_besides(needs.want.minus(held));
         team_place::save_machine(env, machine)?;
         let was_refused = std::mem::take(&mut told.is_refused);
-        tell(env, joined, (&mut *ledger, &mut *machine), (besides, &mut *told))?;
+        tell(env, joined, (&mut *ledger, &mut *machine), (besides, &mut *told), Duration::ZERO)?;
         let is_refused = told.is_refused;
         told.is_refused |= was_refused;
-        if is_refused || told.is_lease_held {
-            break;
-        }
-        if self::held(env, machine) >= needs.least {
+        if is_refused || told.is_lease_held || machine.held_soon(env.now()) >= needs.least {
             break;
         }
     }
     Ok(())
 }
 
-/// Returns what may be spent now of the leases.
-fn held(env: &Environment, machine: &Machine) -> Amount {
-    machine.balance(env.now())
-}
-
-/// Sends what the machine has to send, and waits for what may not be spent yet. The store is heard once at least. What waits in vain
-/// for somebody else stays with the machine for the next sync.
+/// Sends what the machine has to send, and waits for what may not be spent yet, but not beyond `patience`. The store is heard once at
+/// least. What waits in vain for somebody else stays with the machine for the next sync.
 fn tell(
     env: &Environment,
     joined: &Joined,
     (ledger, machine): (&mut Ledger, &mut Machine),
     (besides, told): (&Besides<'_>, &mut Told),
+    patience: Duration,
 ) -> Result<()> {
     let began = env.now();
     loop {
@@ -186,12 +183,14 @@ fn tell(
             team_place::save_machine(env, machine)?;
         }
         let is_busy = told.count(&requests);
-        if told.to_send(machine, env.now()).is_empty() {
+        let left = told.to_send(machine, env.now());
+        let is_waiting = left.iter().all(|request| machine.is_reserved(request.number()));
+        if left.is_empty() || is_waiting && patience.is_zero() {
             return Ok(());
         }
-        if told.last.wait_ms > 0 {
+        if is_waiting && told.last.wait_ms > 0 {
             let waited = env.now().since(began) + told.last.wait_ms;
-            if waited > PATIENCE.as_millis() as u64 {
+            if u128::from(waited) > patience.as_millis() {
                 return Ok(());
             }
             processes::rest(Duration::from_millis(told.last.wait_ms));

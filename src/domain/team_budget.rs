@@ -68,17 +68,22 @@ impl SharedBudget {
             Hindrance::Ceiling(cap) => Frees::At(cap.resets.clone()),
             Hindrance::Transaction(_) => Frees::Once("that has ended".to_owned()),
             Hindrance::Refused => Frees::Once(format!("it takes part again: ask {whom}")),
-            Hindrance::Store => {
+            Hindrance::Store if self.is_silent() => {
                 Frees::Once(format!("the store is heard: `fusebox team sync` shows why, or ask {whom}"))
             }
+            Hindrance::Store => Frees::Once("more is leased: `fusebox team sync` asks for it".to_owned()),
         })
+    }
+
+    /// Whether a team's store is not heard while it would have to be: its leases live no more, or a sync has failed.
+    fn is_silent(&self) -> bool {
+        let has_failed = |share: &TeamShare| share.failed != Moment::default();
+        self.standing != Some(Standing::Alive) || self.team.as_deref().is_none_or(has_failed)
     }
 
     /// Says of a team's budget what keeps work from it: whose cap with its figures, or what the store does. Nothing of others.
     pub fn says_of_team(&self) -> String {
-        let share = self.team.as_deref();
-        let has_answered = |share: &TeamShare| share.failed == Moment::default() && share.is_spent;
-        let is_silent = self.standing.is_some_and(Standing::is_closed) || !share.is_some_and(has_answered);
+        let is_silent = self.is_silent();
         match self.hindrance() {
             None => String::new(),
             Some(Hindrance::Project(cap)) => cap.used_up(self.spent_of(cap)),

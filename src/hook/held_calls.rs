@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::domain::action::Action;
+use crate::domain::moment::Moment;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::team::SOONEST_SYNC_MS;
@@ -17,8 +18,11 @@ use crate::install::handlers;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 
-/// How long an event waits for what a sync with the team brings, in milliseconds: it is answered in time all the same.
-const LONGEST_WAIT_MS: u64 = 4_000;
+/// How long an event waits for what a sync with the team brings, in milliseconds: one may be under way, and what the next has
+/// reserved may be spent two seconds later. The event is answered in time all the same.
+const LONGEST_WAIT_MS: u64 = 6_000;
+/// How long it waits for a store that the last sync has not reached, in milliseconds.
+const LONGEST_WAIT_FOR_LOST_MS: u64 = 4_000;
 
 /// A hold that is due.
 struct Hold {
@@ -90,9 +94,11 @@ fn waits_for_team(loaded: &Loaded, applied: &Applied, held: &Held) -> bool {
     let mut trips = verdict.findings.iter().filter(|it| it.is_trip() && it.action != Action::Warn).peekable();
     let is_of_team = |it: &Finding| it.scope == Scope::Team && it.wait_ms > 0;
     let is_refused = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Blocked | Refusal::Call));
+    let of_team = loaded.state.shared_budgets.iter().find_map(|budget| budget.team.as_deref());
+    let is_lost = of_team.is_none_or(|share| share.failed != Moment::default());
     is_refused
         && !verdict.observed
-        && held.waited_ms < LONGEST_WAIT_MS
+        && held.waited_ms < if is_lost { LONGEST_WAIT_FOR_LOST_MS } else { LONGEST_WAIT_MS }
         && loaded.state.session.team.is_some()
         && trips.peek().is_some()
         && trips.all(is_of_team)

@@ -40,6 +40,9 @@ const DETAIL: &str = "locks/detail";
 const WATCH: &str = "locks/watch";
 /// How long it is waited for: a process that has just ended, or was just started, may still have it.
 const WATCH_PATIENCE: Duration = Duration::from_millis(500);
+/// How long the right to tell a team is waited for: longer than one sync takes with a store that is slow to answer.
+#[cfg(feature = "team")]
+const TEAM_PATIENCE: Duration = Duration::from_secs(15);
 
 /// The locks held; dropping them or ending the process lets go. The one for all goes first: who waits for the session's finds it free.
 #[derive(Debug)]
@@ -164,7 +167,7 @@ pub struct Telling {
 /// Takes the right to tell a team what this machine has spent; nothing where another process has it.
 #[cfg(feature = "team")]
 pub fn for_team(folder: &Path) -> Result<Option<Telling>> {
-    let (file, is_others) = lock(&folder.join("locks/team"), ALONE, PATIENCE)?;
+    let (file, is_others) = lock(&folder.join("locks/team"), ALONE, TEAM_PATIENCE)?;
     Ok((file.is_some() || !is_others).then_some(Telling { _file: file }))
 }
 

@@ -36,6 +36,12 @@ impl Machine {
         self.leases.iter().filter(|lease| lease.is_usable(now)).map(Lease::left).sum()
     }
 
+    /// Returns the same with what is reserved and may not be spent yet.
+    pub fn held_soon(&self, now: Moment) -> Amount {
+        let reserved = self.leases.iter().filter(|lease| lease.stage == Stage::Reserved);
+        self.balance(now) + reserved.map(|lease| lease.amount).sum()
+    }
+
     /// Returns what is left of the leases that were confirmed since this boot, also of those whose life is over, and until when
     /// all of them live. The store counts each whole until it is settled.
     pub fn held(&self, now: Moment) -> (Amount, Option<Moment>) {
@@ -60,6 +66,11 @@ impl Machine {
     /// Whether a lease is reserved and may not be spent yet.
     pub fn is_waiting(&self) -> bool {
         self.leases.iter().any(|lease| lease.stage == Stage::Reserved)
+    }
+
+    /// Whether this lease is reserved and may not be spent yet.
+    pub fn is_reserved(&self, number: u64) -> bool {
+        self.leases.iter().any(|lease| lease.number == number && lease.stage == Stage::Reserved)
     }
 
     /// Charges a response to the oldest leases with something left: those that live, then those whose life is over, which the store

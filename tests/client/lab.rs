@@ -173,7 +173,8 @@ impl Lab {
     pub fn of_person(&self, program: &Path) -> Command {
         let path = format!("{}:{}:{}", folder_of(&fusebox()), folder_of(&claude()), std::env::var("PATH").unwrap());
         let mut command = self.command(program);
-        command.env("PATH", path);
+        // No sentence that a scenario looks for is broken.
+        command.env("PATH", path).env("COLUMNS", "200");
         command
     }
 

@@ -44,7 +44,7 @@ impl<'a> Machine<'a> {
         let mut fusebox = Command::new(env!("CARGO_BIN_EXE_fusebox"));
         fusebox.arg("team").args(arguments).env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path());
         fusebox.env("FUSEBOX_TEAM_STORE", store).env_remove("CLAUDECODE").env_remove("CLAUDE_PID");
-        fusebox.env_remove("CLAUDE_CONFIG_DIR");
+        fusebox.env_remove("CLAUDE_CONFIG_DIR").env("COLUMNS", "200");
         fusebox.current_dir(self.home.path()).output().unwrap()
     }
 
@@ -65,7 +65,7 @@ impl<'a> Machine<'a> {
     /// Runs a command other than `team` in a folder below its home, and returns what it prints.
     pub fn shown_in(&self, folder: &str, arguments: &[&str]) -> String {
         let mut fusebox = Command::new(env!("CARGO_BIN_EXE_fusebox"));
-        fusebox.args(arguments).env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path());
+        fusebox.args(arguments).env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path()).env("COLUMNS", "200");
         let names = ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CONFIG_DIR"];
         names.iter().fold(&mut fusebox, |fusebox, name| fusebox.env_remove(name));
         let Output { stdout, stderr, .. } = fusebox.current_dir(self.home.path().join(folder)).output().unwrap();

@@ -31,5 +31,6 @@ mod scale;
 mod server;
 mod simulation;
 mod slips;
+mod small_caps;
 mod store;
 mod watching;
