@@ -132,13 +132,13 @@ messages! {
 
     /// At the end of `fusebox run`: its main agent was stopped.
     run_stopped(
-        why = "tool calls 200/200 (max_turns, project)", next = "`claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 'go on'`"
+        why = "tool calls 200/200 (max_turns, project)", next = "`fusebox run -- claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 'go on'`"
     )
         => "stopped: {why}; the work is partial. {next}";
 
     /// At the end of `fusebox run`: its main agent was paused.
     run_paused(why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e", session = "5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55")
-        => "paused: {why}; its work is kept. `fusebox resume {id}`, then `claude -p --resume {session} 'go on'`";
+        => "paused: {why}; its work is kept. `fusebox resume {id}`, then `fusebox run -- claude -p --resume {session} 'go on'`";
 
     /// While `fusebox run` waits for its client: a pause holds an agent of it (`pause_wait_ms`). Once for each pause.
     run_held(
@@ -149,13 +149,13 @@ messages! {
     /// At the end of `fusebox run`: its prompt was not sent.
     run_blocked(
         why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)",
-        next = "`fusebox grant 5f0c1d2e max_cost_usd=+12.50`, then `claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 PROMPT`"
+        next = "`fusebox grant 5f0c1d2e max_cost_usd=+12.50`, then the same with `--resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55`"
     )
         => "the prompt was blocked: {why}. {next}";
 
     /// At the end of `fusebox run`: its prompt was not sent, and the client has printed why.
     run_blocked_said(session = "5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55")
-        => "nothing was done for the prompt: exit code 3. Once it may be sent: `claude -p --resume {session} PROMPT`";
+        => "nothing was done for the prompt: exit code 3. Once it may be sent: the same with `--resume {session}`";
 
     /// At the end of `fusebox run`: one of its subagents was stopped or paused, and the main agent went on.
     run_subagent(agent = "developer", status = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))

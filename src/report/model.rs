@@ -149,7 +149,7 @@ impl SessionReport {
             observes: observed().next().is_some(),
             blocks_bound: observed().any(|limits| limits.limits.iter().any(|rule| rule.layer == Layer::BuiltIn)),
             refuses_repository: session.refuses_repository,
-            limits_off: session.limits_off.as_ref().map(|off| OffReport::of(off, session, now)),
+            limits_off: session.limits_off.as_ref().and_then(|off| OffReport::of(off, session, now)),
             silent_clients: SilentReport::of(rows),
             started_at: Timestamp(session.started.wall_ms),
             cost_usd: Usd(spent.cost),

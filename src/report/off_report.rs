@@ -19,13 +19,14 @@ pub struct OffReport {
 }
 
 impl OffReport {
-    /// Says it of a session: one that has ended has no limits that could be off now.
-    pub fn of(off: &LimitsOff, session: &Session, now: Moment) -> OffReport {
+    /// Says it of a session: one that has ended has no limits that could be off now, and none that were where it had ended before.
+    pub fn of(off: &LimitsOff, session: &Session, now: Moment) -> Option<OffReport> {
         let ended_ms = session.is_over.then_some(session.last.wall_ms);
-        OffReport {
+        let report = OffReport {
             since: Timestamp(off.since_ms),
             until: off.until_ms.into_iter().chain(ended_ms).min().map(Timestamp),
             now: off.holds(now.wall_ms) && !session.is_over,
-        }
+        };
+        ended_ms.is_none_or(|ended_ms| off.since_ms <= ended_ms).then_some(report)
     }
 }

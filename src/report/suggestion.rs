@@ -171,7 +171,7 @@ fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, Next
 /// Returns the command by which a client takes a session up again. One that `fusebox run` has started has no terminal to go on in.
 pub fn takes_up(session: &str, launcher: Option<&str>) -> String {
     match launcher {
-        Some(_) => format!("claude -p --resume {} 'go on'", plain(session)),
+        Some(_) => format!("fusebox run -- claude -p --resume {} 'go on'", plain(session)),
         None => format!("claude --resume {}", plain(session)),
     }
 }

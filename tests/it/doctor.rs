@@ -304,7 +304,7 @@ fn run_says_that_work_is_paused_and_how_it_goes_on() {
         paused.stderr.contains("paused: tool calls 1/1") && paused.stderr.contains("fusebox resume p1"),
         "{paused}"
     );
-    assert!(paused.stderr.contains("`claude -p --resume one 'go on'`"), "{paused}");
+    assert!(paused.stderr.contains("`fusebox run -- claude -p --resume one 'go on'`"), "{paused}");
     let resumed = world.run(&["resume", "p1"]);
     assert!(resumed.to_string().contains("resumed"), "{resumed}");
 }

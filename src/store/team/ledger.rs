@@ -185,7 +185,7 @@ fn error(shown: &str, failure: Failure) -> Error {
         };
     }
     if NOT_LOGGED_IN.contains(&code.as_str()) {
-        return Error::failed(format!("{shown} lets this login in no more: {words}"))
+        return Error::failed(format!("{shown} does not let this login in: {words}"))
             .of_kind(ErrorKind::Refused)
             .hint("`fusebox team join NAME` takes a new address, with the login and its password");
     }

@@ -101,6 +101,20 @@ fn a_session_that_starts_meanwhile_is_told_of_it() {
     assert!(!fixture.step(Actor::Main) || !fixture.step(Actor::Main));
 }
 
+#[test]
+fn limits_that_were_switched_off_after_a_sessions_end_were_not_off_in_it() {
+    let mut fixture = Fixture::new();
+    fixture.world.write("home/.claude/fusebox.json", policies()[0].to_string());
+    fixture.begin();
+    assert!(fixture.step(Actor::Main));
+    fixture.end();
+    fixture.world.run(&["off", "--for", "1h"]).ok();
+    for command in [&["status", "--all"][..], &["report"], &["report", "--json"]] {
+        let said = fixture.world.run(command).ok();
+        assert!(!said.contains("limits were off") && !said.contains("limits are off"), "{command:?}: {said}");
+    }
+}
+
 /// A session that has ended has no limits that are off now, and `fusebox on` is for it, too.
 #[test]
 fn limits_of_a_session_that_has_ended_are_not_off_now() {
