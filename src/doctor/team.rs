@@ -82,6 +82,9 @@ fn share(store: &Store, team: &str) -> Result<Option<TeamShare>> {
 /// Says when the store was heard, and whether what it has leased lives.
 fn heard(team: &str, share: &TeamShare, now: Moment) -> Diagnosis {
     let ago = |moment: Moment| format!("{} ago", measured(now.wall_since(moment)));
+    if share.heard == Moment::default() && share.failed == Moment::default() {
+        return Diagnosis::ok(format!("team {team}: joined; its store is asked once an agent works"));
+    }
     if share.heard == Moment::default() {
         return Diagnosis::warn(format!("team {team}: its store was never heard"), SYNC);
     }
@@ -121,7 +124,12 @@ mod tests {
         let held =
             TeamShare { heard: at(1_000), until: at(901_000), left: Amount::from_usd(2.0), ..TeamShare::default() };
         let cases = [
-            (TeamShare::default(), Health::Warn, "team core: its store was never heard"),
+            (TeamShare::default(), Health::Ok, "team core: joined; its store is asked once an agent works"),
+            (
+                TeamShare { failed: at(1_000), ..TeamShare::default() },
+                Health::Warn,
+                "team core: its store was never heard",
+            ),
             (held.clone(), Health::Ok, "heard 60.0 s ago; 2.00 USD is leased, for 14.0 min more"),
             (TeamShare { until: at(2_000), ..held.clone() }, Health::Warn, "the leases are over"),
             (

@@ -206,7 +206,7 @@ fn doctor_says_of_a_joined_team_whether_its_store_is_heard() {
     };
     assert_eq!(told(), "");
     bob.good(&["join", "core"]);
-    assert!(told().contains("its store was never heard"), "{}", told());
+    assert!(told().contains("its store is asked once an agent works"), "{}", told());
     bob.good(&["sync"]);
     let heard = told();
     assert!(
