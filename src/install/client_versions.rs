@@ -4,7 +4,7 @@
 pub type Version = [u32; 3];
 
 /// The versions that all tests of the real client are run against, oldest first.
-pub const TRIED: [Version; 5] = [[2, 1, 214], [2, 1, 240], [2, 1, 287], [2, 1, 328], [2, 1, 330]];
+pub const TRIED: [Version; 6] = [[2, 1, 214], [2, 1, 240], [2, 1, 287], [2, 1, 328], [2, 1, 330], [2, 1, 332]];
 
 /// Something that the client does, and that not all versions do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub enum Feature {
     MovedSettings,
     /// The client's default model is `claude-opus-5-5`.
     NewestModel,
+    /// Hooks run also where the client's folder is none any more.
+    HooksWithoutFolder,
 }
 
 /// One row of the table.
@@ -74,7 +76,7 @@ const fn row(feature: Feature, since: Version, before: &'static str, loss: Optio
 }
 
 /// Every difference, the graver ones first.
-pub const DIFFERENCES: [Difference; 23] = [
+pub const DIFFERENCES: [Difference; 24] = [
     row(
         Feature::OnFailure,
         TRIED[3],
@@ -99,6 +101,14 @@ pub const DIFFERENCES: [Difference; 23] = [
         "what an own hook refuses by a `decision` looks like a result",
         Some(
             "an agent that breaks the state, and has an own hook refuse its calls so, goes on making requests; no call runs",
+        ),
+    ),
+    row(
+        Feature::HooksWithoutFolder,
+        TRIED[5],
+        "where the folder that the client works in is made a file, it can start no hook",
+        Some(
+            "a client whose agent makes the folder it works in a file asks no hook: only `fusebox watch` tells of it, and can end it",
         ),
     ),
     row(

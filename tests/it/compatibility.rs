@@ -36,6 +36,7 @@ const SHOWN: [(Feature, &str); DIFFERENCES.len()] = [
     ),
     (Feature::ModelSwitches, "money::the_model_that_a_person_chooses_is_the_one_that_is_held_for"),
     (Feature::MovedSettings, "adversary::unasked::a_session_that_moves_to_another_folder_leaves_its_hooks"),
+    (Feature::HooksWithoutFolder, "watching::a_client_that_can_start_no_hook_is_ended"),
     (Feature::NewestModel, "harness::a_headless_client_follows_its_script"),
 ];
 

@@ -31,7 +31,7 @@ fn an_event_is_registered_where_the_client_knows_it() {
     for (version, scope, file, is_there) in [
         ("2.1.214", "local", "project/.claude/settings.local.json", false),
         ("2.1.287", "local", "project/.claude/settings.local.json", true),
-        ("2.1.330", "project", "project/.claude/settings.json", false),
+        ("2.1.332", "project", "project/.claude/settings.json", false),
     ] {
         let world = with_client(version);
         let _said = world.run(&["init", "--scope", scope]).ok();
@@ -43,7 +43,7 @@ fn an_event_is_registered_where_the_client_knows_it() {
 
 #[test]
 fn a_sound_installation() {
-    let world = with_client("2.1.328");
+    let world = with_client("2.1.332");
     let _said = world.run(&["init"]).ok();
     insta::assert_snapshot!(doctor(&world), @r"
     ok    settings  every settings file can be read
@@ -61,7 +61,7 @@ fn a_sound_installation() {
     ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
-    ok    client    2.1.328 (Claude Code)
+    ok    client    2.1.332 (Claude Code)
     ok    clients   one that asks no hook is told of while it runs
     [exit 0]
     ");
@@ -85,7 +85,7 @@ fn nothing_installed() {
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     warn  client    `2.1.199 (Claude Code)` is older than 2.1.214, the oldest tried
-                    -> update the client: 2.1.330 has all that Fusebox uses
+                    -> update the client: 2.1.332 has all that Fusebox uses
     ok    clients   one that asks no hook is told of while it runs
     [exit 1]
     ");
@@ -93,7 +93,7 @@ fn nothing_installed() {
 
 #[test]
 fn a_value_that_the_client_does_not_take_is_warned_of() {
-    let mut world = with_client("2.1.328");
+    let mut world = with_client("2.1.332");
     world.set("COLUMNS", "200");
     let _said = world.run(&["init"]).ok();
     let settings = world.read("project/.claude/settings.local.json").unwrap();
@@ -104,7 +104,7 @@ fn a_value_that_the_client_does_not_take_is_warned_of() {
 
 #[test]
 fn everything_wrong() {
-    let mut world = with_client("2.1.328");
+    let mut world = with_client("2.1.332");
     world.set("COLUMNS", "200");
     let _said = world.run(&["init"]).ok();
     let settings = world.read("project/.claude/settings.local.json").unwrap();
@@ -133,7 +133,7 @@ fn everything_wrong() {
     ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
-    ok    client    2.1.328 (Claude Code)
+    ok    client    2.1.332 (Claude Code)
     ok    clients   one that asks no hook is told of while it runs
     [exit 1]
     ");
@@ -150,7 +150,7 @@ fn check(world: &TestWorld, name: &str) -> serde_json::Value {
 
 #[test]
 fn each_handler_fails_one_way_or_the_other() {
-    let world = with_client("2.1.328");
+    let world = with_client("2.1.332");
     world.write("home/.claude/fusebox.json", r#"{ "on_error": "deny" }"#);
     let _said = world.run(&["init", "--fail-closed"]).ok();
     let failing = check(&world, "failing");
@@ -175,7 +175,7 @@ fn an_older_client_is_told_of_with_what_it_costs() {
     let (client, failing) = (check(&world, "client"), check(&world, "failing"));
     assert_eq!((&client["health"], &failing["health"]), (&"warn".into(), &"warn".into()));
     assert!(failing["handlers"].as_array().unwrap().iter().all(|handler| handler["crash"] == "open"));
-    insta::assert_snapshot!(client["words"].as_str().unwrap(), @"2.1.240 (Claude Code): `init --fail-closed` has no effect: calls run where Fusebox is missing, crashes or is late; hooks of a managed install do not run in a client that an agent starts with `--bare`; limits on cost and tokens of subagents count less output than there was; an agent that breaks the state, and has an own hook refuse its calls so, goes on making requests; no call runs; what `/insights` asks in clients that an agent starts is not counted");
+    insta::assert_snapshot!(client["words"].as_str().unwrap(), @"2.1.240 (Claude Code): `init --fail-closed` has no effect: calls run where Fusebox is missing, crashes or is late; hooks of a managed install do not run in a client that an agent starts with `--bare`; limits on cost and tokens of subagents count less output than there was; an agent that breaks the state, and has an own hook refuse its calls so, goes on making requests; no call runs; a client whose agent makes the folder it works in a file asks no hook: only `fusebox watch` tells of it, and can end it; what `/insights` asks in clients that an agent starts is not counted");
     assert_eq!(check(&with_client("2.1.999"), "client")["health"], "ok");
 }
 
@@ -190,7 +190,7 @@ fn a_client_that_hangs_is_given_up() {
 
 #[test]
 fn a_binary_that_never_blocks_is_found_out() {
-    let world = with_client("2.1.328");
+    let world = with_client("2.1.332");
     world.script("bin/fusebox", "[ \"$1\" = --version ] && echo fusebox 0.0.1; exit 0");
     let _said = world.run(&["init", "--scope", "project"]).ok();
     let said = doctor(&world);

@@ -22,7 +22,7 @@ const MEANT: &str = "limits are only observed here: nothing is blocked";
 fn machine() -> TestWorld {
     let mut world = TestWorld::new();
     world.set("COLUMNS", "200");
-    world.script("bin/claude", "echo '2.1.330 (Claude Code)'");
+    world.script("bin/claude", "echo '2.1.332 (Claude Code)'");
     std::os::unix::fs::symlink(crate::world::FUSEBOX, world.path("bin/fusebox")).unwrap();
     world.write("repository/.git/worktrees/tree/commondir", "../..\n");
     world.write("repository/.git/info/exclude", "");

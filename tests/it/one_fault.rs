@@ -5,7 +5,7 @@ use crate::doctor::{doctor, with_client};
 /// What is broken once is said once.
 #[test]
 fn one_fault_is_told_once_with_the_checks_that_it_fails() {
-    let world = with_client("2.1.328");
+    let world = with_client("2.1.332");
     let text = doctor(&world);
     assert_eq!((text.matches("run `fusebox init`").count(), text.matches("registered").count()), (1, 1), "{text}");
     assert!(text.contains("for the same reason: blocking, failing"), "{text}");

@@ -5,7 +5,7 @@ use crate::doctor::with_client;
 /// What `doctor` advises where the state cannot be kept helps.
 #[test]
 fn a_state_folder_that_cannot_be_made_is_to_be_another() {
-    let world = with_client("2.1.328");
+    let world = with_client("2.1.332");
     world.write("taken", "");
     let _said = world.run(&["init"]).ok();
     let at = |folder: &str| {
