@@ -25,11 +25,11 @@ const NAMED: usize = 4;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  fusebox uninstall                  what is yours: but managed settings, and a project's that are committed
+  fusebox uninstall                  what is yours: but managed settings, and what a project has committed
   fusebox uninstall --scope project  what all who work here have: commit what it changes
   fusebox uninstall --scope user     what `fusebox init --scope user` did")]
 pub struct Args {
-    /// Where to take it out; when not given, everywhere but in managed settings and in a project's that are committed
+    /// Where to take it out; when not given, everywhere but in managed settings and where a project has committed the hooks
     #[arg(long, value_enum)]
     scope: Option<InstallScope>,
 }

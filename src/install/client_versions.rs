@@ -55,7 +55,7 @@ pub enum Feature {
     MovedSettings,
     /// The client's default model is `claude-opus-5-5`.
     NewestModel,
-    /// Hooks run also where the client's folder is none any more.
+    /// Hooks run even where the folder that the client works in was made a file.
     HooksWithoutFolder,
 }
 

@@ -88,12 +88,19 @@ impl Folders {
         let of_project = self.project.join(".claude");
         let (folder, file) = match scope {
             InstallScope::Local => return Ok(local(&of_project)),
-            InstallScope::Project if self.claude.as_ref() == Some(&of_project) => return Err(no_project(&of_project)),
+            InstallScope::Project if self.is_home() => return Err(no_project(&of_project)),
             InstallScope::Project => (of_project, "settings.json"),
             InstallScope::User => (self.claude.clone().ok_or_else(no_home)?, "settings.json"),
             InstallScope::Managed => (self.managed.clone(), "managed-settings.json"),
         };
         Ok(SettingsPlace { scope, settings: folder.join(file), folder })
+    }
+
+    /// Whether the project's settings are the person's own, by whatever links.
+    pub fn is_home(&self) -> bool {
+        let of_project = self.project.join(".claude");
+        let is_parent = |own: &Path| own.parent().is_some_and(|home| file_info::is_same(home, &self.project));
+        self.claude.as_deref().is_some_and(|own| own == of_project || own.ends_with(".claude") && is_parent(own))
     }
 
     /// Returns every place there is, the one that the client lets win last.

@@ -10,11 +10,11 @@ messages! {
         left = "One more response is left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: Write, Edit."
     ) => "Fusebox: {at} This call was not run. {left}";
 
-    /// At what a refused or ending agent is.
+    /// How far an agent has come that is refused a call, or ends.
     stands_at(phrase = "tool call limit reached. Execution limit exceeded: [max_turns].", who = "Agent developer (run a1b2c3d4)", reading = "tool calls 25/25 (max_turns, set by the project's .claude/fusebox.json)")
         => "{phrase} {who} is at {reading}.";
 
-    /// With what a refused or ending agent is stopped.
+    /// What stops an agent that is refused a call, or ends, along with others.
     stopped_with(phrase = "tool call limit reached. Execution limit exceeded: [max_turns].", who = "Agent developer (run a1b2c3d4)", with = "with the agent above it (run b2c3d4e5)", reading = "tool calls 25/25 (max_turns, set by the project's .claude/fusebox.json)")
         => "{phrase} {who} is stopped {with}, which is at {reading}.";
 

@@ -19,7 +19,7 @@ pub struct OffReport {
 }
 
 impl OffReport {
-    /// Says it of a session: one that has ended has no limits that could be off now, and none that were where it had ended before.
+    /// Says it of a session; `None` where it had ended before limits were switched off. One that has ended has none that are off now.
     pub fn of(off: &LimitsOff, session: &Session, now: Moment) -> Option<OffReport> {
         let ended_ms = session.is_over.then_some(session.last.wall_ms);
         let report = OffReport {

@@ -84,7 +84,7 @@ pub static SESSIONS: [ReportColumn<SessionReport>; 12] = [
     ReportColumn {
         name: "runs",
         shown: Shown::figure(5, "RUNS", 7, |it, _| it.runs_begun().to_string()),
-        says: "agents at work; in JSON a list of them",
+        says: "runs that began, those of the main agent among them",
         value: |it| Value::Count(it.runs_begun() as u64),
     },
     ReportColumn {

@@ -31,6 +31,17 @@ fn machine() -> TestWorld {
     world
 }
 
+/// HOME may name the home by a link.
+#[test]
+fn a_home_that_a_link_leads_to_is_no_project_either() {
+    let world = machine();
+    std::os::unix::fs::symlink(world.path("home"), world.path("link")).unwrap();
+    let run = |words: &[&str]| world.command(words).env("HOME", world.path("link")).folder("home").run();
+    let said = run(&["init", "--scope", "project"]);
+    assert!(said.code != 0 && said.stderr.contains("`--scope user`"), "{said}");
+    assert!(run(&["init"]).ok().contains("fusebox uninstall --scope user"));
+}
+
 /// Returns what is wrong with a line of `doctor`: a warning that nobody needs, or a file that is named twice.
 fn fault(line: &str) -> Option<String> {
     let is_meant = line.contains(MEANT) || line.contains("  latency ") || line.starts_with("warn  system ");

@@ -90,6 +90,23 @@ fn what_was_never_committed_is_ones_own() {
     }
 }
 
+/// A project whose settings are a link to a file elsewhere: git has the link.
+#[test]
+fn what_a_committed_link_leads_to_is_left() {
+    let world = TestWorld::new();
+    world.write("shared/settings.json", "{}\n");
+    world.write("project/.claude/README", "");
+    std::os::unix::fs::symlink("../../shared/settings.json", world.path("project/.claude/settings.json")).unwrap();
+    git(&world, &["init", "--quiet"]);
+    world.run(&["init", "--scope", "project"]).ok();
+    git(&world, &["add", "."]);
+    git(&world, &["commit", "--quiet", "--message", "settings"]);
+    let before = world.read("shared/settings.json").unwrap();
+    assert!(before.contains("hook"), "{before}");
+    world.run(&["uninstall"]).ok();
+    assert_eq!(world.read("shared/settings.json").unwrap(), before);
+}
+
 #[test]
 fn uninstall_speaks_of_sessions_only_where_one_runs() {
     let world = TestWorld::new();

@@ -32,7 +32,7 @@ use crate::wire::tools;
 /// How long it takes to look again: a client takes longer to start and to ask a model once.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The longest that it takes, however long a look takes.
-const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The share of a processor that looking may take, as one in so many: beside thousands of processes it looks more seldom.
 const SHARE: u32 = 50;
 /// For how long a client may be at work before its hooks tell of it, in milliseconds.
@@ -106,11 +106,14 @@ impl Watch<'_> {
     /// Looks as long as there is work.
     fn look_until_rest(&mut self) {
         let mut pause = PAUSE;
-        while self.has_work() {
+        loop {
             let pids: Vec<u32> = self.open.iter().map(|it| it.pid).chain([self.job.client.pid]).collect();
             processes::wait_for_end(&pids, pause);
             let began = Stopwatch::start();
             self.look();
+            if !self.has_work() {
+                return;
+            }
             pause = (began.elapsed() * SHARE).clamp(PAUSE, LONGEST_PAUSE);
         }
     }
