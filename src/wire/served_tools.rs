@@ -40,62 +40,14 @@ const WRITES: [&str; 20] = [
 const RUNS: [&str; 8] = ["bash", "command", "exec", "execute", "process", "run", "shell", "terminal"];
 
 /// Words in the name of a field that holds a file's path.
-const PATHS: [&str; 17] = [
-    "dest",
-    "destination",
-    "dst",
-    "file",
-    "filename",
-    "filepath",
-    "from",
-    "out",
-    "outfile",
-    "output",
-    "path",
-    "pathname",
-    "source",
-    "src",
-    "target",
-    "uri",
-    "url",
-];
-
-/// Words in the name of a field that holds the folder which a tool works in.
-const FOLDERS: [&str; 8] = ["chdir", "cwd", "dir", "directory", "folder", "pwd", "root", "workdir"];
-
-/// Words in the name of a field that holds a file which a command's output goes to.
-const OUTPUTS: [&str; 8] = ["log", "logfile", "out", "outfile", "output", "redirect", "stderr", "stdout"];
-
-/// Words in the name of a field that holds variables for a command.
-const VARIABLES: [&str; 3] = ["env", "environment", "variable"];
+const PATHS: [&str; 11] =
+    ["dest", "destination", "file", "filename", "from", "path", "source", "src", "target", "uri", "url"];
 
 /// Words in the name of a field that holds a command's arguments.
-const ARGUMENTS: [&str; 7] = ["arg", "argument", "argv", "flag", "option", "param", "parameter"];
+const ARGUMENTS: [&str; 3] = ["arg", "argument", "argv"];
 
-/// Words in the name of a field that no program runs: a person or a model reads it.
-const PROSE: [&str; 12] = [
-    "comment",
-    "content",
-    "description",
-    "explanation",
-    "label",
-    "message",
-    "note",
-    "prompt",
-    "purpose",
-    "reason",
-    "summary",
-    "title",
-];
-
-/// The most bytes of commands that a call is read as: each of its fields may be one.
-const MOST_BYTES: usize = 1024 * 1024;
-
-/// The most folders that a path is looked for in.
-const MOST_FOLDERS: usize = 16;
-
-/// What is said of a call with more of them.
-const TOO_MANY: &str = "more fields than Fusebox reads, in a call that names it or the client";
+/// Words in the name of a field that holds a command.
+const COMMANDS: [&str; 4] = ["cmd", "command", "input", "script"];
 
 /// Words in the name of a field that a copy only reads.
 const COPIED: [&str; 3] = ["from", "source", "src"];
@@ -118,21 +70,17 @@ pub fn tampering(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Option<
     let text = input.filter(|input| (writes || runs) && may_name(input.get()))?.get();
     let fields: Value = serde_json::from_str(text).ok()?;
     let mut found = Found::default();
-    found.look(&fields, "");
+    found.look(&fields);
     let is_forge = words(server).iter().any(|word| FORGES.contains(&word.as_str()));
     let only_copies = has(&["copy"]) && !has(&["move", "rename"]);
-    let mut written = found.paths.iter().filter(|(key, _)| !(only_copies && is_named(key, &COPIED)));
-    let tampers = |path: &str| {
+    let mut written = found.paths.into_iter().filter(|(key, _)| !(only_copies && is_named(key, &COPIED)));
+    let tampers = |(_, path): (&str, Cow<str>)| {
         // A path from the root on is one of this machine's.
         let is_elsewhere = is_forge && !path.starts_with(['/', '~']);
-        if is_elsewhere { None } else { guard.file(path) }
+        if is_elsewhere { None } else { guard.file(&path) }
     };
-    let below =
-        |path: &str| found.folders.iter().take(MOST_FOLDERS).find_map(|folder| tampers(&format!("{folder}/{path}")));
-    let written = if writes { written.find_map(|(_, path)| tampers(path).or_else(|| below(path))) } else { None };
-    let run = || found.commands.iter().find_map(|command| guard.command(command));
-    let unread = || (found.bytes > MOST_BYTES && guard.mentions(text)).then(|| TOO_MANY.to_owned());
-    written.or_else(|| if runs { run().or_else(unread) } else { None })
+    let written = if writes { written.find_map(tampers) } else { None };
+    written.or_else(|| found.commands.iter().filter(|_| runs).find_map(|command| guard.command(command)))
 }
 
 /// What stands in a call's input that a tool may write or run.
@@ -140,51 +88,29 @@ pub fn tampering(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Option<
 struct Found<'a> {
     /// Paths, each with its field's name.
     paths: Vec<(&'a str, Cow<'a, str>)>,
-    /// Folders that it may work in.
-    folders: Vec<Cow<'a, str>>,
-    /// Commands with their arguments, as a shell reads them.
+    /// Commands with their arguments.
     commands: Vec<String>,
-    /// How many bytes these are.
-    bytes: usize,
 }
 
 impl<'a> Found<'a> {
-    /// Goes through a value at any depth; `before` is what leads to the folder and sets the variables of its commands.
-    fn look(&mut self, value: &'a Value, before: &str) {
+    /// Goes through a value at any depth.
+    fn look(&mut self, value: &'a Value) {
         match value {
             Value::Object(fields) => {
-                let before = before.to_owned() + &self.surroundings(fields);
                 let arguments = fields.iter().filter(|(key, _)| is_named(key, &ARGUMENTS));
-                let arguments = arguments.flat_map(|(_, value)| command(value)).collect::<Vec<_>>().join(" ");
+                let arguments: Vec<String> = arguments.flat_map(|(_, value)| command(value)).collect();
                 for (key, value) in fields {
                     self.field(key, value);
-                    self.run(key, value, &before, &arguments);
-                    self.look(value, &before);
+                    let run = if is_named(key, &COMMANDS) { command(value) } else { None };
+                    let with_arguments = |run: String| [run].into_iter().chain(arguments.iter().cloned()).collect();
+                    self.commands
+                        .extend(run.map(|run| -> Vec<String> { with_arguments(run) }).map(|all| all.join(" ")));
                 }
+                fields.values().for_each(|value| self.look(value));
             }
-            Value::Array(items) => items.iter().for_each(|item| self.look(item, before)),
+            Value::Array(items) => items.iter().for_each(|item| self.look(item)),
             _ => {}
         }
-    }
-
-    /// Returns what a shell would be told first to run a command where these fields say, with their variables.
-    fn surroundings(&mut self, fields: &'a serde_json::Map<String, Value>) -> String {
-        let mut told = String::new();
-        for (key, value) in fields {
-            match value {
-                Value::String(folder) if is_named(key, &FOLDERS) => {
-                    let folder = local(folder);
-                    told += &format!("cd {} && ", shell_word::quoted(&folder));
-                    self.folders.push(folder);
-                }
-                Value::Object(variables) if is_named(key, &VARIABLES) => {
-                    let set = variables.iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
-                    told.extend(set.map(|(name, value)| format!("export {name}={} && ", shell_word::quoted(value))));
-                }
-                _ => {}
-            }
-        }
-        told
     }
 
     /// Takes the paths of a field.
@@ -193,39 +119,6 @@ impl<'a> Found<'a> {
             Value::String(text) if is_named(key, &PATHS) => self.paths.push((key, local(text))),
             Value::Array(items) => items.iter().for_each(|item| self.field(key, item)),
             _ => {}
-        }
-    }
-
-    /// Takes what a field may be as a command: by itself, with the arguments beside it, or as a program in another language.
-    fn run(&mut self, key: &str, value: &Value, before: &str, arguments: &str) {
-        if is_named(key, &PROSE) || is_named(key, &FOLDERS) {
-            return;
-        }
-        let is_arguments = is_named(key, &ARGUMENTS);
-        let Some(alone) = command(value) else { return };
-        if !is_arguments && !arguments.is_empty() {
-            self.push(format!("{before}{alone} {arguments}"));
-        }
-        self.push(format!("{before}{alone}"));
-        match value {
-            Value::Array(lines) if !is_arguments => {
-                let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
-                self.push(format!("{before}{}", lines.join("\n")));
-            }
-            Value::String(path) if is_named(key, &OUTPUTS) => {
-                self.push(format!("{before}: >{}", shell_word::quoted(&local(path))));
-            }
-            Value::String(text) if text.contains('(') => {
-                self.push(format!("{before}python3 -c {}", shell_word::quoted(text)));
-            }
-            _ => {}
-        }
-    }
-
-    fn push(&mut self, command: String) {
-        self.bytes += command.len();
-        if self.bytes <= MOST_BYTES {
-            self.commands.push(command);
         }
     }
 }

@@ -84,20 +84,6 @@ fn an_address_is_read_as_its_server_reads_it() {
 }
 
 #[test]
-fn a_file_is_looked_for_in_its_folder() {
-    let input = |folder: &str| json!({"directory": folder, "filename": "fusebox.json", "content": "{}"});
-    assert!(refused("mcp__fs__write_file", &input(".claude")).is_some());
-    assert_eq!(refused("mcp__fs__write_file", &input("docs")), None);
-}
-
-#[test]
-fn fields_beyond_what_is_read_are_refused_where_they_name_it() {
-    let input = |said: &str| json!({"cwd": "x".repeat(5_000), "lines": vec![json!({"run": said}); 1_000]});
-    assert!(refused("mcp__shell__run_command", &input("fusebox status")).is_some());
-    assert_eq!(refused("mcp__shell__run_command", &input("make")), None);
-}
-
-#[test]
 fn a_copy_reads_what_it_copies() {
     let ours = ".claude/fusebox.json";
     assert_eq!(refused("mcp__fs__copy_file", &json!({"source": ours, "destination": "/tmp/x"})), None);
@@ -115,21 +101,6 @@ fn a_command_is_read_as_in_a_shell() {
         json!({"command": "fusebox", "args": "off"}),
         json!({"process": {"command": "fusebox", "args": ["off"]}}),
         json!({"command": ["cp", "/tmp/x", ".claude/fusebox.json"]}),
-        json!({"code": "fusebox off"}),
-        json!({"bash": "fusebox off"}),
-        json!({"argv": ["fusebox", "off"]}),
-        json!({"executable": "fusebox", "argv": ["off"]}),
-        json!({"program": "fusebox", "params": ["off"]}),
-        json!({"commands": ["cd .claude", "rm fusebox.json"]}),
-        json!({"steps": [{"name": "x", "run": "fusebox off"}]}),
-        json!({"command": "rm fusebox.json", "cwd": ".claude"}),
-        json!({"command": "rm fusebox.json", "workingDirectory": "/home/you/src/fusebox/.claude"}),
-        json!({"working_dir": "file:///home/you/src/fusebox/.claude", "process": {"cmd": "rm fusebox.json"}}),
-        json!({"command": "ls", "out": ".claude/fusebox.json"}),
-        json!({"command": "ls", "cwd": ".claude", "stdout_file": "fusebox.json"}),
-        json!({"command": "sh", "stdin": "fusebox off"}),
-        json!({"command": "claude -p go", "env": {"CLAUDE_CODE_SAFE_MODE": "1"}}),
-        json!({"language": "python", "code": "import os\nos.system('fusebox off')"}),
     ];
     let run = [
         "mcp__shell__run_command",
@@ -141,16 +112,8 @@ fn a_command_is_read_as_in_a_shell() {
         for input in &refused_commands {
             assert!(refused(tool, input).is_some(), "{tool} {input}");
         }
-        for input in [
-            json!({"command": "fusebox status"}),
-            json!({"command": "cat", "args": [".claude/fusebox.json"]}),
-            json!({"command": "make", "description": "fusebox off"}),
-            json!({"command": "grep", "args": ["fusebox off", "notes.md"], "cwd": "docs"}),
-            json!({"command": "cat fusebox.json", "cwd": ".claude"}),
-            json!({"command": "rm fusebox.json", "cwd": "docs"}),
-            json!({"command": "make", "output": "json", "env": {"A": "claude"}}),
-            json!({"code": "print('fusebox off')", "language": "python"}),
-        ] {
+        for input in [json!({"command": "fusebox status"}), json!({"command": "cat", "args": [".claude/fusebox.json"]})]
+        {
             assert_eq!(refused(tool, &input), None, "{tool} {input}");
         }
     }
