@@ -36,7 +36,8 @@ fn machine() -> TestWorld {
 fn a_home_that_a_link_leads_to_is_no_project_either() {
     let world = machine();
     std::os::unix::fs::symlink(world.path("home"), world.path("link")).unwrap();
-    let run = |words: &[&str]| world.command(words).env("HOME", world.path("link")).folder("home").run();
+    let home = world.path("link").display().to_string();
+    let run = |words: &[&str]| world.command(words).env("HOME", &home).folder("home").run();
     let said = run(&["init", "--scope", "project"]);
     assert!(said.code != 0 && said.stderr.contains("`--scope user`"), "{said}");
     assert!(run(&["init"]).ok().contains("fusebox uninstall --scope user"));

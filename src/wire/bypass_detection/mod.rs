@@ -41,9 +41,6 @@ pub fn names_the_model(text: &str) -> bool {
 /// How many ways to start a client one command may have: the settings of each are read.
 const MOST_STARTS: usize = 16;
 
-/// The most bytes that are read of texts inside of a command's own.
-const MOST_READ: usize = 1024 * 1024;
-
 impl Guard {
     /// Says what a file is, where an agent may not write it.
     pub fn file(&self, path: &str) -> Option<String> {
@@ -55,8 +52,7 @@ impl Guard {
         if !self.may_mention(command) && !writers::names_one(command, &processes::NEED_NO_NAME) {
             return None;
         }
-        let mut walk = Walk::new(self, command);
-        walk.text(command, 0).or_else(|| walk.unread())
+        Walk::new(self, command).text(command, 0)
     }
 
     /// Whether a shell command plainly starts a client with an agent in it.
@@ -114,8 +110,6 @@ struct Walk<'g> {
     whole: &'g str,
     mentions: OnceCell<bool>,
     scope: ShellScope,
-    /// How many bytes of texts inside of the command's own are still read.
-    left: usize,
     /// The values of variables.
     variables: Variables,
     /// The functions and aliases.
@@ -152,7 +146,6 @@ impl<'g> Walk<'g> {
             guard,
             whole: text,
             mentions: OnceCell::new(),
-            left: MOST_READ,
             variables: Variables::of(text),
             own_names: OwnNames::of(text),
             scope: ShellScope { folder: guard.folder.clone(), around: guard.folder.clone(), ..ShellScope::default() },
@@ -173,11 +166,10 @@ impl<'g> Walk<'g> {
 
     /// Says what a shell's text does that is refused.
     fn text(&mut self, text: &str, depth: usize) -> Option<String> {
-        if depth > DEEPEST || !self.reads(text.len(), depth) {
+        if depth > DEEPEST {
             return self.too_deep();
         }
         let mut outer = Vec::new();
-        let mentions = OnceCell::new();
         let parts = shell::parts(text);
         self.leads.look_at(&parts);
         for part in parts {
@@ -189,7 +181,7 @@ impl<'g> Walk<'g> {
                     self.variables.undo(mark);
                 }
                 // Only what names Fusebox, the state or the client is read to its end.
-                Part::Command(simple) if simple.is_unread && *mentions.get_or_init(|| self.guard.mentions(text)) => {
+                Part::Command(simple) if simple.is_unread && self.guard.mentions(text) => {
                     return Some(TOO_DEEP.to_owned());
                 }
                 Part::Command(simple) => {
@@ -219,7 +211,7 @@ impl<'g> Walk<'g> {
             }
             return None;
         }
-        if let Some(filled) = self.filled_in(simple) {
+        if let Some(filled) = written::filled_in(simple, &|name| self.guard.path_of(name)) {
             return self.simple(&filled, depth + 1);
         }
         if let Some(refused) = self.own_name(simple, depth) {
@@ -300,7 +292,9 @@ impl<'g> Walk<'g> {
             }
             name if ENTERING.contains(&name) => self.enter(simple, it),
             name if self.leads.may_be_cd(name) => self.scope.way.is_lost = true,
-            name if SETTERS.contains(&name) => self.note_variables(simple, it),
+            name if SETTERS.contains(&name) => {
+                self.note_variables(simple, it);
+            }
             _ => {}
         }
         if self.is_let_serve(it) {

@@ -20,7 +20,7 @@ const MOST_LINES: usize = 64;
 impl Walk<'_> {
     /// Says what a command does that is refused, with each value that its variables may have.
     pub(super) fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
-        if depth > DEEPEST || !self.reads(0, depth) {
+        if depth > DEEPEST {
             return self.too_deep();
         }
         if simple.words.is_empty() && simple.assignments.len() > 1 {
@@ -42,7 +42,7 @@ impl Walk<'_> {
         let written = written.filter(|_| self.variables.takes(handed));
         if self.variables.is_newly_full() {
             self.said.clear();
-            if self.mentions() {
+            if self.guard.mentions(self.whole) {
                 return Some(TOO_MANY.to_owned());
             }
         }
@@ -78,15 +78,10 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns a command with what its substitutions plainly write in their places; nothing where there are none such.
-    pub(super) fn filled_in(&mut self, simple: &Simple) -> Option<Simple<'static>> {
-        written::filled_in(simple, &|name| self.guard.path_of(name), &mut self.left)
-    }
-
     /// Takes the values that a command gives variables, with what substitutions plainly write in their places.
     fn note_values(&mut self, simple: &Simple, is_sure: bool, is_first: bool) {
         let gives = simple.words.first().is_none_or(|word| GIVING.contains(&&*word.text));
-        let filled = if gives { self.filled_in(simple) } else { None };
+        let filled = gives.then(|| written::filled_in(simple, &|name| self.guard.path_of(name))).flatten();
         self.variables.note(filled.as_ref().unwrap_or(simple), is_sure, is_first);
     }
 

@@ -68,7 +68,7 @@ pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
             let mut split = new.text.split_whitespace();
             match (split.next(), split.next()) {
                 // What is one word may name more that is not known.
-                (Some(alone), None) if new.expansions.is_empty() => {
+                (Some(alone), None) if new.expands_at.is_empty() => {
                     words.push(Word { end: word.end, ..Word::of(alone.to_owned()) });
                 }
                 (Some(_), None) => words.push(new),

@@ -78,7 +78,7 @@ impl<'a> Invocation<'a> {
                 (at.program, at.args) = ("", &[]);
                 taken_off += 1;
             }
-            at.is_too_deep |= taken_off == DEEPEST;
+            at.is_too_deep = taken_off == DEEPEST;
             found.push(at);
         }
         found
@@ -121,9 +121,7 @@ impl<'a> Invocation<'a> {
                     break;
                 }
             } else if *runs == Runs::Shell && is_command_option(text) {
-                self.is_too_deep |= after.split_first().is_some_and(|it| parameters::are_too_long(&it.0.text, it.1));
-                let script = after.split_first().filter(|_| !self.is_too_deep);
-                self.scripts.extend(script.map(|(script, given)| {
+                self.scripts.extend(after.split_first().map(|(script, given)| {
                     parameters::filled_in(&script.text, given).map_or_else(|| script.text.clone(), Cow::Owned)
                 }));
                 return &[];

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::wire::shell::braces;
 use crate::wire::shell::lists::{Link, List};
-use crate::wire::shell::parentheses::Parentheses;
 use crate::wire::shell::parts::{Part, Simple, assignment};
 
 /// How many here-documents may begin in one line; what is beyond is read as commands.
@@ -52,10 +50,6 @@ pub(super) struct Lexer<'a> {
     /// Whether the word that was read last has a brace outside of quotes.
     pub(super) has_braces: bool,
     documents: Vec<HereDocument<'a>>,
-    /// How many bytes of words with braces are still looked at.
-    pub(super) braces_left: usize,
-    /// The parentheses of the text, once one was asked for.
-    pub(super) parentheses: Option<Parentheses>,
     /// How many words were read.
     pub(super) words: usize,
     /// Whether something was passed over that is deeper, or longer, than is read.
@@ -73,8 +67,6 @@ impl<'a> Lexer<'a> {
             functions: 0,
             has_braces: false,
             documents: Vec::new(),
-            braces_left: braces::MOST_BYTES,
-            parentheses: None,
             words: 0,
             is_cut: false,
         }
@@ -283,7 +275,8 @@ impl<'a> Lexer<'a> {
     /// Takes in the lines of the here-documents whose commands have been read.
     fn here_documents(&mut self) {
         for document in std::mem::take(&mut self.documents) {
-            let (start, mut end) = (self.at, self.end);
+            let start = self.at;
+            let mut end = self.end;
             while self.at < self.end {
                 let rest = &self.text[self.at..self.end];
                 let line = rest.split('\n').next().unwrap_or(rest);
@@ -316,11 +309,12 @@ impl<'a> Lexer<'a> {
             return;
         }
         let raw = &self.text[start..word.end];
+        let command = &mut list.command;
         let names_descriptor = matches!(self.peek(0), Some(b'<' | b'>'));
         if names_descriptor && raw.bytes().all(|byte| byte.is_ascii_digit()) {
             return;
         }
-        if list.command.words.is_empty() {
+        if command.words.is_empty() {
             list.open_or_close(raw);
         }
         let command = &mut list.command;

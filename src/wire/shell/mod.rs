@@ -12,7 +12,6 @@ mod lexer;
 mod lists;
 mod operators;
 mod parameters;
-mod parentheses;
 mod parts;
 mod references;
 pub mod unset;

@@ -1,7 +1,6 @@
 //! What a shell command consists of.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// One word, without its quotes. What a shell would expand in it stands as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,8 +11,8 @@ pub struct Word<'a> {
     pub end: usize,
     /// Whether a substitution stands in it outside of quotes: what that writes is taken apart at blanks.
     pub splits: bool,
-    /// Where in the text a shell puts something in: from each `$` and backtick that no quote keeps as it is to the end of what it opens.
-    pub expansions: Vec<Range<usize>>,
+    /// Where in the text a shell puts something in: at each `$` and backtick that no quote keeps as it is.
+    pub expands_at: Vec<usize>,
 }
 
 /// One command with its arguments, as a shell runs it.
@@ -53,7 +52,7 @@ impl Word<'_> {
             text: Cow::Owned(self.text.clone().into_owned()),
             end: self.end,
             splits: self.splits,
-            expansions: self.expansions.clone(),
+            expands_at: self.expands_at.clone(),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Where a text names variables, and what it becomes with their values: `$x`, `${x}`, `${x:-WORD}`.
 
 use crate::wire::shell::bounds::{DEEPEST, LONGEST_IN_BRACES};
-use std::ops::Range;
-
 use crate::wire::shell::operators::{self, CHANGES};
 use crate::wire::shell::parts::Word;
+use crate::wire::shell::written;
 
 /// What a text is given in the place of variables.
 pub(super) trait Values {
@@ -108,16 +107,16 @@ pub fn closed(text: &str) -> Option<usize> {
 }
 
 /// Calls with the name of each variable that a word of a command names, and whether it stands in a substitution or behind a word.
-pub(super) fn names<'t>(text: &'t str, places: &[Range<usize>], depth: usize, note: &mut dyn FnMut(&'t str, Kind)) {
+pub(super) fn names<'t>(text: &'t str, places: &[usize], depth: usize, note: &mut dyn FnMut(&'t str, Kind)) {
     let mut end = 0;
-    for place in places {
-        if place.start < end {
+    for at in places.iter().copied() {
+        if at < end {
             continue;
         }
-        if let Some(inner) = substitution(text, place).filter(|_| depth == 0) {
+        if let Some((inner, length)) = substitution(text, at).filter(|_| depth == 0) {
             names_inside(inner, note);
-            end = place.end;
-        } else if let Some(found) = reference(text, place.start) {
+            end = at + length;
+        } else if let Some(found) = reference(text, at) {
             note(found.name, found.kind());
             if let Some((_, word)) = found.word.or(found.change).filter(|_| depth < DEEPEST) {
                 names(word, &dollars(word), depth + 1, note);
@@ -160,19 +159,16 @@ pub(super) enum Kind {
     Inner,
 }
 
-/// Returns the commands of the substitution at a place; nothing where none stands there. One that is open goes on to the place's end.
-pub(super) fn substitution<'t>(text: &'t str, place: &Range<usize>) -> Option<&'t str> {
-    let opened = text.get(place.clone())?;
-    if let Some(inner) = opened.strip_prefix('`') {
-        return Some(inner.strip_suffix('`').unwrap_or(inner));
-    }
-    let inner = opened.strip_prefix("$(").filter(|inner| !inner.starts_with('('))?;
-    Some(inner.strip_suffix(')').unwrap_or(inner))
+/// Returns the commands of the substitution at a place, and the length of it all.
+pub(super) fn substitution(text: &str, at: usize) -> Option<(&str, usize)> {
+    let opened = text.get(at..)?;
+    let is_one = opened.starts_with('`') || (opened.starts_with("$(") && !opened.starts_with("$(("));
+    is_one.then(|| written::substitution(opened)).flatten()
 }
 
 /// Returns the places of each `$`.
-fn dollars(text: &str) -> Vec<Range<usize>> {
-    text.bytes().enumerate().filter(|(_, byte)| *byte == b'$').map(|(at, _)| at..at + 1).collect()
+fn dollars(text: &str) -> Vec<usize> {
+    text.bytes().enumerate().filter(|(_, byte)| *byte == b'$').map(|(at, _)| at).collect()
 }
 
 /// Returns the places of each `$` of commands that no single quotes keep as it is.
@@ -194,29 +190,28 @@ fn inner_places(text: &str) -> Vec<usize> {
 
 /// Returns a word with the values of its variables; nothing where it names none that is known.
 pub(super) fn with_values(word: &Word, values: &dyn Values) -> Option<Word<'static>> {
-    let mut expansions = Vec::new();
-    let text = filled(&word.text, &word.expansions, values, (0, &mut expansions))?;
+    let mut expands_at = Vec::new();
+    let text = filled(&word.text, &word.expands_at, values, (0, &mut expands_at))?;
     // What a substitution writes is not known here.
-    expansions.retain(|place| substitution(&text, place).is_none());
-    Some(Word { end: word.end, expansions, ..Word::of(text) })
+    expands_at.retain(|at| substitution(&text, *at).is_none());
+    Some(Word { end: word.end, expands_at, ..Word::of(text) })
 }
 
 /// Returns a text with the values of the variables that these places name; `left` gets the places of the others.
 fn filled(
     text: &str,
-    places: &[Range<usize>],
+    places: &[usize],
     values: &dyn Values,
-    (depth, left): (usize, &mut Vec<Range<usize>>),
+    (depth, left): (usize, &mut Vec<usize>),
 ) -> Option<String> {
     let (mut into, mut from, mut is_changed) = (String::new(), 0, false);
-    for place in places {
-        let at = place.start;
+    for at in places.iter().copied() {
         if at < from {
             continue;
         }
-        let (value, end) = if let Some(inner) = substitution(text, place).filter(|_| depth == 0) {
-            let filled = filled_inner(inner, values).map(|new| text[place.clone()].replacen(inner, &new, 1));
-            (filled, place.end)
+        let (value, end) = if let Some((inner, length)) = substitution(text, at).filter(|_| depth == 0) {
+            let filled = filled_inner(inner, values).map(|new| text[at..at + length].replacen(inner, &new, 1));
+            (filled, at + length)
         } else if let Some(found) = reference(text, at) {
             (value_of(&found, values, depth), found.end)
         } else {
@@ -229,7 +224,7 @@ fn filled(
                 from = end;
                 is_changed = true;
             }
-            None => left.push(into.len() + at - from..into.len() + end - from),
+            None => left.push(into.len() + at - from),
         }
     }
     into.push_str(&text[from..]);

@@ -7,13 +7,13 @@ use crate::wire::shell::variables::{EACH, Variables};
 
 /// Returns what a command is where the variables that stand within its words or before them are not set; nothing where there are none.
 pub fn without_unset(simple: &Simple, variables: &mut Variables) -> Option<Simple<'static>> {
-    if !simple.words.iter().chain(&simple.writes).any(|word| !word.expansions.is_empty()) {
+    if !simple.words.iter().chain(&simple.writes).any(|word| !word.expands_at.is_empty()) {
         return None;
     }
     // What is nothing before a program is no word.
     let is_nothing = |word: &&Word| {
         word.splits
-            && word.expansions.first().is_some_and(|place| place.start == 0)
+            && word.expands_at.first() == Some(&0)
             && without_any(word, true).is_some_and(|text| text.is_empty())
     };
     let empty = simple.words.iter().take_while(is_nothing).count();
@@ -36,8 +36,7 @@ fn without_any(word: &Word, takes_all: bool) -> Option<String> {
     let text = &*word.text;
     let joins = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let (mut into, mut from) = (String::new(), 0);
-    for place in word.expansions.iter().filter(|place| substitution(text, place).is_none()) {
-        let at = place.start;
+    for at in word.expands_at.iter().copied().filter(|at| substitution(text, *at).is_none()) {
         let Some(found) = reference(text, at).filter(|_| at >= from) else { continue };
         let before = if at == from { into.as_bytes().last() } else { text.as_bytes().get(at - 1) };
         if takes_all || joins(before) || joins(text.as_bytes().get(found.end)) {

@@ -131,12 +131,12 @@ impl Variables {
 
     /// Reads no more values.
     pub fn give_up(&mut self) {
-        (self.left, self.is_full) = (0, self.is_full || self.left > 0);
+        (self.left, self.is_full) = (0, true);
     }
 
     /// Has a variable be another one by a second name.
     pub fn refer(&mut self, name: &str, to: &str) {
-        for value in self.values.get(to).filter(|_| self.left > 0).cloned().unwrap_or_default() {
+        for value in self.values.get(to).cloned().unwrap_or_default() {
             self.set(name, &value, false);
         }
         if self.others.len() < MOST_OTHERS {
@@ -181,7 +181,7 @@ impl Variables {
 
     /// Takes the value that a word assigns: `x=WORD`, `x+=WORD`, `x=(WORDS)`; it may be one of several.
     pub fn assign(&mut self, word: &str, is_only: bool) {
-        let Some((name, value)) = assignment(word).filter(|_| self.left > 0) else { return };
+        let Some((name, value)) = assignment(word) else { return };
         let appends = word[name.len()..].starts_with('+');
         if let Some(elements) = value.strip_prefix('(') {
             return self.assign_array(name, elements.strip_suffix(')').unwrap_or(elements), is_only && !appends);
@@ -231,9 +231,6 @@ impl Variables {
 
     /// Takes the values that a loop or `read` gives a variable, in the place of what the last one gave; none where they are not known.
     pub fn give(&mut self, name: &str, words: &[&str], is_sure: bool) {
-        if self.left == 0 {
-            return;
-        }
         let last = self.given.remove(name).unwrap_or_default();
         let kept = self.values.get(name).into_iter().flatten().filter(|it| !is_sure && !last.contains(it));
         let kept: Vec<String> = kept.cloned().collect();
@@ -241,7 +238,9 @@ impl Variables {
         let words = if words.is_empty() { &[unknown.as_str()] } else { words };
         let all: Vec<&str> = kept.iter().map(String::as_str).chain(words.iter().copied()).collect();
         self.set_each(name, &all, true);
-        self.given.insert(name.to_owned(), words.iter().map(|word| (*word).to_owned()).collect());
+        if self.left > 0 {
+            self.given.insert(name.to_owned(), words.iter().map(|word| (*word).to_owned()).collect());
+        }
     }
 
     /// Has a variable keep what it has: a later value is one of several.
@@ -289,12 +288,12 @@ impl Variables {
         let bytes = EACH + size(simple);
         let longest =
             |name: &Cow<str>| self.values.get(&**name).map_or(0, |it| it.iter().map(String::len).max().unwrap_or(0));
-        let places: usize = all_words(simple).map(|word| word.expansions.len()).sum();
+        let places: usize = all_words(simple).map(|word| word.expands_at.len()).sum();
         let added = places.saturating_mul(named.known.iter().map(longest).max().unwrap_or(0));
         let forms =
             choices.saturating_mul(1 + usize::from(named.has_words)).saturating_mul(1 + usize::from(named.has_inner));
         if choices > MOST_VALUES || !self.takes(forms.saturating_mul(bytes.saturating_add(added))) {
-            self.give_up();
+            (self.left, self.is_full) = (0, self.is_full || self.left > 0);
             return None;
         }
         let mut found = Vec::new();
@@ -331,8 +330,8 @@ impl Variables {
                 }
             }
         };
-        for word in all_words(simple).filter(|word| !word.expansions.is_empty()) {
-            references::names(&word.text, &word.expansions, 0, &mut note);
+        for word in all_words(simple).filter(|word| !word.expands_at.is_empty()) {
+            references::names(&word.text, &word.expands_at, 0, &mut note);
         }
         if !self.values.is_empty() {
             for text in &simple.input {

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::byte_search;
 use crate::wire::shell::bounds::DEEPEST;
 use crate::wire::shell::operators::{self, unescaped};
 use crate::wire::shell::parts;
@@ -14,8 +13,8 @@ const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac",
 /// What a command may stand behind that is run by it as it stands.
 const HANDS_THROUGH: [&str; 8] = ["eval", "command", "builtin", "exec", "env", "nohup", "time", "sudo"];
 
-/// What each substitution counts beside its bytes.
-const EACH: usize = 128;
+/// The most substitutions of one command that are filled in.
+const MOST_FILLED: usize = 64;
 
 /// Programs that say where another one lies.
 pub const LOOKS_UP: [&str; 5] = ["which", "command", "type", "whereis", "where"];
@@ -54,33 +53,33 @@ pub fn streamed(word: &str) -> Vec<String> {
 /// Finds the path of a program by its name; nothing where that is not known.
 pub type Find<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Returns a command with what its substitutions plainly write in their places; nothing where there are none such. `left` is how many
-/// bytes of substitutions are still read.
-pub fn filled_in(simple: &Simple, find: &Find, left: &mut usize) -> Option<Simple<'static>> {
+/// Returns a command with what its substitutions plainly write in their places; nothing where there are none such.
+pub fn filled_in(simple: &Simple, find: &Find) -> Option<Simple<'static>> {
     let has_any = |word: &Word| word.text.contains("$(") || word.text.contains('`');
-    let mut fill = |words: &[Word]| -> Vec<Option<String>> {
-        words.iter().map(|word| if has_any(word) { filled(&word.text, left, find, 0) } else { None }).collect()
-    };
     // What is assigned is never taken apart.
     let among = [(&simple.words, true), (&simple.writes, true), (&simple.assignments, false)];
-    let texts = among.map(|(words, _)| fill(words));
-    if texts.iter().flatten().all(Option::is_none) {
+    if !among.iter().any(|(words, _)| words.iter().any(has_any)) {
         return None;
     }
-    let mut texts = texts.into_iter();
-    let [words, writes, assignments] = among.map(|(words, is_split)| {
+    let mut left = MOST_FILLED;
+    let mut is_changed = false;
+    let [words, writes, assignments] = among.map(|(among, is_split)| {
         let mut into = Vec::new();
-        for (word, text) in words.iter().zip(texts.next().unwrap_or_default()) {
-            match text {
-                Some(text) if word.splits && is_split => {
-                    into.extend(text.split_whitespace().map(|text| owned(text, word.end)));
+        for word in among {
+            match filled(&word.text, &mut left, find, 0) {
+                Some(text) => {
+                    is_changed = true;
+                    match word.splits && is_split {
+                        true => into.extend(text.split_whitespace().map(|text| owned(text, word.end))),
+                        false => into.push(owned(&text, word.end)),
+                    }
                 }
-                text => into.push(owned(text.as_deref().unwrap_or(&word.text), word.end)),
+                None => into.push(owned(&word.text, word.end)),
             }
         }
         into
     });
-    Some(Simple { words, writes, assignments, ..simple.to_static() })
+    is_changed.then(|| Simple { words, writes, assignments, ..simple.to_static() })
 }
 
 fn owned(text: &str, end: usize) -> Word<'static> {
@@ -105,7 +104,7 @@ fn filled(word: &str, left: &mut usize, find: &Find, depth: usize) -> Option<Str
         }
         // What is not closed goes on to the end.
         let Some((inner, end)) = substitution(opened) else { break };
-        *left = left.saturating_sub(inner.len() + EACH);
+        *left -= 1;
         text.push_str(&rest[..at]);
         match plain_output(inner, left, find, depth) {
             Some(said) => {
@@ -127,23 +126,16 @@ pub(super) fn substitution(text: &str) -> Option<(&str, usize)> {
         return Some((&inner[..length], length + 2));
     }
     let inner = text.strip_prefix("$(")?;
-    let bytes = inner.as_bytes();
-    // What is open: double quotes, and parentheses in them or around them.
-    let (mut at, mut open) = (0, vec![b'(']);
-    while let Some(byte) = bytes.get(at) {
-        match (byte, open.last()?) {
-            (b'\\', _) => at += 1,
-            (b'"', b'"') => _ = open.pop(),
-            (b'"', _) => open.push(b'"'),
-            (b'(', b'"') if at > 0 && bytes[at - 1] != b'$' => {}
-            (b'(', _) => open.push(b'('),
-            (b')' | b'\'', b'"') => {}
-            (b')', _) if open.len() == 1 => return Some((&inner[..at], at + 3)),
-            (b')', _) => _ = open.pop(),
-            (b'\'', _) => at += 1 + byte_search::first(b'\'', &bytes[at + 1..])?,
+    let (mut depth, mut quote) = (1_usize, None);
+    for (at, byte) in inner.bytes().enumerate() {
+        match (byte, quote) {
+            (b'\'' | b'"', None) => quote = Some(byte),
+            (_, Some(open)) if open == byte => quote = None,
+            (b'(', None) => depth += 1,
+            (b')', None) if depth == 1 => return Some((&inner[..at], at + 3)),
+            (b')', None) => depth -= 1,
             _ => {}
         }
-        at += 1;
     }
     None
 }
@@ -179,7 +171,6 @@ fn one_output(simple: &Simple, left: &mut usize, find: &Find, depth: usize) -> O
         Some(filled(&last.text, left, find, depth + 1).unwrap_or_else(|| last.text.clone().into_owned()))
     };
     match &*name.text {
-        ":" | "true" => Some(String::new()),
         "echo" => Some(echoed(&all_filled(args, left, find, depth + 1))),
         "printf" => Some(printed(&all_filled(args, left, find, depth + 1))),
         "cat" if args.is_empty() && !simple.input.is_empty() => Some(simple.input.concat()),

@@ -69,8 +69,6 @@ const WAYS: &[&str] = &[
     "f() { COMMAND; }; x=WORD f",
     "f() { x=$1; }; f WORD; COMMAND",
     "for x in $(echo WORD); do COMMAND; done",
-    "sh -c 'x=$1; COMMAND' sh WORD",
-    "sh -c 'x=$2; COMMAND' '$1' '$2$2' WORD",
 ];
 
 /// How a command names it.

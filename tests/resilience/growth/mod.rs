@@ -2,7 +2,6 @@
 //! kept, so that the next call goes on from there, and the limit is in force meanwhile.
 
 mod brought;
-mod commands;
 mod configured;
 mod events;
 mod rows;
