@@ -300,7 +300,7 @@ fn next_step(session: &Session, run: &Run, held: Option<&Order>) -> String {
 
 /// Says how a blocked prompt is sent again: what has to be given or lifted before, and the command with the whole id.
 fn sent_again(step: &NextStep, session: &str) -> String {
-    let again = format!("your command with `--resume {}`", plain(session));
+    let again = format!("again with `--resume {}`", plain(session));
     match step.command() {
         Some(command) => format!("`{command}`, then {again}"),
         None => format!("{step} Then {again}"),

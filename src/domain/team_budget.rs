@@ -71,7 +71,7 @@ impl SharedBudget {
             Hindrance::Store if self.is_silent() => {
                 Frees::Once(format!("the store is heard: `fusebox team sync` shows why, or ask {whom}"))
             }
-            Hindrance::Store => Frees::Once("more is leased: `fusebox team sync` asks for it".to_owned()),
+            Hindrance::Store => Frees::Once(format!("more is leased: `fusebox team sync` asks for it, or ask {whom}")),
         })
     }
 

@@ -20,7 +20,7 @@ use crate::platform::processes;
 
 /// How long an event waits for what a sync with the team brings, in milliseconds: one may be under way, and what the next has
 /// reserved may be spent two seconds later. The event is answered in time all the same.
-const LONGEST_WAIT_MS: u64 = 6_000;
+const LONGEST_WAIT_MS: u64 = 5_000;
 /// How long it waits for a store that the last sync has not reached, in milliseconds.
 const LONGEST_WAIT_FOR_LOST_MS: u64 = 4_000;
 

@@ -149,13 +149,13 @@ messages! {
     /// At the end of `fusebox run`: its prompt was not sent.
     run_blocked(
         why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)",
-        next = "`fusebox grant 5f0c1d2e max_cost_usd=+12.50`, then your command with `--resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55`"
+        next = "`fusebox grant 5f0c1d2e max_cost_usd=+12.50`, then again with `--resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55`"
     )
         => "the prompt was blocked: {why}. {next}";
 
     /// At the end of `fusebox run`: its prompt was not sent, and the client has printed why.
     run_blocked_said(session = "5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55")
-        => "nothing was done for the prompt: exit code 3. Once it may be sent: your command with `--resume {session}`";
+        => "nothing was done for the prompt: exit code 3. Once it may be sent, run it again with `--resume {session}`";
 
     /// At the end of `fusebox run`: one of its subagents was stopped or paused, and the main agent went on.
     run_subagent(agent = "developer", status = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))

@@ -85,14 +85,14 @@ fn with_blocked_client(program: &str) -> TestWorld {
 fn run_says_that_a_limit_kept_the_prompt_back_where_the_client_does_not() {
     insta::assert_snapshot!(with_blocked_client("client").run(&["run", "client"]), @r"
     [stderr]
-    fusebox: the prompt was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user). `fusebox grant one max_cost_usd=+0.03`, then your command with `--resume one`
+    fusebox: the prompt was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user). `fusebox grant one max_cost_usd=+0.03`, then again with `--resume one`
     [exit 3]
     ");
     // The client prints the reason as its result, but where it prints JSON.
     let ran = |args: &[&str]| with_blocked_client("claude").run(&[&["run", "claude"], args].concat()).to_string();
     insta::assert_snapshot!(ran(&[]), @r"
     [stderr]
-    fusebox: nothing was done for the prompt: exit code 3. Once it may be sent: your command with `--resume one`
+    fusebox: nothing was done for the prompt: exit code 3. Once it may be sent, run it again with `--resume one`
     [exit 3]
     ");
     assert!(ran(&["--output-format", "json"]).contains("the prompt was blocked: cost of the session"));

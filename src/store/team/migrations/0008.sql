@@ -44,7 +44,7 @@ BEGIN
     PERFORM lock_leases(t, of_day);
     rest := rest_of(t, session_user, of_day);
     SELECT greatest(u.leases - (SELECT count(*) FROM lease l
-            WHERE l.team = t.id AND l.machine = machine_id AND l.number > 0 AND l.state = 'open'), 0)
+            WHERE l.team = t.id AND l.machine = machine_id AND l.number > 0 AND l.state = 'open' AND l.day = of_day), 0)
         INTO sharers FROM sums(t.id, '', 'day', of_day) u;
     amount_pico_usd := CASE WHEN rest IS NULL THEN want
         ELSE least(want, rest, greatest(rest / (4 * (sharers + 1)), t.least_slice_pico_usd)) END;
