@@ -131,11 +131,15 @@ ALTER TABLE metadata ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 ",
     // Calls have seals.
     "",
-    "
-ALTER TABLE session ADD COLUMN parent_session_id TEXT;
-ALTER TABLE response ADD COLUMN output_tokens INTEGER;
-ALTER TABLE response ADD COLUMN cache_creation_tokens INTEGER;
-",
+    // Columns for people: `FOR_PEOPLE`.
+    "",
+];
+
+/// Columns that are added where they are not there: a database whose version somebody has set back has them already.
+pub const FOR_PEOPLE: [(&str, &str, &str); 3] = [
+    ("session", "parent_session_id", "ALTER TABLE session ADD COLUMN parent_session_id TEXT;\n"),
+    ("response", "output_tokens", "ALTER TABLE response ADD COLUMN output_tokens INTEGER;\n"),
+    ("response", "cache_creation_tokens", "ALTER TABLE response ADD COLUMN cache_creation_tokens INTEGER;\n"),
 ];
 
 /// The versions of one form of the state: what one of them has written, the others read.
@@ -183,6 +187,17 @@ pub fn version(conn: &Connection) -> Result<Version> {
     Ok(if version < LATEST { Version::Behind(version) } else { Version::Ready })
 }
 
+fn add_columns(conn: &Connection) -> Result<()> {
+    let known = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
+    for (table, column, adds) in FOR_PEOPLE {
+        let columns: u32 = conn.query_row(known, [table, column], |row| row.get(0))?;
+        if columns == 0 {
+            conn.execute_batch(adds)?;
+        }
+    }
+    Ok(())
+}
+
 /// Brings a database up to date.
 pub fn migrate(conn: &Connection) -> Result<()> {
     conn.execute_batch(&format!("PRAGMA page_size={PAGE}"))?;
@@ -191,6 +206,7 @@ pub fn migrate(conn: &Connection) -> Result<()> {
     if let Version::Behind(done) = version(conn)? {
         let steps = MIGRATIONS.iter().skip((done + 1).saturating_sub(FIRST) as usize);
         steps.into_iter().try_for_each(|step| conn.execute_batch(step))?;
+        add_columns(conn)?;
         if (FIRST..CALLS_SEALED).contains(&done) {
             sealed_metadata::note_earlier_rows(conn)?;
         }
@@ -215,6 +231,18 @@ mod tests {
         migrate(&conn)?;
         migrate(&conn)?;
         assert_eq!(version(&conn)?, Version::Ready);
+        Ok(())
+    }
+
+    #[test]
+    fn a_database_whose_version_was_set_back_is_brought_up_to_date() -> Result<()> {
+        let conn = Connection::open_in_memory()?;
+        migrate(&conn)?;
+        for set_back in SEALED..LATEST {
+            conn.execute_batch(&format!("PRAGMA user_version={set_back}"))?;
+            migrate(&conn)?;
+            assert_eq!(version(&conn)?, Version::Ready);
+        }
         Ok(())
     }
 
