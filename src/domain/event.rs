@@ -28,6 +28,8 @@ pub struct Call {
     pub tool: String,
     /// The part of its input that limits need.
     pub intent: Intent,
+    /// Whether its command or path may name anything that the guard keeps.
+    pub may_mention: bool,
     /// Whether it starts an agent although it is no Agent call: a workflow, or a skill that works in an agent of its own.
     pub starts_agent: bool,
     /// How many hooks that ask the model it brings: those of its skill, or of the agent's type that it starts.

@@ -61,7 +61,7 @@ fn event_of(env: &Environment, input: &Input, at: Moment, guard: &Guard) -> Even
 fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     let program = env.called_as();
-    let target = input.tool_input.and_then(|_| target(env, program.as_deref()));
+    let target = input.tool_input.as_ref().and_then(|_| target(env, program.as_deref()));
     Guard {
         rules: match HERE {
             System::Linux => PathRules::Exact,

@@ -38,6 +38,7 @@ use crate::wire::events::EventName;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
 use crate::wire::read_event;
+use crate::wire::tool_input::ToolInput;
 
 /// What recordings are played against.
 #[derive(Clone, Copy)]
@@ -175,7 +176,8 @@ impl<'a> Player<'a> {
             session_lifecycle::note_unknown(&mut self.state, &input.hook_event_name);
         }
         let outcome = outcome(&self.state, &run, event, &verdict);
-        let case = Case { name, event, outcome: &outcome, tool_input: input.tool_input };
+        let tool_input = input.tool_input.as_ref().map(ToolInput::json);
+        let case = Case { name, event, outcome: &outcome, tool_input };
         let text = output::answer(&case, &verdict).text();
         let at_ms = event.at.since(self.state.session.started);
         self.entries.extend(timeline::entries(&self.state, event, (&run, at_ms), (&verdict, &text)));

@@ -12,6 +12,7 @@ use crate::domain::moment::Moment;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
 use crate::wire::prompt_hash::prompt_hash;
+use crate::wire::tool_input::ToolInput;
 use crate::wire::{fingerprints, machine_prompts, shown_call, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
@@ -30,9 +31,9 @@ pub struct Input<'a> {
     /// The event's name.
     #[serde(borrow)]
     pub hook_event_name: Cow<'a, str>,
-    /// The call's input, as it stands.
+    /// The call's input.
     #[serde(borrow)]
-    pub tool_input: Option<&'a RawValue>,
+    pub tool_input: Option<ToolInput<'a>>,
     /// The model that a session starts with.
     pub model: Option<String>,
     pub(crate) to_model: Option<String>,
@@ -113,7 +114,7 @@ pub(super) struct BatchCall<'a> {
     #[serde(default)]
     tool_use_id: String,
     #[serde(borrow, default)]
-    tool_input: Option<&'a RawValue>,
+    tool_input: Option<ToolInput<'a>>,
     #[serde(borrow, default)]
     tool_response: Option<&'a RawValue>,
 }
@@ -205,31 +206,34 @@ pub(super) fn prompt(input: &Input) -> EventKind {
 
 /// Reads the call that an event is about.
 pub(super) fn call(input: &Input, guard: &Guard) -> Call {
-    let tool = input.tool_name.clone().unwrap_or_default();
-    let intent = tools::intent(&tool, input.tool_input, guard);
-    let starts_agent = tools::starts_agent(&tool);
-    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, starts_agent, ..Call::default() }
+    let (tool, given) = (input.tool_name.clone().unwrap_or_default(), input.tool_input.as_ref());
+    let may_mention = tools::may_mention(&tool, given, guard);
+    let intent = tools::intent(&tool, given, guard, may_mention);
+    let (id, starts_agent) = (input.tool_use_id.clone().unwrap_or_default(), tools::starts_agent(&tool));
+    Call { id, tool, intent, may_mention, starts_agent, ..Call::default() }
 }
 
 /// Reads one of the calls of a batch.
 pub(super) fn batch_call(call: &BatchCall) -> Call {
-    let (tool, input) = (&call.tool_name, call.tool_input);
-    let mut fingerprints = fingerprints::of(tool, input, call.tool_response);
+    let (tool, input) = (&call.tool_name, call.tool_input.as_ref());
+    let json = input.map(ToolInput::json);
+    let mut fingerprints = fingerprints::of(tool, json, call.tool_response);
     if tools::runs_shell(tool) && tools::runs_on(tool, input) {
         // What runs on in the background says no more than its id, and that is never the same.
-        fingerprints.all = fingerprints::of(tool, input, None).all;
+        fingerprints.all = fingerprints::of(tool, json, None).all;
     } else {
         fingerprints.wait = tools::wait(tool, input);
     }
     if tools::runs_shell(tool) {
-        fingerprints.input = input.and_then(fingerprints::of_command).unwrap_or(fingerprints.input);
+        fingerprints.input = json.and_then(fingerprints::of_command).unwrap_or(fingerprints.input);
     }
     let response = call.tool_response.map_or("", RawValue::get);
     fingerprints.error = tools::error(tool, input, response, fingerprints);
     fingerprints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
-    let (intent, shown) =
-        (tools::intent(tool, input, &Guard::default()), shown_call::of(tool, input, call.tool_response));
-    let input_bytes = input.map_or(0, |input| input.get().len() as u64);
+    let guard = Guard::default();
+    let intent = tools::intent(tool, input, &guard, tools::may_mention(tool, input, &guard));
+    let shown = shown_call::of(tool, json, call.tool_response);
+    let input_bytes = input.map_or(0, |input| input.text().len() as u64);
     let (id, tool) = (call.tool_use_id.clone(), call.tool_name.clone());
     Call { id, tool, intent, fingerprints, shown, input_bytes, ..Call::default() }
 }
@@ -274,7 +278,7 @@ pub(super) fn outcome(input: &Input, failed: Failed) -> CallOutcome {
     let watched = response.task_id.filter(|_| input.tool_name.as_deref().is_some_and(tools::watches));
     let background = response.background_task_id.or(watched).map(|task| Background {
         task,
-        command: tools::command(input.tool_input).unwrap_or_default(),
+        command: tools::command(input.tool_input.as_ref()).unwrap_or_default().to_owned(),
         timed_out: response.timed_out_after_ms.is_some(),
         began: Moment::default(),
         told: Moment::default(),
@@ -283,7 +287,8 @@ pub(super) fn outcome(input: &Input, failed: Failed) -> CallOutcome {
     let (failed, tool) = (matches!(failed, Failed::Yes), input.tool_name.as_deref().unwrap_or_default());
     let error = input.error.as_deref().filter(|_| failed);
     let asked_nothing = tools::asked_nothing(tool, response.code, error);
-    let edits = !failed && background.is_none() && tools::has_edited(tool, input.tool_input, input.tool_response);
+    let edits =
+        !failed && background.is_none() && tools::has_edited(tool, input.tool_input.as_ref(), input.tool_response);
     CallOutcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
 }
 

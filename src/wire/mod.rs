@@ -23,6 +23,7 @@ pub mod shell;
 pub mod shown_call;
 pub mod skill_commands;
 pub mod status_input;
+pub mod tool_input;
 pub mod tools;
 pub mod truncate;
 pub mod user_lines;

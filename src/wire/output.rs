@@ -208,8 +208,12 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
 /// Tells a `fusebox status --me` of the call which run asks, on top of what else of its input is changed.
 fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
     let (name, run) = at;
-    let is_shell = matches!(&case.event.kind, EventKind::ToolRequested(Call { intent: Intent::Timed { .. }, .. }));
-    let Some(input) = case.tool_input.filter(|_| is_shell && verdict.decision < Decision::Deny) else { return };
+    // A command that asks names the program.
+    let EventKind::ToolRequested(Call { intent: Intent::Timed { .. }, may_mention: true, .. }) = &case.event.kind
+    else {
+        return;
+    };
+    let Some(input) = case.tool_input.filter(|_| verdict.decision < Decision::Deny) else { return };
     let changed = answer.hook_specific_output.as_ref().and_then(|specific| specific.updated_input.as_ref());
     let input = changed.map_or(input, |Raw(changed)| changed);
     if let Some(told) = inject_run_id::with_run_named(input, &run.session, &run.id) {

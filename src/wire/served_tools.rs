@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::domain::text::shell_word;
 use crate::wire::bypass_detection::Guard;
+use crate::wire::tool_input::ToolInput;
 
 /// How the names of servers' tools begin; server and tool follow, with the same two lines between them.
 const SERVED: &str = "mcp__";
@@ -61,13 +61,13 @@ pub fn name(tool: &str) -> Option<&str> {
 }
 
 /// Says what a call of a server's tool does, where only a person may do it.
-pub fn tampering(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Option<String> {
+pub fn tampering(tool: &str, input: Option<&ToolInput>, guard: &Guard) -> Option<String> {
     let (server, name) = tool.strip_prefix(SERVED)?.split_once("__")?;
     let does = words(name);
     let has = |known: &[&str]| does.iter().any(|word| known.contains(&word.as_str()));
     let (writes, runs) = (has(&WRITES), has(&RUNS));
     let may_name = |text: &str| text.contains('%') || guard.may_mention(text);
-    let text = input.filter(|input| (writes || runs) && may_name(input.get()))?.get();
+    let text = input.filter(|input| (writes || runs) && may_name(input.text()))?.text();
     let fields: Value = serde_json::from_str(text).ok()?;
     let mut found = Found::default();
     found.look(&fields);

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::byte_search;
-use crate::domain::event::{Fingerprints, Intent, Wait};
+use crate::domain::event::{Call, Fingerprints, Intent, Wait};
 use crate::wire::answers;
 use crate::wire::bypass_detection::path_rules::from_powershell;
 use crate::wire::bypass_detection::{ClientStart, Guard, names_the_model};
@@ -14,6 +14,7 @@ use crate::wire::edits;
 use crate::wire::polling;
 use crate::wire::prompt_hash::prompt_hash;
 use crate::wire::served_tools;
+use crate::wire::tool_input::ToolInput;
 
 /// What a tool does, as far as limits care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,38 +102,6 @@ pub fn asked_nothing(tool: &str, code: Option<f64>, error: Option<&str>) -> bool
         && (has_none || error.is_some_and(|error| NO_PAGE.iter().any(|begins| error.starts_with(begins))))
 }
 
-/// The fields of all these tools' inputs that are read.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Fields<'a> {
-    #[serde(borrow)]
-    subagent_type: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    model: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    prompt: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    to: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    command: Option<Cow<'a, str>>,
-    timeout: Option<f64>,
-    timeout_ms: Option<f64>,
-    persistent: Option<bool>,
-    run_in_background: Option<bool>,
-    #[serde(borrow, rename = "taskId")]
-    task_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    file_path: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    notebook_path: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    skill: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    args: Option<Cow<'a, str>>,
-}
-
 /// How long the client lets a shell command run in the background that names no `timeout`.
 const BACKGROUND_SHELL_MS: u64 = 600_000;
 
@@ -140,32 +109,32 @@ const BACKGROUND_SHELL_MS: u64 = 600_000;
 const DEFAULT_AGENT: &str = "general-purpose";
 
 /// Reads what a call is about. Input that does not fit its tool is plain: the client will reject it.
-pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
+pub fn intent(tool: &str, input: Option<&ToolInput>, guard: &Guard, may_mention: bool) -> Intent {
     let Some((_, does)) = TOOLS.iter().find(|(name, _)| *name == tool) else {
         return served_tools::tampering(tool, input, guard).map_or(Intent::Plain, |what| Intent::Tampering { what });
     };
-    let Some(fields) = input.and_then(|raw| serde_json::from_str::<Fields>(raw.get()).ok()) else {
-        return Intent::Plain;
-    };
-    let owned = |text: Option<Cow<str>>| text.map(Cow::into_owned);
+    let Some(fields) = input.and_then(ToolInput::fields) else { return Intent::Plain };
+    let owned = |text: &Option<Cow<str>>| text.as_deref().map(str::to_owned);
     match does {
         Does::Spawns => Intent::Spawn {
-            agent_type: owned(fields.subagent_type).unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
-            name: owned(fields.name),
-            model: owned(fields.model),
-            prompt: owned(fields.prompt).unwrap_or_default(),
+            agent_type: owned(&fields.subagent_type).unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
+            name: owned(&fields.name),
+            model: owned(&fields.model),
+            prompt: owned(&fields.prompt).unwrap_or_default(),
         },
-        Does::Messages => owned(fields.to).map_or(Intent::Plain, |to| Intent::Message { to }),
+        Does::Messages => owned(&fields.to).map_or(Intent::Plain, |to| Intent::Message { to }),
         Does::Schedules => {
-            fields.prompt.map_or(Intent::Plain, |prompt| Intent::Schedules { prompt: prompt_hash(&prompt) })
+            let prompt = fields.prompt.as_deref();
+            prompt.map_or(Intent::Plain, |prompt| Intent::Schedules { prompt: prompt_hash(prompt) })
         }
-        Does::UpdatesTask => owned(fields.task_id).map_or(Intent::Plain, |id| Intent::Task { id }),
+        Does::UpdatesTask => owned(&fields.task_id).map_or(Intent::Plain, |id| Intent::Task { id }),
         Does::Writes => {
-            let path = fields.file_path.or(fields.notebook_path).unwrap_or_default();
-            guard.file(&path).map_or(Intent::Plain, |what| Intent::Tampering { what })
+            let path = subject(tool, input).unwrap_or_default();
+            guard.file(path).map_or(Intent::Plain, |what| Intent::Tampering { what })
         }
         Does::RunsShell(_) | Does::Watches(_)
-            if let Some(what) = guard.command(&as_posix(tool, fields.command.as_deref().unwrap_or_default())) =>
+            if let Some(what) =
+                guard.checked_command(&as_posix(tool, subject(tool, input).unwrap_or_default()), may_mention) =>
         {
             Intent::Tampering { what }
         }
@@ -179,17 +148,21 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
     }
 }
 
+/// Whether what the guard looks at of a call may name anything that it keeps: most calls name nothing, and are not read any further.
+pub fn may_mention(tool: &str, input: Option<&ToolInput>, guard: &Guard) -> bool {
+    subject(tool, input).is_some_and(|subject| guard.may_mention(&as_posix(tool, subject)))
+}
+
 /// Whether a call runs a shell command that speaks to the model itself. Most commands name nothing of it, and are not read.
-pub fn asks_the_model(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bool {
-    let named = input.filter(|input| runs_shell(tool) && names_the_model(input.get()));
-    named.and_then(|input| command(Some(input))).is_some_and(|it| guard.asks_the_model(&as_posix(tool, &it)))
+pub fn asks_the_model(tool: &str, input: Option<&ToolInput>, guard: &Guard) -> bool {
+    let named = command(input).filter(|command| runs_shell(tool) && names_the_model(command));
+    named.is_some_and(|command| guard.asks_the_model(&as_posix(tool, command)))
 }
 
 /// Returns how a call plainly starts clients in a shell. Most commands do not name one, and are not read.
-pub fn client_starts(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Vec<ClientStart> {
-    let command = if runs_shell(tool) { command(input) } else { None };
-    let named = command.filter(|it| guard.may_mention(it));
-    named.map(|it| guard.client_starts(&as_posix(tool, &it))).unwrap_or_default()
+pub fn client_starts(call: &Call, input: Option<&ToolInput>, guard: &Guard) -> Vec<ClientStart> {
+    let named = command(input).filter(|_| runs_shell(&call.tool) && call.may_mention);
+    named.map(|command| guard.client_starts(&as_posix(&call.tool, command))).unwrap_or_default()
 }
 
 /// Returns a tool's command as a Unix shell would read it.
@@ -209,12 +182,12 @@ fn given(timeout: Option<f64>, default: u64) -> u64 {
 }
 
 /// Returns how a call waits, as its tool and input show.
-pub fn wait(tool: &str, input: Option<&RawValue>) -> Wait {
+pub fn wait(tool: &str, input: Option<&ToolInput>) -> Wait {
     match TOOLS.iter().find(|(name, _)| *name == tool) {
         Some((_, Does::Waits(_))) => Wait::Named,
         Some((_, Does::RunsShell(_))) => {
-            let waits = input.filter(|input| polling::may_wait(input.get()));
-            command(waits).map_or(Wait::No, |command| polling::of_shell(&command))
+            let waits = command(input).filter(|command| polling::may_wait(command));
+            waits.map_or(Wait::No, polling::of_shell)
         }
         _ => polling::of_name(tool),
     }
@@ -222,9 +195,9 @@ pub fn wait(tool: &str, input: Option<&RawValue>) -> Wait {
 
 /// Returns the fingerprint of a call's error. An exit code that is an answer is an error of its own command alone. A result that
 /// is longer is not read.
-pub fn error(tool: &str, input: Option<&RawValue>, result: &str, of: Fingerprints) -> u32 {
+pub fn error(tool: &str, input: Option<&ToolInput>, result: &str, of: Fingerprints) -> u32 {
     let is_short = runs_shell(tool) && result.len() < 32;
-    let is_answer = |command: String| answers::is_answer(&as_posix(tool, &command), result);
+    let is_answer = |command: &str| answers::is_answer(&as_posix(tool, command), result);
     if is_short && command(input).is_some_and(is_answer) { of.all } else { of.error }
 }
 
@@ -234,10 +207,8 @@ pub fn watches(tool: &str) -> bool {
 }
 
 /// Whether what a call starts runs on in the background once the call has ended.
-pub fn runs_on(tool: &str, input: Option<&RawValue>) -> bool {
-    let input = input.filter(|input| byte_search::find(b"run_in_background", input.get().as_bytes()).is_some());
-    let fields = input.and_then(|input| serde_json::from_str::<Fields>(input.get()).ok()).unwrap_or_default();
-    watches(tool) || fields.run_in_background == Some(true)
+pub fn runs_on(tool: &str, input: Option<&ToolInput>) -> bool {
+    watches(tool) || input.and_then(ToolInput::fields).is_some_and(|fields| fields.run_in_background == Some(true))
 }
 
 /// The tool whose call starts agents without telling how many.
@@ -252,15 +223,13 @@ pub fn starts_agent(tool: &str) -> bool {
 const SKILL: &str = "Skill";
 
 /// Returns what a skill is called with.
-pub fn skill_arguments(input: Option<&RawValue>) -> String {
-    let fields = input.and_then(|raw| serde_json::from_str::<Fields>(raw.get()).ok());
-    fields.and_then(|fields| fields.args).map(Cow::into_owned).unwrap_or_default()
+pub fn skill_arguments<'a>(input: Option<&'a ToolInput>) -> &'a str {
+    input.and_then(ToolInput::fields).and_then(|fields| fields.args.as_deref()).unwrap_or_default()
 }
 
 /// Returns the name of the skill that a call loads.
-pub fn skill(tool: &str, input: Option<&RawValue>) -> Option<String> {
-    let fields: Fields = serde_json::from_str(input.filter(|_| tool == SKILL)?.get()).ok()?;
-    fields.skill.map(Cow::into_owned)
+pub fn skill<'a>(tool: &str, input: Option<&'a ToolInput>) -> Option<&'a str> {
+    input.filter(|_| tool == SKILL)?.fields()?.skill.as_deref()
 }
 
 /// Whether the guard looks at what a tool does: it runs a shell command or writes a file.
@@ -273,21 +242,18 @@ fn writes(tool: &str) -> bool {
 }
 
 /// Returns what the guard looks at of a call: its command, or the path that it writes.
-pub fn subject(tool: &str, input: Option<&RawValue>) -> Option<String> {
-    if !is_guarded(tool) {
-        return None;
-    }
-    let fields: Fields = serde_json::from_str(input?.get()).ok()?;
-    let subject = if writes(tool) { fields.file_path.or(fields.notebook_path) } else { fields.command };
-    subject.map(Cow::into_owned)
+pub fn subject<'a>(tool: &str, input: Option<&'a ToolInput>) -> Option<&'a str> {
+    let fields = input.filter(|_| is_guarded(tool))?.fields()?;
+    let path = || fields.file_path.as_ref().or(fields.notebook_path.as_ref());
+    if writes(tool) { path().map(Cow::as_ref) } else { fields.command.as_deref() }
 }
 
 /// Whether a call that ended well has edited files, or committed.
-pub fn has_edited(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> bool {
+pub fn has_edited(tool: &str, input: Option<&ToolInput>, response: Option<&RawValue>) -> bool {
     let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::RunsShell(_)));
-    let names_it = |input: &&RawValue| byte_search::find(b"commit", input.get().as_bytes()).is_some();
-    let commits = |command: String| edits::has_committed(&command, &printed(response));
-    writes(tool) || is_shell && command(input.filter(names_it)).is_some_and(commits)
+    let names_it = |command: &&str| byte_search::find(b"commit", command.as_bytes()).is_some();
+    let commits = |command: &str| edits::has_committed(command, &printed(response));
+    writes(tool) || is_shell && command(input).filter(names_it).is_some_and(commits)
 }
 
 /// Returns what a shell call has printed.
@@ -302,9 +268,8 @@ fn printed(response: Option<&RawValue>) -> String {
 }
 
 /// Returns a shell call's command.
-pub fn command(input: Option<&RawValue>) -> Option<String> {
-    let fields: Fields = serde_json::from_str(input?.get()).ok()?;
-    fields.command.map(Cow::into_owned)
+pub fn command<'a>(input: Option<&'a ToolInput>) -> Option<&'a str> {
+    input?.fields()?.command.as_deref()
 }
 
 /// Returns a call's input with a text at the end of its `prompt`, everything else as it was; nothing where it is there already.

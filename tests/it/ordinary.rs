@@ -13,6 +13,7 @@ use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::bypass_detection::path_rules::PathRules;
 use fusebox::wire::shell::invocation::Invocation;
 use fusebox::wire::shell::{self, Part};
+use fusebox::wire::tool_input::ToolInput;
 use fusebox::wire::tools;
 use serde_json::{json, value::to_raw_value};
 
@@ -76,7 +77,10 @@ fn guard() -> Guard {
 
 /// Says why a tool call is refused.
 fn refused(tool: &str, input: &serde_json::Value) -> Option<String> {
-    match tools::intent(tool, Some(&*to_raw_value(input).unwrap()), &guard()) {
+    let (json, guard) = (to_raw_value(input).unwrap(), guard());
+    let input = ToolInput::new(&json);
+    let may_mention = tools::may_mention(tool, Some(&input), &guard);
+    match tools::intent(tool, Some(&input), &guard, may_mention) {
         Intent::Tampering { what } => Some(what),
         _ => None,
     }

@@ -61,7 +61,7 @@ pub fn job(
     let runs = processes::TELLS_PROGRAMS && !matches!(verdict.decision, Decision::Deny | Decision::Stop);
     if !is_call
         || !runs
-        || tools::command(input.tool_input).is_none()
+        || tools::command(input.tool_input.as_ref()).is_none()
         || locks::are_clients_watched(folder, &event.session)
     {
         return None;

@@ -26,6 +26,7 @@ use crate::platform::processes;
 use crate::store::{Store, log_file};
 use crate::wire::input::Input;
 use crate::wire::output::Answer;
+use crate::wire::tool_input::ToolInput;
 use crate::wire::tools;
 
 /// How much later than the cut time the client may be, in milliseconds.
@@ -61,15 +62,16 @@ pub fn job(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Verd
     let ((event, input), (verdict, answer)) = (what, said);
     let TimeCut { left_ms: cut_ms, by: finding } = verdict.time_cut.clone()?;
     let EventKind::ToolRequested(call) = &event.kind else { return None };
-    let given = tools::command(input.tool_input)?;
-    let changed = tools::command(answer.changed_input()).filter(|changed| *changed != given);
+    let given = tools::command(input.tool_input.as_ref())?;
+    let changed = answer.changed_input().map(ToolInput::new);
+    let changed = tools::command(changed.as_ref()).filter(|changed| *changed != given);
     Some(WatchJob {
         session: event.session.clone(),
         run: run.to_owned(),
         call: call.id.clone(),
         client: state.session.client?,
-        commands: [Some(given), changed].into_iter().flatten().collect(),
-        runs_on: tools::runs_on(&call.tool, input.tool_input),
+        commands: [Some(given), changed].into_iter().flatten().map(str::to_owned).collect(),
+        runs_on: tools::runs_on(&call.tool, input.tool_input.as_ref()),
         began: event.at,
         cut_ms,
         finding,

@@ -40,11 +40,11 @@ pub fn refusal_reason(
 }
 
 fn of_skill(env: &Environment, session: &Session, input: &Input, call: &Call, guard: &Guard) -> Option<String> {
-    let name = tools::skill(&call.tool, input.tool_input)?;
-    let arguments = tools::skill_arguments(input.tool_input);
+    let name = tools::skill(&call.tool, input.tool_input.as_ref())?;
+    let arguments = tools::skill_arguments(input.tool_input.as_ref());
     let client = settings::baseline::client(env, session);
-    let found = client.skills(&name, Some(Path::new(&*input.transcript_path)));
-    let harm = found.files.iter().find_map(|file| of_file(env, session, file, &arguments, guard));
+    let found = client.skills(name, Some(Path::new(&*input.transcript_path)));
+    let harm = found.files.iter().find_map(|file| of_file(env, session, file, arguments, guard));
     harm.or_else(|| found.is_more.then(refusals::too_many_skills))
 }
 

@@ -23,11 +23,11 @@ pub fn mark(env: &Environment, state: &SessionState, event: &mut Event, input: &
         let of_type = state.session.model_hooks.iter().filter(|hook| hook.of == Holder::Type(agent_type.clone()));
         call.brings_hooks = model_hook::most_requests(of_type);
     }
-    if let Some(name) = tools::skill(&call.tool, input.tool_input) {
+    if let Some(name) = tools::skill(&call.tool, input.tool_input.as_ref()) {
         let client = settings::baseline::client(env, &state.session);
         let transcript = Some(Path::new(&*input.transcript_path));
-        call.starts_agent |= model_hooks::is_forked_skill(&client, &name, transcript);
-        call.brings_hooks = new_hooks(&client, &state.session, (&name, transcript))
+        call.starts_agent |= model_hooks::is_forked_skill(&client, name, transcript);
+        call.brings_hooks = new_hooks(&client, &state.session, (name, transcript))
             .map_or(0, |(new, _)| model_hook::most_requests(&new));
     }
 }
@@ -38,8 +38,8 @@ pub fn called(env: &Environment, state: &mut SessionState, event: &Event, input:
     if outcome.failed {
         return;
     }
-    if let Some(name) = tools::skill(&call.tool, input.tool_input) {
-        note_hooks(env, state, &name, input);
+    if let Some(name) = tools::skill(&call.tool, input.tool_input.as_ref()) {
+        note_hooks(env, state, name, input);
     }
 }
 

@@ -22,10 +22,8 @@ const SKILL: &str = "plugin-authoring";
 /// Says why a call or a prompt is refused for calling that skill. A prompt is a person's where no agent has started its client.
 pub fn refusal_reason(session: &Session, input: &Input, event: &Event) -> Option<String> {
     let name = match &event.kind {
-        EventKind::ToolRequested(call) => tools::skill(&call.tool, input.tool_input)?,
-        EventKind::Prompt { by_machine, .. } if *by_machine || session.outer.is_some() => {
-            input.slash_command()?.to_owned()
-        }
+        EventKind::ToolRequested(call) => tools::skill(&call.tool, input.tool_input.as_ref())?,
+        EventKind::Prompt { by_machine, .. } if *by_machine || session.outer.is_some() => input.slash_command()?,
         _ => return None,
     };
     let what = if matches!(event.kind, EventKind::Prompt { .. }) { "this prompt" } else { "this call" };

@@ -51,7 +51,8 @@ pub fn refusal_reason(
     let held = held_for(store, state)?.or_else(|| live_mods::refusal_reason(&state.session, input, event));
     let brought = || call.and_then(|call| brought_commands::refusal_reason(env, &state.session, input, call, guard));
     let held = held.or_else(brought);
-    let starts = call.filter(|_| held.is_none()).map(|call| tools::client_starts(&call.tool, input.tool_input, guard));
+    let starts =
+        call.filter(|_| held.is_none()).map(|call| tools::client_starts(call, input.tool_input.as_ref(), guard));
     let Some(starts) = starts.filter(|starts| !starts.is_empty()) else { return Ok(held) };
     let waits = settings::baseline::waiting(env, &state.session).map(refusals::client_with_waiting_change);
     Ok(waits.or_else(|| {

@@ -13,14 +13,18 @@ use crate::messages::{notices, refusals};
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input::Input;
 use crate::wire::output::Answer;
+use crate::wire::tool_input::ToolInput;
 use crate::wire::tools;
 
 /// Takes note of what a call is to run, where its text names anything that the guard looks at.
 pub fn note(state: &mut SessionState, run: &str, (event, input): (&Event, &Input), answer: &Answer, guard: &Guard) {
     let EventKind::ToolRequested(call) = &event.kind else { return };
-    // Most calls name nothing of it, and are not read any further.
-    let runs = answer.changed_input().or(input.tool_input).filter(|runs| guard.may_mention(runs.get()));
-    if let Some(subject) = tools::subject(&call.tool, runs) {
+    let changed = answer.changed_input().map(ToolInput::new);
+    let (runs, may_mention) = match &changed {
+        Some(changed) => (Some(changed), tools::may_mention(&call.tool, Some(changed), guard)),
+        None => (input.tool_input.as_ref(), call.may_mention),
+    };
+    if let Some(subject) = tools::subject(&call.tool, runs).filter(|_| may_mention) {
         state.call_mut(run, &call.id).subject = stable_hash::of(subject.as_bytes());
     }
 }
@@ -30,7 +34,7 @@ pub fn compare_call(state: &mut SessionState, event: &Event, input: &Input) {
     let EventKind::ToolEnded(Call { id, tool, intent: Intent::Tampering { what }, .. }, _) = &event.kind else {
         return;
     };
-    let ran = tools::subject(tool, input.tool_input).map_or(0, |subject| stable_hash::of(subject.as_bytes()));
+    let ran = tools::subject(tool, input.tool_input.as_ref()).map_or(0, |subject| stable_hash::of(subject.as_bytes()));
     let asked = state.call(id).map_or(0, |call| call.subject);
     if ran == asked || state.session.mode != Mode::Enforce {
         return;

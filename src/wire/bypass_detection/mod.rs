@@ -49,7 +49,12 @@ impl Guard {
 
     /// Says what a shell command does, where only a person may do it.
     pub fn command(&self, command: &str) -> Option<String> {
-        if !self.may_mention(command) && !writers::names_one(command, &processes::NEED_NO_NAME) {
+        self.checked_command(command, self.may_mention(command))
+    }
+
+    /// Says the same of a command of which it is known whether it may mention anything.
+    pub fn checked_command(&self, command: &str, may_mention: bool) -> Option<String> {
+        if !may_mention && !writers::names_one(command, &processes::NEED_NO_NAME) {
             return None;
         }
         Walk::new(self, command).text(command, 0)

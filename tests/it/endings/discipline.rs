@@ -12,6 +12,7 @@ use fusebox::wire::events::EventName;
 use fusebox::wire::input;
 use fusebox::wire::output::{self, Answer, Case};
 use fusebox::wire::read_event;
+use fusebox::wire::tool_input::ToolInput;
 use serde_json::{Value, json};
 
 /// Has a text for developers alone.
@@ -40,7 +41,8 @@ fn answer(tool_input: &Value) -> String {
     let (run, verdict) = apply_event(&mut state, &event, &Ingested::default(), &ForDevelopers);
     let name = Some(EventName::PreToolUse);
     let outcome = outcome(&state, &run, &event, &verdict);
-    let case = Case { name, event: &event, outcome: &outcome, tool_input: input.tool_input };
+    let tool_input = input.tool_input.as_ref().map(ToolInput::json);
+    let case = Case { name, event: &event, outcome: &outcome, tool_input };
     output::answer(&case, &verdict).text()
 }
 
