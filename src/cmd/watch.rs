@@ -126,7 +126,10 @@ struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     fn begin(env: &'a Environment, form: Form) -> Result<Watch<'a>> {
-        let (policy, _) = load::load(env, &env.folder(), Trust::Untrusted);
+        let (policy, problems) = load::load(env, &env.folder(), Trust::Untrusted);
+        for problem in problems.iter().filter(|problem| problem.is_error()) {
+            env.eprintln_safe(&format!("fusebox: {problem}"));
+        }
         let since_ms = env.now().wall_ms.saturating_sub(MONTH_MS);
         let records = Store::open(env)?.records_since(since_ms)?;
         let told = records.into_iter().filter(|(.., record)| !record.cause.is_empty());

@@ -10,6 +10,7 @@ pub mod alerts;
 pub mod binding;
 pub mod discipline;
 pub mod effective;
+pub mod fitting;
 pub mod frontmatter;
 pub mod holds;
 pub mod jsonc;

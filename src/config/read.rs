@@ -141,10 +141,8 @@ impl DocumentRead {
                 self.per_limit(key.name, each, &inside, entries);
             }
             (Takes::One(value_type) | Takes::Keys(value_type) | Takes::OneOrPerLimit(value_type, _), value) => {
-                let Some(typed) = (key.read)(value).filter(|_| value_type.accepts(value)) else {
-                    self.mismatch(&at, value, value_type);
-                    return;
-                };
+                let Some(fitting) = self.fitting(&at, value, value_type) else { return };
+                let Some(typed) = (key.read)(&fitting) else { return self.mismatch(&at, value, value_type) };
                 if let (Takes::Keys(_), Some(patterns)) = (key.takes, typed.as_list()) {
                     self.problems.extend(locks::idle(&self.document, &at, patterns));
                 }

@@ -57,9 +57,12 @@ pub enum ValueType {
 /// One field of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    name: &'static str,
-    value_type: ValueType,
-    is_needed: bool,
+    /// Its name.
+    pub name: &'static str,
+    /// The form of its value.
+    pub value_type: ValueType,
+    /// Whether it has to be there.
+    pub is_needed: bool,
 }
 
 impl Field {
@@ -76,6 +79,9 @@ impl Field {
 
 /// What the name of a time zone looks like: `UTC`, `Europe/Berlin`, `America/Argentina/Buenos_Aires`.
 const ZONE: &str = "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9][A-Za-z0-9_+-]*){0,2}$";
+
+/// Of more forms of objects than this only the names are told.
+const MOST_TOLD: usize = 3;
 
 /// The per cents at which a limit can warn early.
 const PERCENTS: (u64, u64) = (1, 99);
@@ -161,7 +167,7 @@ impl ValueType {
             ValueType::Entries(value_type) => format!("an object in which each value is {}", value_type.expects()),
             #[cfg(feature = "watch")]
             ValueType::LimitKey => "the key of a limit".to_owned(),
-            ValueType::Either(shapes) => shapes.iter().map(ValueType::expects).collect::<Vec<_>>().join(", or "),
+            ValueType::Either(shapes) => either(shapes),
             ValueType::Flag => "`true` or `false`".to_owned(),
             ValueType::Word(words) => one_of(words.iter().copied()),
             ValueType::WordOrNull(words) => format!("{} or `null`", one_of(words.iter().copied())),
@@ -238,6 +244,19 @@ fn is_zone(text: &str) -> bool {
 
 fn action_words() -> impl Iterator<Item = &'static str> {
     ACTIONS.iter().map(|action| action.as_str())
+}
+
+/// Returns the words for any of some forms; of many objects what each of them has to have.
+fn either(shapes: &[ValueType]) -> String {
+    let needed = shapes.iter().filter_map(|shape| match shape {
+        ValueType::Object(fields) => fields.iter().find(|field| field.is_needed).map(|field| field.name),
+        _ => None,
+    });
+    let needed: Vec<&str> = needed.collect();
+    let is_told_in_short = needed.len() > MOST_TOLD;
+    let in_short = is_told_in_short.then(|| format!("an object with {}", one_of(needed.iter().copied())));
+    let others = shapes.iter().filter(|shape| !is_told_in_short || !matches!(shape, ValueType::Object(_)));
+    in_short.into_iter().chain(others.map(ValueType::expects)).collect::<Vec<_>>().join(", or ")
 }
 
 fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {

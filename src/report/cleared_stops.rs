@@ -50,6 +50,7 @@ pub fn stop(run: &Run, records: &[Logged]) -> Option<ClearedStop> {
         let status = match logged.record.event {
             Some(RecordKind::AgentFailed) => Status::Failed,
             Some(RecordKind::AgentStopped) => Status::Stopped,
+            Some(RecordKind::AgentPaused) => Status::Paused,
             _ => return None,
         };
         let record = &logged.record;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::config::fitting::{Misfit, Why, fitting};
 use crate::config::keys;
 use crate::config::limit_name;
 use crate::config::limit_name::LimitName;
@@ -37,10 +38,25 @@ impl DocumentRead {
         }
     }
 
+    /// Returns what of a value fits a form, and reports what does not.
+    pub(super) fn fitting(&mut self, at: &str, value: &Value, form: ValueType) -> Option<Value> {
+        let mut misfits = Vec::new();
+        let fitting = fitting(form, value, at, &mut misfits);
+        for Misfit { at, value, why } in misfits {
+            match why {
+                Why::NoSuchKey(fields) => self.nameless(&at, value, fields.iter().map(|field| field.name)),
+                Why::Mismatch(form) => self.mismatch(&at, value, form),
+            }
+        }
+        fitting
+    }
+
     pub(super) fn mismatch(&mut self, at: &str, value: &Value, shape: ValueType) {
         let problem = Problem::of_key(&self.document, at, value);
         let problem = problem.says(format!("is ignored: {}", shape.mismatch(value)));
-        self.report(match slips::meant_word(&shape.words(), value) {
+        let meant = slips::meant_word(&shape.words(), value)
+            .or_else(|| Some(format!("the nearest is `{}`", meant_key(shape, value)?)));
+        self.report(match meant {
             Some(meant) => problem.hint(meant),
             None => problem,
         });
@@ -90,4 +106,12 @@ impl DocumentRead {
         let here = if home.is_some() { " here" } else { "" };
         self.report(problem.says(format!("is ignored: no such key{here}")).hint(hint));
     }
+}
+
+/// Returns the key that may have been meant by the first one that an object does not have.
+fn meant_key(form: ValueType, value: &Value) -> Option<&'static str> {
+    let (ValueType::Object(fields), Value::Object(entries)) = (form, value) else { return None };
+    let mut names = fields.iter().map(|field| field.name);
+    let unknown = entries.keys().find(|key| !names.clone().any(|name| name == key.as_str()))?;
+    nearest(unknown, &mut names)
 }
