@@ -44,6 +44,7 @@ pub mod reset;
 pub mod resume;
 pub mod run;
 pub mod run_held;
+mod run_outcome;
 pub mod run_summary;
 pub mod session_edit;
 pub mod status;

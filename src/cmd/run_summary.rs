@@ -11,11 +11,44 @@ use crate::platform::environment::Environment;
 use crate::report::model::{Report, SessionReport};
 use crate::ui::json;
 
+/// How a command came to its end, as programs read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HowEnded {
+    /// It has not ended: the file is from before its start.
+    #[default]
+    Unfinished,
+    /// It was not started.
+    NotStarted,
+    /// It ended by itself, and no limit has stopped its main agent.
+    Completed,
+    /// A limit or a person stopped its main agent.
+    Stopped,
+    /// A limit or a person paused its main agent.
+    Paused,
+    /// Its prompt was not sent.
+    Blocked,
+    /// A signal ended it.
+    Signal,
+    /// It ended by itself with an exit code that says that it failed: an API error, a budget of the client's own.
+    ClientFailed,
+    /// It ended with 0, and no hook of it was heard.
+    Unheard,
+    /// It ended with 0, and the state cannot be read.
+    Unknown,
+}
+
 /// The outcome of a command.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// The exit code of `fusebox run`.
-    pub exit_code: u8,
+    /// How it came to its end.
+    pub how: HowEnded,
+    /// Why its main agent was stopped, paused or blocked, for programs: `turn_limit_reached`.
+    pub stop_reason: Option<String>,
+    /// The signal that ended it.
+    pub signal: Option<u8>,
+    /// The exit code of `fusebox run`; `None` while the client works.
+    pub exit_code: Option<u8>,
     /// The client's own exit code; `None` where the client was not started.
     pub client_exit_code: Option<u8>,
     /// Why its main agent was stopped, paused or not begun; `None` where it was not.
@@ -28,13 +61,28 @@ pub struct Ended {
     pub sessions: Vec<String>,
 }
 
+impl Ended {
+    /// Says how it came to its end in place of `completed`, which the exit code 0 alone has said.
+    pub fn instead_of_completed(&mut self, how: HowEnded) {
+        if self.how == HowEnded::Completed {
+            self.how = how;
+        }
+    }
+}
+
 /// The JSON form of it.
 #[derive(Serialize)]
 struct Summary<'a> {
     /// The version of this JSON.
     version: u32,
+    /// How it came to its end.
+    ended: HowEnded,
+    /// Why its main agent was stopped, paused or blocked, for programs.
+    stop_reason: &'a Option<String>,
+    /// The signal that ended it.
+    signal: Option<u8>,
     /// The exit code of `fusebox run`.
-    exit_code: u8,
+    exit_code: Option<u8>,
     /// The client's own; none where it was not started.
     client_exit_code: Option<u8>,
     /// Why its main agent was stopped, paused or not begun; none where it was not.
@@ -52,6 +100,9 @@ pub fn write(env: &Environment, path: &Path, ended: &Ended) -> Result<()> {
     let rows = query::fresh_sessions(env, &ended.sessions)?;
     let summary = Summary {
         version: 1,
+        ended: ended.how,
+        stop_reason: &ended.stop_reason,
+        signal: ended.signal,
         exit_code: ended.exit_code,
         client_exit_code: ended.client_exit_code,
         stopped: &ended.stopped,

@@ -1,0 +1,233 @@
+//! How the work of a `fusebox run` went, as the state has it.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::cmd::run_summary::HowEnded;
+use crate::domain::mode::Mode;
+use crate::domain::record::Record;
+use crate::domain::scope::Scope;
+use crate::domain::session::{MAIN, Order, Run, Session, Status};
+use crate::domain::verdict::Finding;
+use crate::error::Result;
+use crate::messages::advice::{self, Stopped as Holder};
+use crate::messages::next_step::NextStep;
+use crate::messages::to_people;
+use crate::report::{log_lines, suggestion};
+use crate::store::Store;
+use crate::store::event::Numbered;
+use crate::ui::formats::counted;
+use crate::ui::terminal::plain;
+use crate::wire::messages;
+use crate::wire::user_lines::{self, beside_command};
+
+/// What a record says of calls that no hook was asked about.
+const UNASKED: &str = "without Fusebox being asked";
+
+/// How a client's work went, as the state has it.
+#[derive(Default)]
+pub struct Outcome {
+    /// The sessions of it that were seen.
+    pub sessions: Vec<String>,
+    /// Why its main agent was stopped, if it was.
+    pub stopped: Option<Stopped>,
+    /// What a person should know beside that.
+    pub remarks: Vec<String>,
+    /// Which limits were passed that only warn: that is as it was set up.
+    pub warned: Vec<String>,
+}
+
+/// What a limit or a person did to a main agent.
+pub struct Stopped {
+    /// Whether it was stopped or paused, or its prompt was not sent.
+    pub how: HowEnded,
+    /// Why, for programs: `turn_limit_reached`. `None` where that was not recorded.
+    pub reason: Option<String>,
+    /// The same in a sentence, with what a person does next.
+    pub sentence: String,
+    session: String,
+}
+
+impl Stopped {
+    /// Returns the sentence; of what the client has said itself only what it has not.
+    pub fn beside_client(self, command: &[OsString]) -> String {
+        match self.how {
+            HowEnded::Blocked if prints_its_result(command) => to_people::run_blocked_said(self.session),
+            _ => self.sentence,
+        }
+    }
+}
+
+/// Whether a command is the client that prints its result as text: that of a blocked prompt is the reason.
+fn prints_its_result(command: &[OsString]) -> bool {
+    let is_client = command.first().is_some_and(|program| Path::new(program).file_stem() == Some("claude".as_ref()));
+    is_client && !command.iter().any(|argument| argument.to_string_lossy().ends_with("json"))
+}
+
+/// Reads how the work of the sessions went that a `fusebox run` has marked.
+pub fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let sessions = store.sessions_of_launcher(mark, since_ms)?;
+    for session in &sessions {
+        outcome.sessions.push(session.id.clone());
+        outcome.remarks.extend(remarks(store, session)?);
+        outcome.warned.extend(warned(&store.records_of(&session.id)?));
+        if outcome.stopped.is_none() {
+            outcome.stopped = stopped(store, session)?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Says which subagents of a session were stopped, and which calls went by.
+fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
+    let runs = store.runs_of(&session.id)?;
+    let ended = runs.iter().filter(|run| !run.is_main() && is_ended(run.status));
+    let of_run = |run: &Run| {
+        let why = run.order.as_ref().map(order).or_else(|| run.error.clone()).unwrap_or_default();
+        let next = NextStep::Explain { id: messages::short(&run.id).to_owned() };
+        to_people::run_subagent(&run.agent_type, run.status.deed(), why, next)
+    };
+    let records = store.records_of(&session.id)?;
+    let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);
+    let off = off.map(|_| to_people::run_limits_off());
+    let mut sets = std::iter::once(&session.limits).chain(runs.iter().map(|run| &run.limits));
+    let struck = would_have_struck(&records);
+    let observed = match session.mode {
+        Mode::Observe => Some(to_people::run_observed(struck)),
+        Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then(|| to_people::run_observed_in_part(struck)),
+    };
+    let refused = session.refuses_repository.then(to_people::repository_refused);
+    let silent = Some(session.silent_clients.count).filter(|count| *count > 0);
+    let silent = silent.map(|count| {
+        let next = NextStep::Explain { id: messages::short(&session.id).to_owned() };
+        to_people::run_silent(counted(count, "client"), next)
+    });
+    let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
+    Ok(ended.map(of_run).chain(off).chain(observed).chain(refused).chain(silent).chain(unasked).collect())
+}
+
+/// Says which limits only warned, each once.
+fn warned(records: &[Numbered]) -> Vec<String> {
+    let only_warned = |record: &&Record| record.mode.is_empty() && record.percent.is_none() && record.action == "warn";
+    each_once(records, only_warned).into_iter().map(to_people::run_warned).collect()
+}
+
+/// Names the limits that would have blocked, where they had not only been observed, each once; empty where there are none.
+fn would_have_struck(records: &[Numbered]) -> String {
+    let is_observed = |record: &&Record| !record.mode.is_empty() && record.percent.is_none() && record.action != "warn";
+    let struck = each_once(records, is_observed);
+    if struck.is_empty() { String::new() } else { format!(": {} would have struck", struck.join(", ")) }
+}
+
+/// Returns the figures of the limits that some records are about, each once.
+fn each_once(records: &[Numbered], keep: impl Fn(&&Record) -> bool) -> Vec<String> {
+    let mut each: Vec<String> = Vec::new();
+    for figures in records.iter().map(|row| &row.2).filter(keep).filter_map(log_lines::figures) {
+        if !each.contains(&figures) {
+            each.push(figures);
+        }
+    }
+    each
+}
+
+/// Whether a limit or a person has ended or held a run.
+fn is_ended(status: Status) -> bool {
+    matches!(status, Status::Failed | Status::Paused | Status::Stopped)
+}
+
+/// Says why an order ended work, with the reason that was given for it.
+fn order(order: &Order) -> String {
+    beside_command(&order.finding) + &messages::because(order.reason.as_ref())
+}
+
+/// Says how the work of a stopped main agent goes on: what has to be given or lifted before, and the prompt that takes it up.
+fn next_step(session: &Session, run: &Run, held: Option<&Order>) -> String {
+    let again = suggestion::takes_up(&session.id, session.launcher.as_deref());
+    let step = held.map(|order| {
+        let finding = &order.finding;
+        let stopped = if finding.ends_session() { Holder::Session } else { Holder::MainRun };
+        let id = if finding.scope == Scope::Run { &run.id } else { &session.id };
+        advice::lifts(finding, stopped, id)
+    });
+    match step {
+        Some(step @ (NextStep::Passes { .. } | NextStep::Administrator)) => format!("{step} Then `{again}`"),
+        Some(step) => match step.command() {
+            Some(command) => format!("`{command}`, then `{again}`"),
+            None => format!("`{again}`"),
+        },
+        None => format!("`{again}`"),
+    }
+}
+
+/// Says how a blocked prompt is sent again: what has to be given or lifted before, and the command with the whole id.
+fn sent_again(step: &NextStep, session: &str) -> String {
+    let again = format!("again with `--resume {}`", plain(session));
+    match step.command() {
+        Some(command) => format!("`{command}`, then {again}"),
+        None => format!("{step} Then {again}"),
+    }
+}
+
+/// What has kept a session's main agent from its work.
+enum Ended {
+    /// Its prompt was not sent: the run that this opened, if any, and the limit.
+    Blocked(Option<Run>, Finding),
+    /// Its run was stopped or paused, by this order where one is known.
+    Run(Run, Option<Order>),
+}
+
+/// Returns what has kept a session's main agent from its work; what happened to its subagents, it could work on with.
+fn ended(store: &Store, session: &Session) -> Result<Option<Ended>> {
+    let main = store.runs_of(&session.id)?.into_iter().rfind(|run| run.agent_type == MAIN);
+    let is_ended = main.as_ref().is_some_and(|run| is_ended(run.status));
+    Ok(match (main, &session.prompt_block) {
+        // What was kept back opened a run that has done nothing.
+        (main, Some(why)) if !is_ended || main.as_ref().is_some_and(|run| run.order.is_none()) => {
+            Some(Ended::Blocked(main, why.clone()))
+        }
+        (Some(run), _) if is_ended => {
+            let held = run.order.clone().or_else(|| session.order.clone());
+            Some(Ended::Run(run, held))
+        }
+        _ => None,
+    })
+}
+
+/// Says why a run was stopped or paused.
+fn why(run: &Run, held: Option<&Order>) -> String {
+    held.map(order).or_else(|| run.error.clone()).unwrap_or_else(|| "no reason was recorded".to_owned())
+}
+
+/// Returns why a session's main agent was stopped.
+fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
+    let id = messages::short(&session.id).to_owned();
+    Ok(match ended(store, session)? {
+        Some(Ended::Blocked(main, why)) => {
+            let next = match &main {
+                Some(main) => sent_again(&user_lines::unblocks(session, main, &why), &session.id),
+                None => NextStep::Status { id }.to_string(),
+            };
+            Some(Stopped {
+                how: HowEnded::Blocked,
+                reason: Some(why.stop_reason().into_owned()),
+                sentence: to_people::run_blocked(beside_command(&why), next),
+                session: session.id.clone(),
+            })
+        }
+        Some(Ended::Run(run, held)) => {
+            let held = held.as_ref();
+            let why = why(&run, held);
+            // A pause of the run's own is lifted by the run's name.
+            let is_own = run.order.as_ref().is_some_and(|order| !order.finding.ends_session());
+            let holder = if is_own { messages::short(&run.id) } else { &id };
+            let (how, sentence) = match run.status {
+                Status::Paused => (HowEnded::Paused, to_people::run_paused(why, holder, &session.id)),
+                _ => (HowEnded::Stopped, to_people::run_stopped(why, next_step(session, &run, held))),
+            };
+            let reason = held.map(|order| order.finding.stop_reason().into_owned()).or_else(|| run.stop_reason.clone());
+            Some(Stopped { how, reason, sentence, session: session.id.clone() })
+        }
+        None => None,
+    })
+}

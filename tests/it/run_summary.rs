@@ -1,0 +1,98 @@
+//! The summary of `fusebox run`: in which word it says how a command came to its end.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::world::{FUSEBOX, TestWorld};
+
+/// A client's lines that send a prompt and so many calls.
+fn calls(count: u32) -> String {
+    let event = |name: &str, rest: &str| {
+        format!(
+            "echo '{{\"session_id\":\"one\",\"transcript_path\":\"\",\"cwd\":\"/\",\"prompt_id\":\"p\",\
+             \"hook_event_name\":\"{name}\"{rest}}}' | {FUSEBOX} hook >/dev/null\n"
+        )
+    };
+    let call = |number: u32| {
+        event("PreToolUse", &format!(",\"tool_name\":\"Read\",\"tool_input\":{{}},\"tool_use_id\":\"t{number}\""))
+    };
+    event("UserPromptSubmit", ",\"prompt\":\"go\"") + &(0..count).map(call).collect::<String>()
+}
+
+/// A command and how it ends.
+struct Case {
+    limits: &'static str,
+    options: &'static [&'static str],
+    client: String,
+    /// What the summary says in `ended`, `stop_reason`, `signal`, `client_exit_code` and `exit_code`.
+    says: [Value; 5],
+}
+
+fn cases() -> Vec<Case> {
+    let ends = r#"{"main": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#;
+    let pauses = r#"{"main": {"max_turns": 1, "timeout_action": "pause"}}"#;
+    let blocks = r#"{"session": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#;
+    let none = Value::Null;
+    let case = |limits, client: &str, says: [Value; 5]| Case { limits, options: &[], client: client.to_owned(), says };
+    let after = |lines: &str| calls(1) + lines;
+    let mut cases = vec![
+        case("{}", &after("exit 0"), [json!("completed"), none.clone(), none.clone(), json!(0), json!(0)]),
+        case("{}", &after("exit 1"), [json!("client_failed"), none.clone(), none.clone(), json!(1), json!(1)]),
+        case("{}", &after("kill -TERM $$"), [json!("signal"), none.clone(), json!(15), json!(143), json!(143)]),
+        case("{}", &after("kill -KILL $$"), [json!("signal"), none.clone(), json!(9), json!(137), json!(137)]),
+        case("{}", "exit 0", [json!("unheard"), none.clone(), none.clone(), json!(0), json!(0)]),
+        case("{}", "exit 1", [json!("client_failed"), none.clone(), none.clone(), json!(1), json!(1)]),
+        case(ends, &calls(2), [json!("stopped"), json!("turn_limit_reached"), none.clone(), json!(0), json!(3)]),
+        case(
+            ends,
+            &(calls(2) + "kill -TERM $$"),
+            [json!("stopped"), json!("turn_limit_reached"), json!(15), json!(143), json!(3)],
+        ),
+        case(pauses, &calls(2), [json!("paused"), json!("turn_limit_reached"), none.clone(), json!(0), json!(3)]),
+        case(
+            blocks,
+            &format!("{}{}", calls(2), calls(0).replace("\"p\"", "\"p2\"")),
+            [json!("blocked"), json!("turn_limit_reached"), none.clone(), json!(0), json!(3)],
+        ),
+        case(
+            "{}",
+            &after("rm -r $FUSEBOX_HOME; echo > $FUSEBOX_HOME"),
+            [json!("unknown"), none.clone(), none.clone(), json!(0), json!(0)],
+        ),
+    ];
+    let strict = Case {
+        options: &["--strict"],
+        ..case("{", "exit 0", [json!("not_started"), none.clone(), none.clone(), none.clone(), json!(3)])
+    };
+    cases.push(strict);
+    cases
+}
+
+/// Returns the words that the page has for `ended`.
+fn words_of_page() -> BTreeSet<String> {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ci.md")).unwrap();
+    let (_, table) = page.split_once("| `ended` |").unwrap();
+    let rows = table.split("\n\n").next().unwrap().lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.map(|row| row.split('`').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_summary_says_in_a_fixed_word_how_the_command_ended() {
+    let mut said = BTreeSet::new();
+    for Case { limits, options, client, says } in cases() {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", limits);
+        world.script("bin/client", &client);
+        let ran = world.run(&[&["run", "--summary", "summary.json"], options, &["client"]].concat());
+        let summary = world.read("project/summary.json").unwrap_or_else(|| panic!("{client}\n{ran}"));
+        let summary: Value = serde_json::from_str(&summary).unwrap();
+        let fields = ["ended", "stop_reason", "signal", "client_exit_code", "exit_code"];
+        assert_eq!(fields.map(|field| summary[field].clone()), says, "{client}\n{ran}\n{summary}");
+        assert_eq!(json!(ran.code), says[4], "{ran}");
+        said.insert(says[0].as_str().unwrap().to_owned());
+    }
+    assert_eq!(said, words_of_page(), "said, and in docs/ci.md");
+}
