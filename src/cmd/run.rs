@@ -40,9 +40,9 @@ Exit codes: the client's own; 3 where a limit or a person stopped or paused its
 main agent, or blocked its prompt; 1 where the client cannot be started; 128 and
 the signal's number where a signal was handed on to it.
 On standard error it says also what did not end it: mistakes in the configuration,
-subagents that were stopped, calls that went by without Fusebox being asked, limits
-that were off or only observed, a damaged state that was set aside. --strict makes
-each of them exit 3, and does not start the client where the configuration has mistakes.
+subagents and clients of agents that were stopped or refused, calls that went by
+without Fusebox being asked, limits that were off or only observed, a damaged state
+that was set aside. --strict makes each of them exit 3, and does not start the client where the configuration has mistakes.
 
 Examples:
   fusebox run -- claude -p 'fix the tests'

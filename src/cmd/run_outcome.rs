@@ -72,11 +72,28 @@ pub fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
         outcome.sessions.push(session.id.clone());
         outcome.remarks.extend(remarks(store, session)?);
         outcome.warned.extend(warned(&store.records_of(&session.id)?));
-        if outcome.stopped.is_none() {
+        let is_above = |other: &Session| session.parent() == Some(other.id.as_str());
+        if sessions.iter().any(is_above) {
+            outcome.remarks.extend(below(store, session)?);
+        } else if outcome.stopped.is_none() {
             outcome.stopped = stopped(store, session)?;
         }
     }
     Ok(outcome)
+}
+
+/// Says what became of a client that an agent has started, where it could not do its work: the main agent could go on.
+fn below(store: &Store, session: &Session) -> Result<Option<String>> {
+    let next = || NextStep::Explain { id: messages::short(&session.id).to_owned() };
+    if let Some(harm) = &session.held_for {
+        return Ok(Some(to_people::run_below_refused(harm, next())));
+    }
+    let ended = match ended(store, session)? {
+        Some(Ended::Blocked(_, finding)) => Some(("blocked", beside_command(&finding))),
+        Some(Ended::Run(run, held)) => Some((run.status.deed(), why(&run, held.as_ref()))),
+        None => None,
+    };
+    Ok(ended.map(|(did, why)| to_people::run_below(did, why, next())))
 }
 
 /// Says which subagents of a session were stopped, and which calls went by.

@@ -161,6 +161,14 @@ messages! {
     run_subagent(agent = "developer", status = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
         => "a subagent was {status}: {agent}: {why}. {next}";
 
+    /// At the end of `fusebox run`: a client that an agent of it started was stopped, and the main agent could go on.
+    run_below(did = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
+        => "a client that an agent started was {did}: {why}. {next}";
+
+    /// At the end of `fusebox run`: a client that an agent of it started works with other settings, and did nothing.
+    run_below_refused(harm = "would take Fusebox's hooks away", next = next(explain, "a1b2c3d4"))
+        => "a client that an agent started was refused, since its settings {harm}. {next}";
+
     /// At the end of `fusebox run`: clients that its agents started asked no hook.
     run_silent(clients = "2 clients", next = next(explain, "5f0c1d2e"))
         => "{clients} that its agents started asked Fusebox nothing: nothing of it was counted or limited. {next}";

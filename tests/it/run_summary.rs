@@ -96,3 +96,66 @@ fn the_summary_says_in_a_fixed_word_how_the_command_ended() {
     }
     assert_eq!(said, words_of_page(), "said, and in docs/ci.md");
 }
+
+/// Returns the lines by which a client's script sends an event of a session.
+fn event(world: &TestWorld, session: &str, name: &str, rest: &Value) -> String {
+    let event = world.event(session, &format!("p-{session}"), name, rest);
+    format!("echo '{event}' | CLAUDE_PID=$$ {FUSEBOX} hook >/dev/null\n")
+}
+
+/// Has a client work that starts another one below it; returns what `fusebox run --strict` and its summary say.
+fn with_client_below(limits: &str, between: &str, calls_below: u32) -> (crate::world::Outcome, Value) {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", limits);
+    world.run(&["init"]).ok();
+    let begins = |session: &str| {
+        let start = event(&world, session, "SessionStart", &json!({"source": "startup"}));
+        start + &event(&world, session, "UserPromptSubmit", &json!({"prompt": "go"}))
+    };
+    let call = |number: u32| {
+        let call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": format!("t{number}")});
+        event(&world, "below", "PreToolUse", &call)
+    };
+    world.script("bin/below", &(begins("below") + &(0..calls_below).map(call).collect::<String>()));
+    let ends = event(&world, "above", "Stop", &json!({"stop_hook_active": false}));
+    world.script("bin/client", &format!("{}{between}\nbelow\n{ends}", begins("above")));
+    let ran = world.run(&["run", "--strict", "--summary", "summary.json", "client"]);
+    let summary = serde_json::from_str(&world.read("project/summary.json").unwrap()).unwrap();
+    (ran, summary)
+}
+
+/// The main agent could go on, so it is no stop of the job; `--strict` takes it for one all the same.
+#[test]
+fn what_became_of_a_client_below_is_said_and_is_no_stop_of_the_main_agent() {
+    let ends = r#"{"main": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#;
+    let pauses = r#"{"main": {"max_turns": 1, "timeout_action": "pause"}}"#;
+    let off = r#"echo '{"disableAllHooks": true}' >.claude/settings.json"#;
+    for (limits, between, calls, said) in [
+        (
+            ends,
+            "",
+            2,
+            Some(
+                "a client that an agent started was stopped: tool calls 1/1 (max_turns, user). More: `fusebox explain below`",
+            ),
+        ),
+        (
+            pauses,
+            "",
+            2,
+            Some(
+                "a client that an agent started was paused: tool calls 1/1 (max_turns, user). More: `fusebox explain below`",
+            ),
+        ),
+        ("{}", off, 1, Some("a client that an agent started was refused, since its settings ")),
+        ("{}", "", 1, None),
+    ] {
+        let (ran, summary) = with_client_below(limits, between, calls);
+        assert_eq!(summary["sessions"].as_array().unwrap().len(), 2, "{ran}");
+        assert_eq!((&summary["ended"], &summary["stopped"]), (&json!("completed"), &Value::Null), "{ran}");
+        assert_eq!(ran.code, if said.is_some() { 3 } else { 0 }, "{ran}");
+        let remarks: Vec<&str> = summary["remarks"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(remarks.len(), usize::from(said.is_some()), "{ran}");
+        assert!(said.is_none_or(|said| remarks[0].starts_with(said) && ran.stderr.contains(said)), "{ran}");
+    }
+}
