@@ -14,13 +14,15 @@ pub struct Error {
     hint: Option<String>,
 }
 
-/// The kinds of failure, as far as they are told apart. All but [`ErrorKind::Usage`] end with exit code 1.
+/// The kinds of failure, as far as they are told apart. All end with exit code 1 but the second and the third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Something failed.
     Failed,
     /// The command line makes no sense: exit code 2.
     Usage,
+    /// What came of a command cannot be written down: exit code 3.
+    NoSummary,
     /// No session or run has the name that is given.
     Unknown,
     /// Somebody else holds the state.

@@ -194,7 +194,11 @@ pub fn run(env: &Environment) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             print_error(env, &error);
-            ExitCode::from(if error.kind == ErrorKind::Usage { 2 } else { 1 })
+            ExitCode::from(match error.kind {
+                ErrorKind::Usage => 2,
+                ErrorKind::NoSummary => run::STOPPED,
+                _ => 1,
+            })
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::cmd::run_outcome::{Outcome, outcome};
 use crate::cmd::run_summary::{self, Ended, HowEnded};
 use crate::config::load;
 use crate::config::problem::nearest;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hook::background::prune_due::DAY_MS;
 use crate::messages::next_step::NextStep;
 use crate::messages::{notices, to_people};
@@ -22,7 +22,7 @@ use crate::ui::terminal::plain;
 const MARK: &str = "FUSEBOX_RUN";
 
 /// The exit code where a limit stopped the client's work.
-const STOPPED: u8 = 3;
+pub const STOPPED: u8 = 3;
 
 /// The client's option by which it writes down nothing of what its agents spend.
 const KEEPS_NO_TRANSCRIPT: &str = "--no-session-persistence";
@@ -37,12 +37,14 @@ const SIGNALS: u8 = 128;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit codes: the client's own; 3 where a limit or a person stopped or paused its
-main agent, or blocked its prompt; 1 where the client cannot be started; 128 and
-the signal's number where a signal was handed on to it.
+main agent, or blocked its prompt, and where --summary cannot be written; 1 where
+the client cannot be started; 128 and the signal's number where a signal was handed
+on to it.
 On standard error it says also what did not end it: mistakes in the configuration,
 subagents and clients of agents that were stopped or refused, calls that went by
 without Fusebox being asked, limits that were off or only observed, a damaged state
-that was set aside. --strict makes each of them exit 3, and does not start the client where the configuration has mistakes.
+that was set aside. --strict makes each of them exit 3, and does not start the client
+where the configuration has mistakes.
 
 Examples:
   fusebox run -- claude -p 'fix the tests'
@@ -73,7 +75,15 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
     let since_ms = now.wall_ms - DAY_MS;
     let lookout = holds(env).then(|| HeldLookout::begin(env, &mark, since_ms)).flatten();
-    let code = foreground::run(program, arguments, (MARK, &mark))?;
+    summarize(env, args, &Ended::default())?;
+    let code = match foreground::run(program, arguments, (MARK, &mark)) {
+        Ok(code) => code,
+        Err(error) => {
+            let (how, exit_code) = (HowEnded::NotStarted, Some(1));
+            summarize(env, args, &Ended { how, exit_code, remarks, ..Ended::default() })?;
+            return Err(error);
+        }
+    };
     drop(lookout);
     let mut ended = Ended { remarks, ..of_client(code) };
     match Store::open(env).and_then(|store| outcome(&store, &mark, since_ms)) {
@@ -158,10 +168,18 @@ fn end(env: &Environment, args: &Args, ended: Ended) -> Result<ExitCode> {
     for line in ended.warned.iter().chain(&ended.remarks).chain(&signal) {
         env.eprintln_safe(&plain(&format!("fusebox: {line}")));
     }
-    if let Some(path) = &args.summary {
-        run_summary::write(env, path, &ended)?;
-    }
+    summarize(env, args, &ended)?;
     Ok(ExitCode::from(exit_code))
+}
+
+/// Writes down what came of the command, where that was asked for.
+fn summarize(env: &Environment, args: &Args, ended: &Ended) -> Result<()> {
+    let Some(path) = &args.summary else { return Ok(()) };
+    run_summary::write(env, path, ended).map_err(|cause| {
+        let begun = if ended.how == HowEnded::Unfinished { "; the command was not started" } else { "" };
+        let error = Error::failed(format!("{cause}{begun}")).of_kind(ErrorKind::NoSummary);
+        error.hint("name a file for --summary that can be written")
+    })
 }
 
 /// Says what is wrong in the configuration: a limit that is not read does not hold.

@@ -5,9 +5,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cmd::query;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::install::files;
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::report::model::{Report, SessionReport};
 use crate::ui::json;
 
@@ -95,8 +96,11 @@ struct Summary<'a> {
     sessions: Vec<SessionReport>,
 }
 
-/// Writes the outcome into a file.
+/// Writes the outcome into a file. What is there and is no file, a device or a pipe, stays as it is.
 pub fn write(env: &Environment, path: &Path, ended: &Ended) -> Result<()> {
+    if file_info::of(path).is_ok_and(|present| !present.is_file()) {
+        return Err(Error::file("write", path, "it is not a file"));
+    }
     let rows = query::fresh_sessions(env, &ended.sessions)?;
     let summary = Summary {
         version: 1,

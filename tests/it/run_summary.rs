@@ -63,6 +63,10 @@ fn cases() -> Vec<Case> {
             [json!("unknown"), none.clone(), none.clone(), json!(0), json!(0)],
         ),
     ];
+    cases.push(Case {
+        client: "absent".to_owned(),
+        ..case("{}", "", [json!("not_started"), none.clone(), none.clone(), none.clone(), json!(1)])
+    });
     let strict = Case {
         options: &["--strict"],
         ..case("{", "exit 0", [json!("not_started"), none.clone(), none.clone(), none.clone(), json!(3)])
@@ -81,11 +85,13 @@ fn words_of_page() -> BTreeSet<String> {
 
 #[test]
 fn the_summary_says_in_a_fixed_word_how_the_command_ended() {
-    let mut said = BTreeSet::new();
+    let mut said = BTreeSet::from([while_it_runs()]);
     for Case { limits, options, client, says } in cases() {
         let world = TestWorld::new();
         world.write("home/.claude/fusebox.json", limits);
-        world.script("bin/client", &client);
+        if client != "absent" {
+            world.script("bin/client", &client);
+        }
         let ran = world.run(&[&["run", "--summary", "summary.json"], options, &["client"]].concat());
         let summary = world.read("project/summary.json").unwrap_or_else(|| panic!("{client}\n{ran}"));
         let summary: Value = serde_json::from_str(&summary).unwrap();
@@ -95,6 +101,36 @@ fn the_summary_says_in_a_fixed_word_how_the_command_ended() {
         said.insert(says[0].as_str().unwrap().to_owned());
     }
     assert_eq!(said, words_of_page(), "said, and in docs/ci.md");
+}
+
+/// Returns the word that a client reads itself while it works.
+fn while_it_runs() -> String {
+    let world = TestWorld::new();
+    world.write("project/summary.json", "of yesterday");
+    world.script("bin/client", "cat summary.json");
+    let read = world.run(&["run", "--summary", "summary.json", "client"]).stdout;
+    let summary: Value = serde_json::from_str(&read).unwrap();
+    assert_eq!(summary["exit_code"], Value::Null, "{read}");
+    summary["ended"].as_str().unwrap().to_owned()
+}
+
+/// Before anything is spent.
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error_before_the_start() {
+    let world = TestWorld::new();
+    world.write("project/file", "");
+    world.write("project/folder/file", "");
+    world.script("bin/client", "echo started");
+    for place in ["file/summary.json", "folder", "/dev/null"] {
+        let ran = world.run(&["run", "--summary", place, "client"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran}");
+        let is_said = ran.stderr.starts_with(&format!("error: cannot write `{place}`: "));
+        assert!(is_said && ran.stderr.contains("; the command was not started\n  hint: "), "{ran}");
+    }
+    // It can become so while the client works.
+    world.script("bin/client", "rm summary.json; mkdir summary.json; exit 7");
+    let ran = world.run(&["run", "--summary", "summary.json", "client"]);
+    assert!(ran.code == 3 && ran.stderr.contains("error: cannot write `summary.json`: it is not a file\n"), "{ran}");
 }
 
 /// Returns the lines by which a client's script sends an event of a session.
