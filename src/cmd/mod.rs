@@ -43,6 +43,7 @@ pub mod require_human;
 pub mod reset;
 pub mod resume;
 pub mod run;
+mod run_command;
 pub mod run_held;
 mod run_outcome;
 pub mod run_summary;

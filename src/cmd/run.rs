@@ -1,14 +1,14 @@
 //! `fusebox run`: runs a client headless and says what the client does not: that a limit stopped it.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::cmd::run_command::{self, OPTIONS};
 use crate::cmd::run_held::HeldLookout;
 use crate::cmd::run_outcome::{Outcome, outcome};
 use crate::cmd::run_summary::{self, Ended, HowEnded};
 use crate::config::load;
-use crate::config::problem::nearest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::background::prune_due::DAY_MS;
 use crate::messages::next_step::NextStep;
@@ -26,9 +26,6 @@ pub const STOPPED: u8 = 3;
 
 /// The client's option by which it writes down nothing of what its agents spend.
 const KEEPS_NO_TRANSCRIPT: &str = "--no-session-persistence";
-
-/// The options of `fusebox run`, and how each is typed.
-const OPTIONS: [(&str, &str); 2] = [("--strict", "--strict"), ("--summary", "--summary FILE")];
 
 /// What a signal's number is added to in an exit code.
 const SIGNALS: u8 = 128;
@@ -64,7 +61,7 @@ pub struct Args {
 
 /// Runs `fusebox run`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
-    let (program, arguments) = command(args)?;
+    let (program, arguments) = run_command::read(&args.command)?;
     let remarks = mistakes(env);
     if args.strict && !remarks.is_empty() {
         return end(env, args, not_begun(remarks));
@@ -81,7 +78,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Err(error) => {
             let (how, exit_code) = (HowEnded::NotStarted, Some(1));
             summarize(env, args, &Ended { how, exit_code, remarks, ..Ended::default() })?;
-            return Err(error);
+            let meant = run_command::misquoted(&args.command);
+            return Err(if let Some(meant) = meant { error.hint(meant) } else { error });
         }
     };
     drop(lookout);
@@ -100,24 +98,6 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let is_three = ended.stopped.is_some() || args.strict && !ended.remarks.is_empty();
     ended.exit_code = Some(if is_three { STOPPED } else { code });
     end(env, args, ended)
-}
-
-/// Returns the program to run and its arguments.
-fn command(args: &Args) -> Result<(&OsStr, &[OsString])> {
-    let Some((program, arguments)) = args.command.split_first() else {
-        return Err(Error::usage("there is no command to run"));
-    };
-    if !program.to_string_lossy().starts_with('-') {
-        return Ok((program, arguments));
-    }
-    let error = Error::usage(format!("`{}` is no option of `fusebox run`, and no program", program.display()));
-    let near = nearest(&program.to_string_lossy(), OPTIONS.map(|(option, _)| option));
-    Err(match OPTIONS.iter().find(|(option, _)| Some(*option) == near) {
-        Some((_, typed)) => error.hint(format!("`fusebox run {typed} -- claude …`")),
-        None => {
-            error.hint("the client's own options stand behind its name: `fusebox run -- claude -p 'fix the tests'`")
-        }
-    })
 }
 
 /// Returns the outcome of a command that is not started: the configuration has mistakes.

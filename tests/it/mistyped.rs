@@ -190,6 +190,50 @@ fn an_option_among_the_clients_is_named() {
     }
 }
 
+/// A limit is no option of `fusebox run`: the hint has the file that sets it, and that file is right.
+#[test]
+fn a_limit_that_is_typed_as_an_option_is_written_into_a_file_by_its_hint() {
+    let world = TestWorld::with_git();
+    world.script("bin/claude", "exit 7");
+    let mut names: Vec<String> = fusebox::config::limit_name::names().map(|named| named.name.to_owned()).collect();
+    assert!(names.len() > 15, "{names:?}");
+    names.extend(["max_cost", "max_turn"].map(str::to_owned));
+    for name in names {
+        let option = format!("--{}", name.replace('_', "-"));
+        for typed in [vec![option.clone(), "5".to_owned()], vec![format!("{option}=5")], vec![option.clone()]] {
+            let line: Vec<&str> = typed.iter().map(String::as_str).chain(["--", "claude", "-p", "go"]).collect();
+            let said = world.run(&[&["run"], line.as_slice()].concat());
+            assert!(said.code == 2 && is_short(&said.stderr), "{said}");
+            let hint = said.stderr.split_once("hint: write ").unwrap_or_else(|| panic!("{said}")).1;
+            let file = hint.strip_suffix(" into ~/.claude/fusebox.json\n").unwrap();
+            world.write("home/.claude/fusebox.json", file);
+            let checked = world.run(&["config", "check"]);
+            assert_eq!(checked.code, 0, "{file}: {checked}");
+            assert_eq!(world.run(&["run", "--", "claude", "-p", "go"]).code, 7);
+        }
+    }
+}
+
+#[test]
+fn a_command_in_one_pair_of_quotes_is_taken_out_of_them() {
+    let world = TestWorld::new();
+    world.script("bin/claude", "exit 7");
+    for (line, meant) in [
+        (&["claude -p x"][..], "claude -p x"),
+        (&["claude -p 'fix the tests'"], "claude -p 'fix the tests'"),
+        (&["--strict", "--", "claude -p", "fix the tests"], "claude -p 'fix the tests'"),
+    ] {
+        let said = world.run(&[&["run"], line].concat());
+        assert!(said.code == 1 && said.stderr.ends_with(&format!("hint: `fusebox run -- {meant}`\n")), "{said}");
+        let words = shlex::split(meant).unwrap();
+        let words: Vec<&str> = ["run", "--"].into_iter().chain(words.iter().map(String::as_str)).collect();
+        assert_eq!(world.run(&words).code, 7, "{meant}");
+    }
+    // A program may have spaces in its name.
+    world.write("project/a program", "");
+    assert!(world.run(&["run", "./a program"]).stderr.contains("is it installed"));
+}
+
 /// Whoever is the only one of a type is found by it, when it has ended, too: a message lets it go on.
 #[test]
 fn an_agent_that_has_ended_is_found_by_its_type() {
