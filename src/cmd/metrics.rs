@@ -21,6 +21,7 @@ use crate::platform::stopwatch::Stopwatch;
 use crate::report::metrics::{self, MetricsSource};
 use crate::report::model::Report;
 use crate::report::rows::SessionRows;
+use crate::report::status;
 use crate::store::{self, Store};
 use crate::ui::terminal::plain;
 
@@ -138,11 +139,9 @@ fn serve(env: &Environment, address: SocketAddr) -> Result<ExitCode> {
 /// not changed since it was read is not read again.
 fn read(env: &Environment, cache: &mut Cache, write: fn(&MetricsSource) -> String) -> Result<String> {
     let now = env.now();
-    let since_ms = now.wall_ms.saturating_sub(DAY_MS);
     let folder = store::folder(env)?;
     let _held = locks::hold_detail(&folder)?;
-    let lately: Vec<String> = query::open_or_since(env, since_ms)?.into_iter().map(|session| session.id).collect();
-    let mut lately = query::fresh_sessions(env, &lately)?;
+    let mut lately = query::fresh_sessions(env, &lately(env, now.wall_ms)?)?;
     next_client::bind_rows(env, &Store::open(env)?, &mut lately)?;
     let (budgets, pruned, sessions) = {
         let store = Store::open(env)?;
@@ -167,6 +166,22 @@ fn read(env: &Environment, cache: &mut Cache, write: fn(&MetricsSource) -> Strin
     let source =
         MetricsSource { all: &all, pruned: &pruned, lately: &report, waiting, zone: &zone, now_ms: now.wall_ms };
     Ok(write(&source))
+}
+
+/// Returns the ids of the sessions with an event in the last day, and of those that `fusebox status` lists.
+fn lately(env: &Environment, now_ms: i64) -> Result<Vec<String>> {
+    let (day_ms, week_ms) = (now_ms.saturating_sub(DAY_MS), now_ms.saturating_sub(query::WEEK_MS));
+    let mut ids = Vec::new();
+    for session in query::open_or_since(env, week_ms)? {
+        let is_known = status::at_work(session.status) || session.last.wall_ms >= day_ms;
+        let is_lately = is_known
+            || session.last.wall_ms >= week_ms && {
+                let runs = Store::open_for(&store::folder(env)?, Some(&session.id))?.runs_of(&session.id)?;
+                runs.iter().any(|run| run.order.is_some() || run.resumed)
+            };
+        ids.extend(is_lately.then_some(session.id));
+    }
+    Ok(ids)
 }
 
 /// Whether a dialog of a session has no answer yet.

@@ -20,6 +20,7 @@ use crate::report::reading::LimitReading;
 use crate::report::rows::SessionRows;
 use crate::report::run_report::RunReport;
 use crate::report::silent_clients::{self, SilentReport};
+use crate::report::status;
 use crate::ui::style::plain;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -34,7 +35,7 @@ pub struct MetricsSource<'a> {
     pub all: &'a [SessionRows],
     /// What is left of those that it has no longer.
     pub pruned: &'a [DaySum],
-    /// The sessions at work, and those of the last day.
+    /// The sessions that are open, and those of the last day.
     pub lately: &'a Report,
     /// How many sessions wait for a person's answer.
     pub waiting: usize,
@@ -244,17 +245,13 @@ fn silent<'a>(source: &MetricsSource<'a>) -> impl Iterator<Item = &'a SilentRepo
 }
 
 fn of_run(run: &RunReport) -> Labels {
-    vec![("agent_type", run.agent_type.clone()), ("status", run.status.deed().to_owned())]
+    vec![("agent_type", run.agent_type.clone()), ("status", run.status.as_str().to_owned())]
 }
 
 /// How things stand.
 fn at_present(source: &MetricsSource) -> Vec<Family> {
-    let is_open = |session: &&SessionReport| matches!(session.status, Status::Running | Status::Paused);
-    let open = || source.lately.sessions.iter().filter(is_open);
-    let of_status = |status: Status| {
-        let count = open().filter(|session| session.status == status).count();
-        (vec![("status", status.deed().to_owned())], count.to_string())
-    };
+    let open = || source.lately.sessions.iter().filter(|session| status::is_open(session));
+    let labels = |status: Status| vec![("status", status.as_str().to_owned())];
     let at_work = |run: &&RunReport| matches!(run.status, Status::Running | Status::Paused);
     let budgets = || {
         let of_money = source.lately.budgets.iter().filter(|budget| budget.reading.cap.limit.unit == Unit::Usd);
@@ -269,7 +266,8 @@ fn at_present(source: &MetricsSource) -> Vec<Family> {
     };
     vec![
         Family::gauge("fusebox.sessions", "{session}", "Sessions that are open, by status.")
-            .with([Status::Running, Status::Paused].map(of_status)),
+            .with([Status::Running, Status::Paused].map(|status| (labels(status), "0".to_owned())))
+            .counting(open().map(|session| labels(session.stands))),
         Family::gauge("fusebox.waiting_sessions", "{session}", "Sessions that wait for a person's answer.")
             .with([(Vec::new(), source.waiting.to_string())]),
         Family::gauge(
