@@ -109,7 +109,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     may_have_status_line(env, args, program.as_ref())?;
     let starter = Starter { mode, paid_by_plan_in: own_file_of_plan(env, args, &state) };
     let plan = registration::plan(env, place, &wanted(env, args, program.as_ref())?, &starter)?;
-    show_past_runs(env, &plan);
+    if plan.changes_anything() {
+        show_past_runs(env, &plan);
+    }
     if args.dry_run {
         env.print(&preview(env, &plan));
         return Ok(ExitCode::SUCCESS);

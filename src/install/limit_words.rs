@@ -30,7 +30,7 @@ const NONE: &str = "none";
 const OF_SESSION: &str = "those of its session";
 
 /// What an agent does that asks its person for more: also while nobody is there.
-const GO_NO_FURTHER: &str = ", and go no further without a Yes";
+const STOPS_WITHOUT_YES: &str = ", and stop there without a Yes (`claude -p` asks nobody)";
 
 /// The main agent, as the summary calls it, and what several sessions share.
 const MAIN: &str = "main agent";
@@ -129,7 +129,7 @@ fn sentence(rules: &LimitSet) -> String {
     let part = |(action, verb): (Action, &str)| {
         let same = rules.limits.iter().filter(told).filter(|rule| rule.action == action && !refuses(rule));
         let said = said(verb, same.map(show).collect());
-        if action == Action::RequestIncrease { said.map(|said| said + GO_NO_FURTHER) } else { said }
+        if action == Action::RequestIncrease { said.map(|said| said + STOPS_WITHOUT_YES) } else { said }
     };
     let refused = said("refuse calls beyond", rules.limits.iter().filter(told).filter(refuses).map(show).collect());
     let parts: Vec<String> = VERBS.into_iter().filter_map(part).chain(refused).collect();

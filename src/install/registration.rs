@@ -41,6 +41,11 @@ pub struct PlannedChange {
 }
 
 impl Plan {
+    /// Whether any file changes.
+    pub fn changes_anything(&self) -> bool {
+        self.steps.iter().any(|step| step.change.is_change())
+    }
+
     /// Whether the settings file changes.
     pub fn registers(&self) -> bool {
         self.steps.iter().any(|step| step.change.path == self.place.settings && step.change.is_change())

@@ -11,7 +11,8 @@ fn init_says_what_happens_from_now_on() {
     registered at [ALL] hooks in .claude/settings.local.json
 
       limits  each agent: stop at repetition, 5 batches with a refusal in a row
-              session: ask you at cost 25.00 USD, and go no further without a Yes
+              session: ask you at cost 25.00 USD, and stop there without a Yes
+              (`claude -p` asks nobody)
               main agent: those of its session
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
@@ -60,7 +61,8 @@ fn a_repository_observes_its_own_limits() {
     registered at [ALL] hooks in .claude/settings.json
 
       limits  each agent: stop at repetition, 5 batches with a refusal in a row
-              session: ask you at cost 25.00 USD, and go no further without a Yes
+              session: ask you at cost 25.00 USD, and stop there without a Yes
+              (`claude -p` asks nobody)
               main agent: those of its session
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD

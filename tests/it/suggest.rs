@@ -183,6 +183,10 @@ fn init_shows_what_past_runs_used_before_it_writes() {
       hooks a transcript tells neither refusals nor waits: there both count in. `-`:
       too few runs came to their end to tell; (-): no limit in force.
     ");
+    // Once it is registered, nothing is new.
+    for again in [&["init"][..], &["init", "--dry-run"]] {
+        assert!(!given.run(again).ok().contains("past runs"), "{again:?}");
+    }
     let without_past = TestWorld::new();
     let said = GivenTime::at(&without_past, 1_795_000_000_000).run(&["init", "--dry-run"]).ok();
     assert!(!said.contains("past runs"), "{said}");

@@ -369,7 +369,7 @@ fn init_says_what_blocks_and_what_is_only_watched() {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let (blocks, watched) =
         said.split_once("only watched, all that the repository does not bind, which blocks nothing:").unwrap();
-    assert!(blocks.contains("limits session: ask you at cost 3.00 USD, and go no further without a Yes"), "{said}");
+    assert!(blocks.contains("limits session: ask you at cost 3.00 USD, and stop there without a Yes"), "{said}");
     assert!(!blocks.contains("subagents 4") && !blocks.contains("have their own"), "{said}");
     let names = ["refuse calls beyond subagents 4", "main agent: stop at tool calls 20", "developer"];
     assert!(names.iter().all(|name| watched.contains(name)), "{said}");
