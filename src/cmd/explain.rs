@@ -23,6 +23,8 @@ use crate::wire::messages::short;
 /// Arguments of `fusebox explain`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+It tells each trip with its layer, whether the agent was held or had a grace, and what lifts it.
+
 Examples:
   fusebox explain             the last trip
   fusebox explain a1b2c3d4    a run: when what happened, whose limit it was, what would have helped

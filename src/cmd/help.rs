@@ -11,18 +11,39 @@ const NARROWEST: usize = 24;
 /// How far they are indented there.
 const BELOW: usize = 6;
 
+/// Words that are Fusebox's own, and what they mean.
+pub const WORDS: [(&str, &str); 4] = [
+    ("trip", "a limit was reached: it warned, refused a call, or paused or ended its agent"),
+    ("layer", "whose rule it is: built in, or of a file of the user, project, local or managed settings"),
+    ("held", "a call or prompt waits: for a slot of a rate, or for `fusebox resume`"),
+    ("grace", "the last responses of an agent that is ended, in which it may report"),
+];
+
 /// Returns a command line whose help fits so many columns.
 pub fn fitted(command: Command, width: usize) -> Command {
     fit(command, width.min(WIDEST))
 }
 
 fn fit(command: Command, width: usize) -> Command {
-    let after = command.get_after_help().map(|text| lines(&text.to_string(), width));
+    let after = command.get_after_help().map(|text| format!("{text}{}", meanings(&command)));
+    let after = after.map(|text| lines(&text, width));
     let command = match after {
         Some(text) => command.after_help(text),
         None => command,
     };
     command.term_width(width).mut_subcommands(|below| fit(below, width))
+}
+
+/// Says what those of our words mean that a command's help has.
+fn meanings(command: &Command) -> String {
+    let arguments = command.get_arguments().filter_map(clap::Arg::get_help);
+    let texts = command.get_about().into_iter().chain(command.get_after_help()).chain(arguments);
+    let help: String = texts.map(|text| format!("{text} ").to_lowercase()).collect();
+    let has =
+        |word: &str| help.split(|c: char| !c.is_alphanumeric()).any(|it| it.strip_suffix('s').unwrap_or(it) == word);
+    let rows = WORDS.iter().filter(|(word, _)| has(word)).map(|(word, says)| format!("\n  {word:<6} {says}"));
+    let rows: String = rows.collect();
+    if rows.is_empty() { rows } else { format!("\n\nWords:{rows}") }
 }
 
 fn lines(text: &str, width: usize) -> String {

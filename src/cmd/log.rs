@@ -20,6 +20,10 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Arguments of `fusebox log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+A line has the number for `fusebox explain`, when, what happened, to whom, the limit with
+used/cap, what it did to the agent, and its layer. WARNING, PAUSED, FAILED (a limit ended
+it) and STOPPED (a person did) are trips; GRANTED, RESUMED and NOTICE tell the rest.
+
 Examples:
   fusebox log                     trips, warnings, grants and ends of the last 7 days
   fusebox log --follow            the same, and what is added, until Ctrl-C

@@ -22,6 +22,9 @@ use crate::ui::style::{Style, Terminal};
 /// Arguments of `fusebox status`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Those at work come first, then what is held or paused, then clients that wait for a prompt,
+then what was stopped in the last 7 days and not let go on. Behind a limit's bar stands its layer.
+
 Examples:
   fusebox status              sessions at work or held, with what each limit has left
   fusebox status 5f0c1d2e     one session, or one run, by the beginning of its id

@@ -44,22 +44,27 @@ pub fn ink(record: &Record) -> Style {
 pub fn line(logged: &Logged, terminal: &Terminal) -> String {
     let record = &logged.record;
     let name = name(record);
-    let words = format!("#{} {} {name}{}", logged.number, terminal.zone.second(logged.at_ms), tail(record));
-    terminal.wrap("", &words).replacen(name, &terminal.paint(ink(record), name), 1)
-}
-
-fn tail(record: &Record) -> String {
     let who = match record.run.as_str() {
         "" => record.scope.clone(),
         run => format!("{} {}", kind_of(&record.agent_type), short(run)),
     };
-    let what = match figures(record) {
+    let head = format!("#{} {} {name} {}", logged.number, terminal.zone.second(logged.at_ms), plain(who.trim()));
+    let what = plain(what(record).trim());
+    let whole = terminal.wrap("", format!("{} {what}", head.trim()).trim());
+    // What has no room on the line stands whole on the next, where it fits that.
+    let below = terminal.wrap("  ", &what);
+    let is_split = whole.lines().count() > 1 && below.lines().count() == 1;
+    let text = if is_split { terminal.wrap("", head.trim()) + &below } else { whole };
+    text.replacen(name, &terminal.paint(ink(record), name), 1)
+}
+
+/// Says what a record tells of: the limit with what it did, or a sentence.
+fn what(record: &Record) -> String {
+    match figures(record) {
         Some(_) if record.event == Some(RecordKind::LimitGranted) => granted(record),
         Some(figures) => format!("{}{figures} {} {}", over(record), did(record), record.layer),
         None => told(record),
-    };
-    let parts = [who.trim().to_owned(), what.trim().to_owned()];
-    parts.iter().filter(|part| !part.is_empty()).map(|part| format!(" {}", plain(part))).collect()
+    }
 }
 
 /// Returns `session.` or the like before a limit that others may have by the same name: an agent, or another scope.

@@ -35,7 +35,7 @@ impl SessionReport {
     }
 
     /// Whether one of its agents is at work.
-    fn is_at_work(&self) -> bool {
+    pub fn is_at_work(&self) -> bool {
         self.runs.iter().any(|run| run.status == Status::Running)
     }
 }

@@ -4,6 +4,7 @@ use crate::domain::mode::Mode;
 use crate::domain::scope::Scope;
 use crate::domain::session::Status;
 use crate::domain::spend::amount::Amount;
+use crate::domain::stable_sort::sort_by_key;
 use crate::messages::to_people;
 use crate::report::bars::{self, bars};
 use crate::report::group::Group;
@@ -45,9 +46,20 @@ pub fn block(block: &Group, terminal: &Terminal) -> String {
     terminal.wrap("", &words) + "\n"
 }
 
-/// Writes every session of the report without what they share.
+/// Writes every session of the report without what they share: those at work, those that are paused, those whose client waits for
+/// a prompt, and those that were stopped, each the newest first.
 pub fn sessions(report: &Report, show: Show, terminal: &Terminal) -> String {
-    report.sessions.iter().map(|it| session(it, show, terminal)).collect::<Vec<_>>().join("\n")
+    let mut sessions: Vec<&SessionReport> = report.sessions.iter().collect();
+    sort_by_key(&mut sessions, |session| {
+        let of_client = Some(session.stands).filter(|_| session.status != Status::Running);
+        match of_client.or_else(|| Some(session.main_run()?.status)).unwrap_or(session.stands) {
+            _ if session.is_at_work() => 0,
+            Status::Paused => 1,
+            Status::Running | Status::Completed => 2,
+            Status::Failed | Status::Stopped | Status::Orphaned => 3,
+        }
+    });
+    sessions.into_iter().map(|it| session(it, show, terminal)).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes what sessions share: the budgets of the user and of each project.

@@ -133,3 +133,28 @@ fn help_fits_the_terminal() {
         }
     }
 }
+
+/// Whoever reads `fusebox status`, `log`, `explain` or `report` for the first time finds what our words mean in its help.
+#[test]
+fn our_own_words_are_explained_where_they_stand() {
+    let program = Cli::command();
+    let mut explained = Vec::new();
+    for command in program.get_subcommands() {
+        let help = help::fitted(command.clone(), WIDTH).render_help().to_string().to_lowercase();
+        let (text, meanings) = help.split_once("\nwords:\n").unwrap_or((&help, ""));
+        for (word, _) in help::WORDS {
+            let stands = text.split(|c: char| !c.is_alphanumeric()).any(|it| it == word || it == format!("{word}s"));
+            assert_eq!(
+                stands,
+                meanings.contains(&format!("  {word} ")),
+                "`{word}` in the help of {}",
+                command.get_name()
+            );
+            explained.extend(stands.then(|| format!("{} {word}", command.get_name())));
+        }
+    }
+    for pair in ["status held", "status layer", "log trip", "log layer", "report trip", "report layer"] {
+        assert!(explained.iter().any(|it| it == pair), "{pair}: {explained:?}");
+    }
+    assert_eq!(explained.iter().filter(|it| it.starts_with("explain ")).count(), help::WORDS.len(), "{explained:?}");
+}

@@ -3,12 +3,13 @@
 use fusebox::domain::action::Action;
 use fusebox::domain::record::RecordKind;
 use fusebox::domain::scope::Scope;
-use fusebox::domain::session::Run;
+use fusebox::domain::session::{Run, Session, Status};
 use insta::assert_snapshot;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::state::{at, developer, main_run, record, save, session, trip, with_shop};
+use crate::given::GivenTime;
+use crate::state::{at, developer, ended, main_run, record, save, session, trip, with_shop};
 use crate::world::TestWorld;
 
 #[test]
@@ -203,4 +204,56 @@ fn a_turn_that_a_person_has_left_is_called_interrupted() {
     assert!(main().contains("interrupted"), "{}", main());
     let told = world.run(&["explain", "p1"]).ok();
     assert!(told.contains("last event; interrupted") && !told.contains("completed"), "{told}");
+}
+
+/// What is at work is read first, whenever it began.
+#[test]
+fn those_at_work_stand_before_those_that_are_held_or_stopped() {
+    let world = TestWorld::new();
+    let of = |id: &str, seconds: i64, status: Status| {
+        let stops = trip(
+            "max_turns",
+            (25, 25),
+            if status == Status::Paused { Action::Pause } else { Action::Terminate },
+            Scope::Run,
+        );
+        let mut session = Session { started: at(seconds), last: at(seconds), ..session(id) };
+        let main = Run { started: at(seconds), ..main_run(id, &format!("p-{id}")) };
+        session.main = Some(main.id.clone());
+        let main = if status == Status::Running { main } else { ended(main, &stops, status) };
+        (session, main)
+    };
+    let all = [
+        of("work1", 0, Status::Running),
+        of("stopped1", 10, Status::Failed),
+        of("held", 20, Status::Paused),
+        of("work2", 30, Status::Running),
+        of("stopped2", 40, Status::Failed),
+    ];
+    save(&world, |store| {
+        for (session, run) in &all {
+            store.save_session(session).unwrap();
+            store.save_run(run).unwrap();
+        }
+    });
+    let said = GivenTime::at(&world, at(60).wall_ms).run(&["status"]).ok();
+    let order: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("session ")?.split(' ').next()).collect();
+    assert_eq!(order, ["work2", "work1", "held", "stopped2", "stopped1"], "{said}");
+}
+
+/// A line of the log is not broken within what a limit did.
+#[test]
+fn a_line_of_the_log_that_is_too_long_goes_on_with_the_limit() {
+    let world = with_shop();
+    let mut broken = 0;
+    for width in ["70", "80", "100"] {
+        let said = world.command(&["log", "--since", "all"]).env("COLUMNS", width).run().ok();
+        let lines: Vec<&str> = said.lines().collect();
+        for pair in lines.windows(2).filter(|pair| pair[1].starts_with("  ") && pair[0].starts_with('#')) {
+            let limit = pair[1].trim().split(' ').next().unwrap();
+            assert!(limit.contains('_'), "{said}");
+            broken += 1;
+        }
+    }
+    assert!(broken > 0);
 }
