@@ -47,7 +47,20 @@ pub fn make_folder(folder: &Path) -> Result<()> {
         close(folder)?;
     }
     let locks = folder.join("locks");
-    if is_real_folder(&locks)? { Ok(()) } else { make(&locks) }
+    if is_real_folder(&locks)? {
+        return Ok(());
+    }
+    make(&locks)?;
+    keep_out_of_git(folder);
+    Ok(())
+}
+
+/// Has git leave out a state that begins in somebody's checkout: nobody is to commit it.
+fn keep_out_of_git(folder: &Path) {
+    if folder.ancestors().any(|above| file_info::exists(&above.join(".git"))) {
+        // One that is there is the person's.
+        let _is_there = files::write_new(&folder.join(".gitignore"), FILE, b"*\n");
+    }
 }
 
 /// Looks at the database and at what SQLite keeps beside it, before SQLite does. Where there is no database an empty one is made:

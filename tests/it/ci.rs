@@ -1,5 +1,7 @@
 //! The workflow of `docs/ci.md`: it is whole, and its commands do on a runner of the test's own what the page says.
 
+mod gitlab;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -58,21 +60,22 @@ struct Runner {
     run: u32,
 }
 
+/// Makes a world with the programs that a job installs others by: they install this Fusebox, and `tools/client`.
+fn with_installers() -> TestWorld {
+    let world = TestWorld::new();
+    let bin = world.path("bin").display().to_string();
+    let installs = format!("grep -q '^name = \"fusebox-cli\"' \"$4/Cargo.toml\" && ln -s '{FUSEBOX}' {bin}/");
+    world.script("tools/cargo", &format!("[ \"$1 $2 $3\" = 'install --locked --path' ] && {installs}"));
+    world.script(
+        "tools/npm",
+        &format!("[ \"$*\" = 'install -g @anthropic-ai/claude-code' ] && cp {bin}/../tools/client {bin}/claude"),
+    );
+    world
+}
+
 impl Runner {
     fn new() -> Runner {
-        let world = TestWorld::new();
-        let bin = world.path("bin").display().to_string();
-        world.script(
-            "tools/cargo",
-            &format!(
-                "[ \"$*\" = 'install --locked --path .' ] && grep -q '^name = \"fusebox-cli\"' Cargo.toml && ln -s '{FUSEBOX}' {bin}/"
-            ),
-        );
-        world.script(
-            "tools/npm",
-            &format!("[ \"$*\" = 'install -g @anthropic-ai/claude-code' ] && cp {bin}/../tools/client {bin}/claude"),
-        );
-        Runner { world, run: 0 }
+        Runner { world: with_installers(), run: 0 }
     }
 
     /// Runs the workflow with a client that makes so many calls; returns what each step did, by its name.
