@@ -15,6 +15,7 @@ use crate::install::payment::{self, Payment};
 use crate::platform::lacks::lacks;
 use crate::platform::{file_system, locks, processes};
 use crate::pricing::{self, table};
+use crate::store::damaged::MOVE_AWAY;
 use crate::store::private::ELSEWHERE;
 use crate::store::trust::is_trusted;
 use crate::store::{self, Store};
@@ -99,10 +100,9 @@ pub fn state(installation: &Installation<'_>) -> Diagnosis {
         other => other.map(|(faults, path, _)| (faults, path)),
     };
     match checked {
-        Ok((faults, path)) => Diagnosis::fail(
-            format!("{} is damaged: {}", installation.short(&path), faults.join("; ")),
-            "move it away; the next event begins a new one",
-        ),
+        Ok((faults, path)) => {
+            Diagnosis::fail(format!("{} is damaged: {}", installation.short(&path), faults.join("; ")), MOVE_AWAY)
+        }
         Err(error) => unreadable(&error),
     }
 }

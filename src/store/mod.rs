@@ -1,6 +1,7 @@
 //! The state: one SQLite database and its lock files, below `$FUSEBOX_HOME`.
 
 mod budget;
+pub mod damaged;
 mod day_sum;
 pub mod event;
 pub mod health;

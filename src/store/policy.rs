@@ -7,8 +7,9 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::domain::limit_set::LimitSet;
 use crate::domain::stored::stable_hash;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::store::Store;
+use crate::store::damaged::damaged;
 use crate::store::seal::ColumnsHash;
 use crate::store::value::{Columns, to_json};
 
@@ -51,7 +52,7 @@ impl Store {
         let mut statement = self.prepare("SELECT limits FROM limit_set WHERE id = ?1")?;
         let mut rows = statement.query(params![id])?;
         // What is damaged must not pass for no limits.
-        let missing = || Error::failed(format!("the limits {id} are missing")).of_kind(ErrorKind::Corrupt);
+        let missing = || damaged(format!("the limits {id} are missing"));
         let row = rows.next()?.ok_or_else(missing)?;
         let rules: LimitSet = Columns::of(row).json("limits")?;
         let hash = stable_hash::of(row.get_ref(0)?.as_bytes()?);

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::Spend;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::store::damaged::damaged;
 
 /// Writes a value as JSON; `what` names it in an error.
 pub(super) fn to_json<T: Serialize>(what: &str, value: &T) -> Result<String> {
@@ -69,10 +70,11 @@ impl<'a, 'stmt> Columns<'a, 'stmt> {
         // Looked at once as a whole: of bytes, each string in them would be.
         str::from_utf8(text).map_err(serde_json::Error::custom).and_then(serde_json::from_str).map_err(|cause| {
             // JSON that is not of our form may be a newer version's.
-            let kind = if is_json(text) { ErrorKind::Failed } else { ErrorKind::Corrupt };
-            Error::failed(format!("the state of {what} cannot be read: {cause}"))
-                .of_kind(kind)
-                .hint("install the newest fusebox, which may have written it")
+            let cause = format!("the state of {what} cannot be read: {cause}");
+            match is_json(text) {
+                true => Error::failed(cause).hint("install the newest fusebox, which may have written it"),
+                false => damaged(cause),
+            }
         })
     }
 

@@ -35,6 +35,7 @@ mod corners;
 mod cost;
 mod counted_again;
 mod damage;
+mod damaged_state;
 mod demo;
 mod depth;
 mod dialogs;

@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pricing;
 use crate::pricing::table::Table;
 use crate::store::Store;
+use crate::store::damaged::damaged;
 
 /// Returns a pinned policy. One that is not there, or not as it was written, must not pass for a policy without limits.
 pub fn stored(store: &Store, id: i64) -> Result<Policy> {
@@ -14,9 +15,7 @@ pub fn stored(store: &Store, id: i64) -> Result<Policy> {
             .of_kind(ErrorKind::Altered)
             .hint("wait for the session's next event: it reads the files of its policy again")
     })?;
-    serde_json::from_str(&text).map_err(|cause| {
-        Error::failed(format!("the pinned policy cannot be read: {cause}")).of_kind(ErrorKind::Corrupt)
-    })
+    serde_json::from_str(&text).map_err(|cause| damaged(format!("the pinned policy cannot be read: {cause}")))
 }
 
 /// Returns the prices of a policy that brings a person's own, where one is named, else the embedded ones.
