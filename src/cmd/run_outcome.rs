@@ -167,7 +167,8 @@ fn next_step(session: &Session, run: &Run, held: Option<&Order>) -> String {
         let id = if finding.scope == Scope::Run { &run.id } else { &session.id };
         advice::lifts(finding, stopped, id)
     });
-    match step {
+    let is_said = held.is_some_and(|order| order.finding.scope == Scope::Team && order.finding.passes());
+    match step.filter(|_| !is_said) {
         Some(step @ (NextStep::Passes { .. } | NextStep::Administrator)) => format!("{step} Then `{again}`"),
         Some(step) => match step.command() {
             Some(command) => format!("`{command}`, then `{again}`"),
@@ -247,4 +248,26 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
         }
         None => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn when_a_stop_passes_is_said_once() {
+        for scope in ["team", "user", "project"] {
+            for frees in ["once the store is heard", "at 2026-11-21 00:00 +01:00", "in 12 s"] {
+                let finding = json!({"limit": "max_cost_usd_per_day", "scope": scope, "used": 5, "cap": 5, "action": "terminate",
+                    "layer": "user", "percent": 100, "subject": "the store of team core is not heard", "frees": frees});
+                let held = Order::halted(serde_json::from_value(finding).unwrap(), None);
+                let next = next_step(&Session::default(), &Run::default(), Some(&held));
+                let said = to_people::run_stopped(order(&held), next);
+                assert_eq!(said.matches(frees.trim_start_matches("in ")).count(), 1, "{said}");
+                assert!(said.contains("--resume"), "{said}");
+            }
+        }
+    }
 }
