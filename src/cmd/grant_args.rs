@@ -33,6 +33,9 @@ pub enum To {
 
 /// Reads the words of a grant: at most one id, none beside a task, and more of some limits.
 pub fn read(words: &[String], task: Option<&str>) -> Result<(Option<String>, Vec<More>)> {
+    if let Some(meant) = of_team(words) {
+        return Err(Error::usage("a team's cap is no limit of this machine").hint(format!("`{meant}`")));
+    }
     let (limits, ids): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.contains('='));
     let more = limits.into_iter().map(|word| parse(word)).collect::<std::result::Result<Vec<More>, String>>();
     let too_many = || Some(format!("`{}` is one id too many", ids.get(usize::from(task.is_none()))?));
@@ -47,6 +50,18 @@ pub fn read(words: &[String], task: Option<&str>) -> Result<(Option<String>, Vec
             })
         }
     }
+}
+
+/// Returns the command that raises a team's cap, where that is meant: `team +5`, `team bob max_cost_usd=+5`.
+fn of_team(words: &[String]) -> Option<String> {
+    let (first, rest) = words.split_first().filter(|(first, _)| cfg!(feature = "team") && *first == "team")?;
+    let (more, login) = rest.split_last()?;
+    let (limit, usd) = more.split_once('=').unwrap_or(("", more));
+    let is_cost = limit.is_empty() || key(limit).is_some_and(|named| named.limit.unit == Unit::Usd);
+    let usd = usd.trim_start_matches(['+', '$']);
+    let is_amount = usd.parse::<f64>().is_ok_and(|usd| usd > 0.0);
+    let login: String = login.iter().map(|login| format!(" {}", quoted(login))).collect();
+    (is_cost && is_amount).then(|| format!("fusebox {first} grant{login} +{usd}"))
 }
 
 /// Says what is wrong with a word that stands for an id and is a part of a limit.

@@ -177,7 +177,7 @@ Examples:
         #[arg(long, value_enum, default_value_t = Grouping::User)]
         by: Grouping,
         /// Of how many days
-        #[arg(long, default_value_t = 30)]
+        #[arg(long, default_value_t = 30, value_parser = days)]
         days: u32,
         /// For an admin: list who has settled less than what their clients and other machines show
         #[arg(long, conflicts_with = "by")]
@@ -214,6 +214,11 @@ impl CapPeriod {
             CapPeriod::Month => "month",
         }
     }
+}
+
+/// Reads a number of days.
+fn days(text: &str) -> std::result::Result<u32, String> {
+    text.parse().ok().filter(|days| *days > 0).ok_or_else(|| "it is a number of days, 1 or more".to_owned())
 }
 
 /// Runs `fusebox team`.

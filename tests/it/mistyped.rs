@@ -13,7 +13,7 @@ const WIDTH: usize = 100;
 const LINES: usize = 2;
 
 /// What people type, and the command that is named to them.
-const MEANT: [(&str, &str); 55] = [
+const MEANT: [(&str, &str); 59] = [
     ("off 1h", "off --for 1h"),
     ("off for 1h", "off --for 1h"),
     ("off --for 60", "off --for 60m"),
@@ -66,6 +66,10 @@ const MEANT: [(&str, &str); 55] = [
     ("grant a1b2 max_turns+5", "grant a1b2 max_turns=+5"),
     ("grant a1b2 max_turns:5", "grant a1b2 max_turns=+5"),
     ("grant a1b2 +5", "grant a1b2 max_turns=+5"),
+    ("grant team +5", "team grant +5"),
+    ("grant team 5", "team grant +5"),
+    ("grant team bob +5", "team grant bob +5"),
+    ("grant team max_cost_usd_per_day=+5", "team grant +5"),
     ("grant run a1b2 max_turns=+5", "grant a1b2 max_turns=+5"),
     ("grant --task 7 turns=+5", "grant --task 7 max_turns=+5"),
     ("resume a1b2 --grant cost=+5", "resume a1b2 --grant max_cost_usd=+5"),
@@ -232,6 +236,19 @@ fn a_command_in_one_pair_of_quotes_is_taken_out_of_them() {
     // A program may have spaces in its name.
     world.write("project/a program", "");
     assert!(world.run(&["run", "./a program"]).stderr.contains("is it installed"));
+}
+
+#[cfg(feature = "team")]
+#[test]
+fn a_team_is_reported_of_a_day_or_more() {
+    let world = TestWorld::new();
+    for days in ["0", "-1", "x", "1.5", "99999999999"] {
+        for more in [&[][..], &["--audit"]] {
+            let said = world.run(&[&["team", "report", &format!("--days={days}")], more].concat());
+            let is_told = said.stderr.contains("a number of days, 1 or more") && is_short(&said.stderr);
+            assert!(said.code == 2 && is_told, "{said}");
+        }
+    }
 }
 
 /// Whoever is the only one of a type is found by it, when it has ended, too: a message lets it go on.

@@ -23,6 +23,10 @@ const NOT_LOGGED_IN: [&str; 2] = ["28000", "28P01"];
 /// The SQLSTATEs of a statement that has waited too long.
 const WAITED: [&str; 2] = ["57014", "55P03"];
 
+/// Who may do what an admin may, and how one becomes it.
+const BY_ADMIN: &str =
+    "`fusebox team members` says who is; one of them makes others it by `fusebox team invite LOGIN --admin`";
+
 /// A team's store, as one login sees it.
 pub struct Ledger {
     connection: Connection,
@@ -156,7 +160,7 @@ impl Ledger {
         match sees {
             true => Error::failed(format!("{shown}: only an admin of the team may do that"))
                 .of_kind(ErrorKind::Refused)
-                .hint("`fusebox team members` says who is; the database's owner runs `GRANT fusebox_admin TO LOGIN`"),
+                .hint(format!("{BY_ADMIN}; the database's owner runs `GRANT fusebox_admin TO LOGIN`")),
             false => Error::failed(format!("{shown} may not see the team's tables"))
                 .of_kind(ErrorKind::Refused)
                 .hint("whoever made the login runs `GRANT fusebox_member TO LOGIN` in the database"),
@@ -176,7 +180,9 @@ fn error(shown: &str, failure: Failure) -> Error {
     if is_stores {
         // The functions of the store say themselves what is wrong.
         let error = Error::failed(words);
+        let is_of_admins = error.what().contains(" is no admin of ");
         return match code.as_str() {
+            NO_RIGHT if is_of_admins => error.of_kind(ErrorKind::Refused).hint(BY_ADMIN),
             NO_RIGHT => error
                 .of_kind(ErrorKind::Refused)
                 .hint("an admin of the team lets a login take part: `fusebox team invite LOGIN`"),
