@@ -5,12 +5,17 @@ use std::process::ExitCode;
 use crate::cmd::{team_join, team_place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::environment::Environment;
+use crate::platform::streams;
 use crate::store::team::address::Address;
 use crate::store::team::ledger::Ledger;
 use crate::team::names;
 
 /// The longest address that is read from standard input, in bytes.
 const LONGEST: usize = 4096;
+
+/// What a person at a terminal is asked.
+const QUESTION: &str =
+    "address of the store, like postgres://LOGIN:PASSWORD@HOST/DATABASE (it is not shown as you type):\n";
 
 /// Makes the tables where they are missing or of an earlier version, and the team where it is not there yet.
 pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
@@ -55,7 +60,8 @@ pub fn join(env: &Environment, team: &str) -> Result<ExitCode> {
     ledger.status(team)?;
     team_join::keep(env, team, ledger.new_id()?, address)?;
     env.print(&format!(
-        "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n"
+        "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n{}",
+        team_place::observed(env).unwrap_or_default()
     ));
     Ok(ExitCode::SUCCESS)
 }
@@ -86,8 +92,7 @@ fn elsewhere(team: &str, store: &str) -> Error {
 fn address(env: &Environment) -> Result<String> {
     let given = env.var(team_place::VARIABLE);
     let read = || String::from_utf8_lossy(&env.stdin(LONGEST, |bytes| bytes.truncate(LONGEST))).trim().to_owned();
-    let asked =
-        || env.is_attended().then(|| env.asks("address of the store, like postgres://LOGIN:PASSWORD@HOST/DATABASE:\n"));
+    let asked = || env.is_attended().then(|| streams::read_unseen(|| env.print(QUESTION)));
     let address = given.or_else(asked).unwrap_or_else(read);
     match address.is_empty() {
         false => Ok(address),

@@ -110,6 +110,24 @@ pub fn console_width() -> Option<usize> {
     })
 }
 
+/// Has the console on standard input not show what is typed while something runs.
+#[cfg(feature = "team")]
+pub fn without_echo(run: impl FnOnce()) {
+    use windows_sys::Win32::System::Console::{ENABLE_ECHO_INPUT, GetConsoleMode, SetConsoleMode};
+    let mut shown = 0;
+    // SAFETY: what is no console is refused; the answer is written to a value that lives through the call.
+    let known = unsafe { GetConsoleMode(GetStdHandle(STD_INPUT_HANDLE), &raw mut shown) };
+    let set = |mode| {
+        if known != 0 {
+            // SAFETY: it takes numbers alone.
+            let _refused = unsafe { SetConsoleMode(GetStdHandle(STD_INPUT_HANDLE), mode) };
+        }
+    };
+    set(shown & !ENABLE_ECHO_INPUT);
+    run();
+    set(shown);
+}
+
 /// Whether this process has a console.
 pub fn has_console() -> bool {
     // SAFETY: it takes nothing; without a console there is no code page.

@@ -3,6 +3,8 @@
 
 mod commands;
 mod tables;
+#[cfg(all(feature = "team", target_os = "linux"))]
+mod unseen;
 mod width;
 
 use std::collections::BTreeSet;

@@ -58,6 +58,35 @@ pub fn width() -> Option<usize> {
     sizes.into_iter().flatten().map(|size| usize::from(size.ws_col)).find(|width| *width > 0)
 }
 
+/// Has the terminal on standard input not show what is typed while something runs. A signal that ends the process shows it again.
+#[cfg(feature = "team")]
+pub fn without_echo(run: impl FnOnce()) {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    let Ok(shown) = tcgetattr(io::stdin()) else { return run() };
+    let mut unseen = shown.clone();
+    unseen.local_modes.remove(LocalModes::ECHO);
+    unseen.local_modes.insert(LocalModes::ECHONL);
+    let show = move || {
+        let _gone = tcsetattr(io::stdin(), OptionalActions::Now, &shown);
+    };
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return run() };
+    let handle = signals.handle();
+    let at_end = show.clone();
+    let listen = move || {
+        if let Some(signal) = signals.forever().next() {
+            show();
+            let _ends = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    };
+    let _hidden = tcsetattr(io::stdin(), OptionalActions::Now, &unseen);
+    let listener = std::thread::Builder::new().spawn(listen);
+    run();
+    at_end();
+    handle.close();
+    let _ended = listener.map(std::thread::JoinHandle::join);
+}
+
 fn timespec(time: Duration) -> Timespec {
     Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) }
 }
