@@ -23,6 +23,9 @@ use crate::wire::messages::short;
 /// What becomes of what a machine did not give back.
 const WRITE_OFF: &str = "the team's admin can write it off once it has expired";
 
+/// How many characters of a machine's id name it.
+const NAMED: usize = 8;
+
 /// Notes what was joined, as a machine that the team has not seen before, and has the team's caps bind the sessions to come. What was
 /// joined before is told first what was spent, and given back what is held.
 pub fn keep(env: &Environment, team: &str, machine: String, store: String) -> Result<()> {
@@ -57,6 +60,7 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
     write_key(env, &Value::Null)?;
     let joined = team_place::joined(env);
     let name = joined.as_ref().map_or_else(|_| "its team".to_owned(), |joined| format!("team {}", joined.team));
+    let machine = joined.as_ref().ok().map(|joined| joined.machine.clone());
     let told = joined.and_then(|joined| team_sync::give_back(env, &joined));
     team_place::forget(env)?;
     let store = Store::open(env)?;
@@ -64,10 +68,20 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
     forget_caps(&store)?;
     store.leave();
     env.print(&format!("this machine has left {name}\n{at_work}"));
-    told.map_err(|cause| {
-        Error::failed(format!("what this machine holds was not given back: {cause}")).hint(WRITE_OFF)
-    })?;
-    Ok(ExitCode::SUCCESS)
+    told.map(|()| ExitCode::SUCCESS).map_err(|cause| untold(&cause, machine.as_deref()))
+}
+
+/// Says what of a machine that has left stays in the store, which was not told.
+fn untold(cause: &Error, machine: Option<&str>) -> Error {
+    let lines = [
+        "what it has spent since its last sync is not in the team's sums, and will not be",
+        "what it has leased counts as spent, until an admin writes it off once it has expired",
+    ];
+    let error = Error::failed(format!("the team's store was not told: {cause}")).with_lines(lines.map(str::to_owned));
+    match machine.and_then(|id| id.get(..NAMED)) {
+        Some(id) => error.hint(format!("let an admin run `fusebox team write-off {id}` then")),
+        None => error.hint("let an admin look into `fusebox team status` then, which names the lease"),
+    }
 }
 
 /// Forgets what a team's store has said: what its leases held is given back.

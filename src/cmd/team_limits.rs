@@ -63,6 +63,7 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
     let login = joined.login();
     caps.retain(|cap| cap.scope != "user" || cap.of == login);
     let expired = ledger.expired(&joined.team)?;
+    env.print(team_place::observed(env).unwrap_or_default());
     match caps.is_empty() {
         true => env.print(&format!("team {} has no cap that binds you\n", joined.team)),
         false => env.print(&format!("team {}\n{}{}\n", joined.team, shown(env, &caps), team_caps::WHEN)),

@@ -4,20 +4,25 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::load;
+use crate::domain::mode::Mode;
 use crate::domain::stored::metadata;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::{atomic_file, changes, file_info, files};
-use crate::store::Store;
 use crate::store::team::address::Address;
 use crate::store::team::ledger::Ledger;
 use crate::store::team::{JOINED, mark};
+use crate::store::{Store, trust};
 use crate::team::machine::Machine;
 
 /// The variable that names the store, with the login and its password.
 pub const VARIABLE: &str = "FUSEBOX_TEAM_STORE";
 /// What the machine has told.
 const MACHINE: &str = "team-machine.json";
+/// What holds of the team's caps where nothing blocks.
+const OBSERVED: &str =
+    "note: `mode` is `observe` here: the team's caps stop nothing, and what is spent is told and counts all the same\n";
 /// The most that is read of either, in bytes.
 const LARGEST: u64 = 256 << 20;
 
@@ -69,6 +74,12 @@ pub fn joined_as_kept(env: &Environment) -> Result<Joined> {
         return Err(Error::failed(what).hint("`fusebox team join NAME` writes it anew"));
     }
     serde_json::from_str(&text).map_err(|cause| Error::file("read", &path, cause).hint(hint))
+}
+
+/// Says that the team's caps stop nothing here, where the configuration only observes.
+pub fn observed(env: &Environment) -> Option<&'static str> {
+    let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
+    (policy.mode() == Mode::Observe).then_some(OBSERVED)
 }
 
 /// Connects to the store of what was joined.

@@ -185,7 +185,7 @@ fn slips_are_told_in_words_and_the_lead_sees_who_was_heard_and_says_whom_to_ask(
     bob.good(&["sync"]);
     let heard = row("bob");
     assert_eq!(heard[..3], ["bob", "member", "1"]);
-    assert!(heard[3].starts_with("20"), "{heard:?}");
+    assert!(heard[3].starts_with("20") && heard[5] == "UTC", "{heard:?}");
     server.as_login("boss", "UPDATE fusebox.team SET time_zone = 'America/Port-au-Prince'").unwrap();
     ann.good(&["limit", "month=1"]);
     assert!(ann.good(&["status"]).contains("-01 00:00 America/Port-au-Prince"));

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::caps::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
@@ -60,6 +61,74 @@ fn no_slip_shows_an_error_of_the_database() {
     let invited = ann.run(&["invite", "carl"]);
     let warned = String::from_utf8(invited.stderr).unwrap();
     assert!(invited.status.success() && warned.contains("`GRANT fusebox_member TO carl`"), "{warned}");
+}
+
+/// What only an admin may do says so, and by what one becomes it: with the right in the database, or without.
+#[test]
+fn a_member_that_gives_an_admins_order_is_told_who_may() {
+    let Some(server) = Postgres::start() else { return };
+    let bob = Machine::new(&server, "bob");
+    bob.good(&["join", "core"]);
+    let orders: [&[&str]; 8] = [
+        &["invite", "eve"],
+        &["invite", "eve", "--admin"],
+        &["invite", "eve", "--remove"],
+        &["contact", "me"],
+        &["group", "ops", "--add", "bob"],
+        &["limit", "day=5"],
+        &["grant", "+5"],
+        &["report", "--audit"],
+    ];
+    for right in ["REVOKE fusebox_admin FROM bob", "GRANT fusebox_admin TO bob"] {
+        server.as_login("boss", right).unwrap();
+        for order in orders {
+            let refused = bob.bad(order);
+            assert!(
+                refused.contains("admin") && refused.contains("`fusebox team invite LOGIN --admin`"),
+                "{right}, {order:?}: {refused}"
+            );
+        }
+    }
+}
+
+/// Where the store is not heard, what stays there is said, and by what an admin clears it.
+#[test]
+fn who_leaves_while_the_store_is_down_reads_what_stays() {
+    let Some(server) = Postgres::start() else { return };
+    let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
+    ann.good(&["join", "core"]);
+    bob.good(&["join", "core"]);
+    bob.spend("m1", 1);
+    bob.good(&["sync"]);
+    let machine = server.as_login("boss", "SELECT id FROM fusebox.machine WHERE login = 'bob'").unwrap();
+    server.crash();
+    let said = bob.bad(&["leave"]);
+    for part in
+        ["the team's store was not told", "not in the team's sums", "counts as spent, until an admin writes it off"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(said.contains(&format!("`fusebox team write-off {}`", &machine[..8])), "{said}");
+    assert!(bob.bad(&["sync"]).contains("has joined no team"));
+    server.go_on();
+}
+
+#[test]
+fn a_machine_that_only_observes_is_told_that_no_cap_stops_it() {
+    let Some(server) = Postgres::start() else { return };
+    let bob = Machine::new(&server, "bob");
+    let says = "`mode` is `observe` here: the team's caps stop nothing, and what is spent is told";
+    assert!(!bob.good(&["join", "core"]).contains(says) && !bob.good(&["status"]).contains(says));
+    let own = bob.home.path().join(".claude/fusebox.json");
+    std::fs::write(&own, r#"{"mode": "observe", "team": "core"}"#).unwrap();
+    assert!(bob.good(&["join", "core"]).contains(says) && bob.good(&["status"]).contains(says));
+    // And so it is: the cap is used up, and the prompt is sent.
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'month', 1)").unwrap();
+    bob.spend("m1", 5);
+    bob.good(&["sync"]);
+    let client = Client::start(&bob, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    assert!(bob.good(&["report"]).contains("USD in all"));
 }
 
 #[test]

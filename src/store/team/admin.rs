@@ -167,7 +167,7 @@ impl Ledger {
     pub fn members(&mut self, team: &str) -> Result<Vec<Member>> {
         let members = "SELECT m.login, m.role, \
              count(x.id) FILTER (WHERE x.seen_at > clock_timestamp() - interval '30 days'), \
-             coalesce(to_char(max(x.seen_at) AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI'), '-') \
+             coalesce(to_char(max(x.seen_at) AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI ') || t.time_zone, '-') \
              FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team \
              LEFT JOIN fusebox.machine x ON x.team = m.team AND x.login = m.login \
              WHERE t.name = $1 GROUP BY m.login, m.role, t.time_zone ORDER BY m.login";
