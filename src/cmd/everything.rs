@@ -155,7 +155,7 @@ fn doing(runs: &[Run]) -> String {
     }
 }
 
-/// Returns the sessions and runs that were paused or stopped, but for those that follow another of them.
+/// Returns the sessions and runs that were paused or stopped, but for those that are held by another of them alone.
 pub fn halted(env: &Environment) -> Result<Vec<Candidate>> {
     query::note_untold(env)?;
     let store = Store::open(env)?;
@@ -174,11 +174,14 @@ pub fn halted(env: &Environment) -> Result<Vec<Candidate>> {
         };
         if let Some(order) = session.order.as_ref().filter(|_| is_held(session.status)) {
             candidates.push(Candidate::of_session(&session, state(session.status, order)));
-            continue;
         }
         for run in store.runs_of(&session.id)? {
             let current = !run.is_main() || session.main.as_deref() == Some(&run.id);
-            let own = current && is_held(run.status) && run.stopped_by() == run.id;
+            let is_sessions = run.order.as_ref().is_some_and(|order| order.finding.ends_session());
+            let own = current
+                && is_held(run.status)
+                && run.stopped_by() == run.id
+                && !(is_sessions && session.order.is_some());
             if let Some(order) = run.order.as_ref().filter(|_| own) {
                 candidates.push(Candidate::of_run(&run, &session, state(run.status, order)));
             }

@@ -114,7 +114,9 @@ fn told_of(
     let peers = kind.map(|kind| store.runs_of_type(&kind, since_ms)).transpose()?.unwrap_or_default();
     let budgets = store.shared_budgets()?;
     drop(store);
-    let source = TimelineSource { rows: &rows, peers: &peers, budgets: &budgets, now: env.now() };
+    let here = env.folder();
+    let here = here.to_string_lossy();
+    let source = TimelineSource { rows: &rows, peers: &peers, budgets: &budgets, now: env.now(), here: &here };
     Ok(match (target, format) {
         (_, Format::Json) => story_json::text(&source, &told(target, trip)),
         (Target::Session(_), Format::Text(extent)) => timeline::session(&source, extent, page),

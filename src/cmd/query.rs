@@ -133,7 +133,8 @@ pub fn page(env: &Environment) -> Terminal {
     let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
     let billing = policy.billing().unwrap_or_default();
     let (zone, cost_source) = (Zone::named(policy.time_zone()), policy.cost_source());
-    Terminal { width: env.width(), colour, zone, billing, cost_source }
+    let folder = env.folder().to_string_lossy().into_owned();
+    Terminal { width: env.width(), colour, zone, billing, cost_source, folder }
 }
 
 /// Returns the time zone in which days begin: the one configured for budgets, else the machine's.

@@ -160,7 +160,7 @@ fn order(order: &Order) -> String {
 
 /// Says how the work of a stopped main agent goes on: what has to be given or lifted before, and the prompt that takes it up.
 fn next_step(session: &Session, run: &Run, held: Option<&Order>) -> String {
-    let again = suggestion::takes_up(&session.id, session.launcher.as_deref());
+    let again = suggestion::takes_up((&session.id, &session.folder), session.launcher.as_deref(), &session.folder);
     let step = held.map(|order| {
         let finding = &order.finding;
         let stopped = if finding.ends_session() { Holder::Session } else { Holder::MainRun };

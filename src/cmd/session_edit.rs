@@ -39,6 +39,8 @@ pub struct SessionEdit<'a> {
     pub by: String,
     /// Where the session and its runs stood before, as reports call that.
     pub standings: Standings,
+    /// The folder that the command was typed in.
+    pub here: String,
 }
 
 /// Changes what `args` name, or the only thing that fits, and prints what `change` says of it.
@@ -88,6 +90,7 @@ pub fn edit(
         now,
         by: require_human::who(env),
         standings,
+        here: env.folder().to_string_lossy().into_owned(),
     })?;
     // What its client was pinned to is replaced by its next client alone.
     pinned.map(|pinned| next_client::replace(&mut session_state.session, pinned));
@@ -251,7 +254,8 @@ impl SessionEdit<'_> {
     fn again(&self) -> Option<String> {
         let session = &self.state.session;
         let is_gone = session.is_over || matches!(session.status, Status::Completed | Status::Orphaned);
-        is_gone.then(|| suggestion::takes_up(&session.id, session.launcher.as_deref()))
+        let of = (session.id.as_str(), session.folder.as_str());
+        is_gone.then(|| suggestion::takes_up(of, session.launcher.as_deref(), &self.here))
     }
 }
 

@@ -23,6 +23,9 @@ use crate::wire::status_input::StatusInput;
 
 /// How many characters fit the line where the client does not say.
 const UNKNOWN: usize = 200;
+/// How many of the terminal's columns the client keeps free beside the line, as client 2.1.332 shows it: two on each side. What does
+/// not fit between them it cuts.
+const MARGINS: usize = 4;
 /// The most bytes that the client writes.
 const MOST_BYTES: usize = 1 << 20;
 /// The most runs that are looked at.
@@ -93,8 +96,8 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
     store.leave();
     let colour = if env.var("NO_COLOR").is_some() { Colour::Off } else { Colour::On };
     let (billing, cost_source) = (policy.billing().unwrap_or_default(), policy.cost_source());
-    let width = if env.var("COLUMNS").is_some() { env.width() } else { UNKNOWN };
-    let page = Terminal { width, colour, zone, billing, cost_source };
+    let width = if env.var("COLUMNS").is_some() { env.width() - MARGINS } else { UNKNOWN };
+    let page = Terminal { width, colour, zone, billing, cost_source, folder: String::new() };
     let budgets = team_budget::with_team(std::slice::from_ref(&rows), &budgets, now);
     Ok(status_line::text(StatusLineSource { rows: &rows, budgets: &budgets, plan: &plan, now }, &page))
 }

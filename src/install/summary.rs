@@ -129,10 +129,16 @@ fn note(env: &Environment, plan: &Plan) -> String {
     let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) else {
         return String::new();
     };
-    let note = format!(
-        "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
-        env.short_path(&main)
-    );
+    let is_covered = handlers::registered(env, &main).files.iter().any(|(path, _)| path.starts_with(&main));
+    let root = env.short_path(&main);
+    let note = match is_covered {
+        true => format!(
+            "note: the hooks in {root} cover this folder, too: `fusebox uninstall` takes away those that stand here"
+        ),
+        false => format!(
+            "note: this covers clients that are started in this very folder; `fusebox init` in {root} covers the whole repository"
+        ),
+    };
     format!("\n{}\n", wrap(&note, env.width(), 6))
 }
 

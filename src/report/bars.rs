@@ -125,6 +125,7 @@ mod tests {
                 zone: Zone::utc(),
                 billing: Billing::default(),
                 cost_source: CostSource::default(),
+                folder: String::new(),
             },
         )
     }
@@ -168,6 +169,7 @@ mod tests {
                     zone: Zone::utc(),
                     billing,
                     cost_source: CostSource::default(),
+                    folder: String::new(),
                 };
                 let text = bars(std::slice::from_ref(&reading), "  ", &terminal);
                 assert!(!text.contains('\u{2026}') && text.contains(limit.key), "{text}");

@@ -46,6 +46,9 @@ pub struct SessionReport {
     pub project: String,
     /// The session whose agent started this one's client: it is charged, and its limits bind.
     pub outer_session_id: Option<String>,
+    /// The folder that its client was started in.
+    #[serde(skip)]
+    pub folder: String,
     /// The mark of the `fusebox run` that started its client.
     #[serde(skip)]
     pub launcher: Option<String>,
@@ -142,6 +145,7 @@ impl SessionReport {
             session_id: session.id.clone(),
             project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
+            folder: session.folder.clone(),
             launcher: session.launcher.clone(),
             stands: session.status,
             status: session.status,

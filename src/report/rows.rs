@@ -50,6 +50,8 @@ pub struct TimelineSource<'a> {
     pub budgets: &'a [SharedBudget],
     /// The moment it is told at.
     pub now: Moment,
+    /// The folder that commands are typed in.
+    pub here: &'a str,
 }
 
 /// Returns the folder of a project.

@@ -5,6 +5,7 @@ use crate::domain::limit::Limit;
 use crate::domain::mode::Mode;
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Status};
+use crate::domain::text::shell_word::quoted;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Stopped, typed};
@@ -68,7 +69,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     let id = &session.session_id;
     // Nobody prompts an agent or sends it a message until a client takes its session up.
     let then = |lifts: &NextStep| {
-        let again = takes_up(id, session.launcher.as_deref());
+        let again = takes_up((id, &session.folder), session.launcher.as_deref(), &terminal.folder);
         let words = match lifts {
             NextStep::Administrator => None,
             NextStep::NextPrompt | NextStep::Passes { .. } => Some(again),
@@ -93,11 +94,15 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
         if run.is_outgrown {
-            return Some(told(&format!("{who}: {}", because(order)), &goes_on(session), (indent, terminal)));
+            return Some(told(
+                &format!("{who}: {}", because(order)),
+                &goes_on(session, &terminal.folder),
+                (indent, terminal),
+            ));
         }
         if is_nobodys_below(order, session.status) {
             let own = own_step(order, &session.limits, id).and_then(|step| step.command());
-            let again = takes_up(id, session.launcher.as_deref());
+            let again = takes_up((id, &session.folder), session.launcher.as_deref(), &terminal.folder);
             return Some(told(&format!("{who}: {}", because(order)), &taken_up(own, again), (indent, terminal)));
         }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
@@ -124,7 +129,7 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
     let let_go_on = session.runs.iter().filter(is_shown).map(|run| {
         let who = format!("{} {}, may go on", plain(run.kind()), short(&run.run_id));
         let next = match run.awaits_prompt {
-            true => goes_on(session),
+            true => goes_on(session, &terminal.folder),
             false => "when the main agent sends it a message: ask for that in the client".to_owned(),
         };
         told(&who, &next, (indent, terminal))
@@ -142,9 +147,11 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
 }
 
 /// Says how work goes on that nothing holds: with a prompt, for which a client has to take the session up where none is there.
-pub fn goes_on(session: &SessionReport) -> String {
+pub fn goes_on(session: &SessionReport, here: &str) -> String {
     match session.status {
-        Status::Completed | Status::Orphaned => takes_up(&session.session_id, session.launcher.as_deref()),
+        Status::Completed | Status::Orphaned => {
+            takes_up((&session.session_id, &session.folder), session.launcher.as_deref(), here)
+        }
         _ => "with the next prompt".to_owned(),
     }
 }
@@ -168,12 +175,14 @@ fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, Next
     })
 }
 
-/// Returns the command by which a client takes a session up again. One that `fusebox run` has started has no terminal to go on in.
-pub fn takes_up(session: &str, launcher: Option<&str>) -> String {
-    match launcher {
+/// Returns the command by which a client takes a session up again, where it is typed in the folder `here`: elsewhere than in its own
+/// the client would read other settings, and perhaps no hooks. One that `fusebox run` has started has no terminal to go on in.
+pub fn takes_up((session, folder): (&str, &str), launcher: Option<&str>, here: &str) -> String {
+    let again = match launcher {
         Some(_) => format!("fusebox run -- claude -p --resume {} 'go on'", plain(session)),
         None => format!("claude --resume {}", plain(session)),
-    }
+    };
+    if folder.is_empty() || folder == here { again } else { format!("cd {} && {again}", plain(&quoted(folder))) }
 }
 
 /// Whether a main run was ended and a later prompt has a run of its own: nothing is left to let go on.

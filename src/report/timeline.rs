@@ -124,7 +124,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
 /// Returns the command that lets a run go on, where something holds it, or where its client is gone.
 pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
     let session = &source.rows.session;
-    let again = suggestion::takes_up(&session.id, session.launcher.as_deref());
+    let again = suggestion::takes_up((&session.id, &session.folder), session.launcher.as_deref(), source.here);
     let is_over = matches!(session.status, Status::Completed | Status::Orphaned);
     if is_over && (told.awaits_prompt || told.is_outgrown) {
         return Some(again);

@@ -62,6 +62,8 @@ pub struct Terminal {
     pub billing: Billing,
     /// Which cost of a session stands first.
     pub cost_source: CostSource,
+    /// The folder that commands are typed in.
+    pub folder: String,
 }
 
 impl Terminal {

@@ -139,7 +139,11 @@ mod tests {
     fn set(width: usize, columns: &[Column], cells: &[&str]) -> String {
         let row = (Style::Plain, cells.iter().map(|cell| (*cell).to_owned()).collect());
         let (billing, cost_source) = (Billing::default(), CostSource::default());
-        table(columns, &[row], &Terminal { width, colour: Colour::Off, zone: Zone::utc(), billing, cost_source })
+        table(
+            columns,
+            &[row],
+            &Terminal { width, colour: Colour::Off, zone: Zone::utc(), billing, cost_source, folder: String::new() },
+        )
     }
 
     #[test]

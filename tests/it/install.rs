@@ -352,9 +352,11 @@ fn a_subfolder_belongs_to_its_repository() {
     let said = world.command(&["doctor"]).env("COLUMNS", "200").folder("project/sub").run().stdout;
     assert!(said.contains("registered at [ALL] events in [ROOT]/project/.claude/settings.local.json"), "{said}");
     let said = world.command(&["init"]).env("COLUMNS", "200").folder("project/sub").run().ok();
-    assert!(said.contains("`fusebox init` in [ROOT]/project covers the whole repository"), "{said}");
+    assert!(said.contains("the hooks in [ROOT]/project cover this folder, too"), "{said}");
     let _said = world.command(&["uninstall"]).folder("project/sub").run().ok();
     assert_eq!(world.files("project"), "project/sub/README");
+    let said = world.command(&["init"]).env("COLUMNS", "200").folder("project/sub").run().ok();
+    assert!(said.contains("`fusebox init` in [ROOT]/project covers the whole repository"), "{said}");
 }
 
 #[test]

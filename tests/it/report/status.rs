@@ -183,6 +183,14 @@ fn work_that_was_stopped_is_not_called_completed_after_the_clients_end() {
     let told = world.run(&["explain"]).ok();
     let next = told.split("Next\n").nth(1).unwrap();
     assert_eq!(next.trim(), "claude --resume s1. The next prompt starts afresh, with whole limits.");
+    // Elsewhere a client would read other settings.
+    world.write("elsewhere/README", "");
+    for command in [["explain"].as_slice(), &["status", "s1"], &["explain", "s1", "--json"]] {
+        let told = world.command(command).env("COLUMNS", "200").folder("elsewhere").run().ok();
+        let resumes: Vec<&str> = told.lines().filter(|line| line.contains("claude --resume")).collect();
+        let is_whole = |line: &&str| line.contains("cd [ROOT]/project && claude --resume s1");
+        assert!(!resumes.is_empty() && resumes.iter().all(is_whole), "{command:?}: {told}");
+    }
     hook("SessionStart", &json!({"source": "resume"}));
     world.hook(world.event("s1", "p2", "UserPromptSubmit", &json!({"prompt": "on"}))).ok();
     hook("SessionEnd", &json!({"reason": "other"}));

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::symlink;
 
+use serde_json::{Value, json};
+
 use crate::session_commands::fixture::{Actor, Fixture};
 use crate::world::FUSEBOX;
 
@@ -61,4 +63,45 @@ fn a_turn_that_had_ended_is_not_let_go_on_with_its_session() {
         let said = status(&fixture);
         assert!(said.contains("main p1-0000  completed") && said.contains("main p2-0000  running"), "{order}: {said}");
     }
+}
+
+/// Where its pause is lifted it has not done its work: programs read that until it goes on.
+#[test]
+fn one_that_was_paused_stays_so_until_it_goes_on() {
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    fixture.spawn("");
+    assert!(fixture.step(Actor::Worker));
+    fixture.world.run(&["pause", "a1-0000"]).ok();
+    assert!(!fixture.step(Actor::Worker));
+    fixture.ends_worker();
+    let stands = |fixture: &Fixture| {
+        let report = fixture.world.run(&["report", "--since", "all", "--json"]).ok();
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let runs = report["sessions"][0]["runs"].as_array().unwrap();
+        let worker = runs.iter().find(|run| run["agent_type"] == "worker").unwrap();
+        json!([worker["status"], worker["stop_reason"], worker["partial"]])
+    };
+    let paused = json!(["paused", "explicit_pause", true]);
+    assert_eq!(stands(&fixture), paused);
+    fixture.world.run(&["resume", "a1-0000"]).ok();
+    assert_eq!(stands(&fixture), paused);
+    assert!(fixture.step(Actor::Worker), "a message has woken it");
+    assert_eq!(stands(&fixture), json!(["running", null, false]));
+}
+
+#[test]
+fn one_that_is_held_beside_its_session_is_taken_with_it() {
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    fixture.spawn("");
+    assert!(fixture.step(Actor::Worker));
+    fixture.world.run(&["stop", "a1-0000"]).ok();
+    assert!(!fixture.step(Actor::Worker));
+    fixture.ends_worker();
+    fixture.world.run(&["pause", "s-0000"]).ok();
+    let said = fixture.world.run(&["resume", "--yes"]).ok();
+    assert!(said.contains("2 are held"), "{said}");
+    let said = fixture.world.run(&["resume", "--yes"]).stdout;
+    assert!(said.is_empty(), "nothing is held any more: {said}");
 }

@@ -23,6 +23,7 @@ pub fn is_named(state: &SessionState, wall_ms: i64) {
         zone: Zone::utc(),
         billing: Billing::default(),
         cost_source: CostSource::default(),
+        folder: String::new(),
     };
     let said = suggestion::text(session, "", &terminal);
     let stands = |order: &&_| !suggestion::is_nobodys_below(order, session.status);
