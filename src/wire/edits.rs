@@ -9,8 +9,9 @@ const VALUED: [&str; 6] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"
 /// Options of `git commit` with which it commits nothing.
 const HARMLESS: [&str; 3] = ["--dry-run", "--help", "-h"];
 
-/// How deep texts in texts are looked for: `sh -c "sh -c 'git commit'"`.
+/// How deep texts in texts are looked for, and how many bytes of them: `sh -c "sh -c 'git commit'"`.
 const DEEPEST: usize = 4;
+const MOST_READ: usize = 1024 * 1024;
 
 /// What may stand before a quiet commit, of git and of other programs: nothing that ends the shell or changes what a name runs.
 const GIT_BEFORE: [&str; 5] = ["init", "add", "rm", "mv", "status"];
@@ -18,7 +19,7 @@ const BEFORE: [&str; 9] = ["cd", "echo", "printf", "mkdir", "touch", "cp", "mv",
 
 /// Whether a shell command that ended well has run `git commit` and made a commit, by what it has printed.
 pub fn has_committed(command: &str, printed: &str) -> bool {
-    looks(command, 0) && (printed.lines().any(is_commits_line) || ends_as_its_commit(command))
+    looks(command, 0, &mut MOST_READ.clone()) && (printed.lines().any(is_commits_line) || ends_as_its_commit(command))
 }
 
 /// Whether a line is what git says of a commit: `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`.
@@ -65,11 +66,15 @@ fn hides_its_end(command: &str) -> bool {
     unquoted.split([' ', '\t', '\n', ';']).any(|word| KEYWORDS.contains(&word))
 }
 
-fn looks(command: &str, deep: usize) -> bool {
+/// Whether a text makes a commit; `left` is how many bytes are still read of texts in it.
+fn looks(command: &str, deep: usize, left: &mut usize) -> bool {
     shell::parts(command).iter().any(|part| {
         let Part::Command(simple) = part else { return false };
         Invocation::of(simple).iter().any(|it| {
-            let in_script = |script: &str| deep < DEEPEST && looks(script, deep + 1);
+            let mut in_script = |script: &str| {
+                *left = left.saturating_sub(script.len());
+                deep < DEEPEST && *left > 0 && looks(script, deep + 1, left)
+            };
             it.name() == "git" && is_commit(it.args) || it.scripts.iter().any(|script| in_script(script))
         })
     })

@@ -42,8 +42,9 @@ const SIGNS: [&[u8]; 12] = [
     b"wget",
     b"pg_isready",
 ];
-/// How deep texts are followed that a shell runs for another.
+/// How deep texts are followed that a shell runs for another, and how many bytes of them are read.
 const DEEPEST: usize = 4;
+const MOST_READ: usize = 1024 * 1024;
 
 /// Whether a text may be that of a command that waits.
 pub fn may_wait(text: &str) -> bool {
@@ -82,10 +83,16 @@ struct Found {
     works: bool,
     /// The time limits that it gives itself, in milliseconds; 0 is none.
     limits: [u32; 4],
+    /// How many bytes of texts were read.
+    read: usize,
 }
 
 impl Found {
     fn look(&mut self, command: &str, deep: usize) {
+        self.read += command.len();
+        if deep > 0 && self.read > MOST_READ {
+            return;
+        }
         let before = self.slept_s;
         let parts = shell::parts(command);
         let simple = parts.iter().filter_map(|part| match part {

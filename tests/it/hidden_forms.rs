@@ -2,6 +2,7 @@
 //! own, is run by a shell with a client that only says how it was called, in a world of its own. What then happened is what has to have
 //! been refused; the same form of an ordinary command passes. `FUSEBOX_LAWS=full` puts each form into each other one.
 
+mod bounds;
 mod clients;
 mod depths;
 mod files;
@@ -26,7 +27,7 @@ fn guard(world: &TestWorld) -> Guard {
         claude_dir: own("home/.claude"),
         home: own("home"),
         folder: own("project"),
-        holds_limits: None,
+        ..Guard::default()
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod attempts;
 mod elsewhere;
+mod large;
 mod served;
 
 use std::collections::BTreeSet;
@@ -71,7 +72,7 @@ fn guard() -> Guard {
         claude_dir: own("/home/you/.claude"),
         home: own("/home/you"),
         folder: own("/home/you/src/fusebox"),
-        holds_limits: None,
+        ..Guard::default()
     }
 }
 

@@ -77,10 +77,15 @@ impl Walk<'_> {
     /// Says what a client is that the same command writes settings for, or that is one of too many.
     fn compare(&mut self, mut start: ClientStart) -> Option<String> {
         let written = self.written.borrow();
-        start.changes_root = written.iter().any(|path| start.is_of_root(path));
         // What was written before the same start was looked at then.
-        let before = self.starts.iter().position(|known| *known == start);
-        let looked_at = before.map_or(0, |at| self.looked_at[at]);
+        let known = [true, false].into_iter().find_map(|changes_root| {
+            start.changes_root = changes_root;
+            self.starts.iter().position(|known| *known == start)
+        });
+        let looked_at = known.map_or(0, |at| self.looked_at[at]);
+        start.changes_root = known.is_some_and(|at| self.starts[at].changes_root)
+            || written[looked_at..].iter().any(|path| start.is_of_root(path));
+        let before = known.filter(|at| self.starts[*at] == start);
         let read = written[looked_at..].iter().find(|path| start.reads(path)).cloned();
         match before {
             Some(at) => self.looked_at[at] = written.len(),

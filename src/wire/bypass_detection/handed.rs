@@ -11,7 +11,7 @@ use crate::wire::shell::{Simple, Word, program_name, written};
 const MOST_WORDS: usize = 1_000;
 
 /// The most lines of what is read that a command is run with.
-const MOST_LINES: usize = 64;
+const MOST_LINES: usize = 256;
 
 /// The most bytes of a line that is put into words, times how often it is.
 const LONGEST: usize = 64 * 1024;
@@ -69,10 +69,12 @@ impl Walk<'_> {
         };
         let own = || rest.iter().map(|word| word.text.clone().into_owned());
         let Some(replaced) = replaced else {
+            self.pass_over(&text.split_whitespace().skip(MOST_WORDS).collect::<Vec<_>>().join("\n"));
             let read = text.split_whitespace().take(MOST_WORDS);
             return self.simple(&run(own().chain(read.map(str::to_owned)).collect()), depth + 1);
         };
         let places = rest.iter().map(|word| word.text.matches(&replaced).count()).sum::<usize>();
+        self.pass_over(&unread(text.lines(), places));
         text.lines().take(MOST_LINES).filter(|line| is_short(line, places)).find_map(|line| {
             let words = own().map(|word| word.replace(&replaced, line.trim()));
             self.simple(&run(words.collect()), depth + 1)
@@ -85,15 +87,16 @@ impl Walk<'_> {
         let command = &rest[..mark.unwrap_or(rest.len())];
         let given = mark.map(|at| rest[at..].iter().filter(|word| !is_mark(word)).map(|word| &*word.text));
         let given: Vec<&str> = match given {
-            Some(given) => given.take(MOST_LINES).collect(),
-            None => read.first().into_iter().flat_map(|text| text.lines()).take(MOST_LINES).collect(),
+            Some(given) => given.collect(),
+            None => read.first().into_iter().flat_map(|text| text.lines()).collect(),
         };
         let joined = command.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ");
         if given.is_empty() {
             return self.untold(simple, command, Some("{}").filter(|mark| joined.contains(mark)));
         }
         let places = joined.matches("{}").count();
-        given.into_iter().filter(|line| is_short(line, places)).find_map(|line| {
+        self.pass_over(&unread(given.iter().copied(), places));
+        given.into_iter().take(MOST_LINES).filter(|line| is_short(line, places)).find_map(|line| {
             let text = match joined.contains("{}") {
                 true => joined.replace("{}", &quoted(line)),
                 false if joined.is_empty() => line.to_owned(),
@@ -117,6 +120,12 @@ impl Walk<'_> {
             (may_be && clients::starts(it)).then(|| UNTOLD.to_owned())
         })
     }
+}
+
+/// Returns the lines that are not put into so many places.
+fn unread<'t>(lines: impl Iterator<Item = &'t str>, places: usize) -> String {
+    let unread = lines.enumerate().filter(|(at, line)| *at >= MOST_LINES || !is_short(line, places));
+    unread.map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a line can be put into so many places.

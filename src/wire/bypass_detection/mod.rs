@@ -22,7 +22,8 @@ pub const PERSONS_COMMANDS: [&str; 12] =
 
 /// How many texts may be nested in one another by `sh -c` and the like, and what is said of commands beyond that.
 const DEEPEST: usize = 6;
-const TOO_DEEP: &str = "commands inside of commands, deeper than Fusebox reads, that name it or the client";
+const TOO_DEEP: &str = "more than Fusebox reads, such as commands deep inside of commands, of which its name or the client's may come. Write \
+     the command out";
 
 /// Commands of a shell that set its variables.
 const SETTERS: [&str; 6] = ["export", "declare", "typeset", "local", "readonly", "unset"];
@@ -57,7 +58,10 @@ impl Guard {
         if !may_mention && !writers::names_one(command, &processes::NEED_NO_NAME) {
             return None;
         }
-        Walk::new(self, command).text(command, 0)
+        let mut walk = Walk::new(self, command);
+        let refused = walk.text(command, 0).or_else(|| walk.left_over());
+        self.last.replace(Some((command.to_owned(), walk.starts)));
+        refused
     }
 
     /// Whether a shell command plainly starts a client with an agent in it.
@@ -67,16 +71,13 @@ impl Guard {
 
     /// Returns how a shell command plainly starts clients with an agent in them.
     pub fn client_starts(&self, command: &str) -> Vec<ClientStart> {
-        let mut walk = Walk::new(self, command);
-        walk.text(command, 0);
-        walk.starts.into_iter().map(|start| start.findable(self.rules)).collect()
-    }
-
-    /// Whether a shell command speaks to the model without a client. A key that is set for a client is that client's.
-    pub fn asks_the_model(&self, command: &str) -> bool {
-        let mut walk = Walk { asks_of_model: true, ..Walk::new(self, command) };
-        walk.text(command, 0);
-        walk.names_model || (walk.sets_key && walk.starts.is_empty())
+        let last = self.last.take().filter(|(last, _)| last == command);
+        let starts = last.map(|(_, starts)| starts).unwrap_or_else(|| {
+            let mut walk = Walk::new(self, command);
+            walk.text(command, 0);
+            walk.starts
+        });
+        starts.into_iter().map(|start| start.findable(self.rules)).collect()
     }
 
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
@@ -111,10 +112,14 @@ struct ShellScope {
 /// Goes through a command as a shell would, as far as text tells.
 struct Walk<'g> {
     guard: &'g Guard,
-    /// The command's text, and whether it names Fusebox, the state or the client.
+    /// The command's text, and what may come of it where it is not read.
     whole: &'g str,
-    mentions: OnceCell<bool>,
+    unread: OnceCell<unread::Unread>,
     scope: ShellScope,
+    /// How many bytes of texts inside of the command's own are still read.
+    left: usize,
+    /// Whether a name stands in what was passed over.
+    passes_name: bool,
     /// The values of variables.
     variables: Variables,
     /// The functions and aliases.
@@ -127,6 +132,8 @@ struct Walk<'g> {
     leads: Leads,
     /// What the command before writes out, which a shell behind a pipe runs.
     said: Vec<String>,
+    /// What the blocks of the text at hand read: `while read x; do …; done <FILE`.
+    fed: Vec<String>,
     /// The session's own files that the command at hand names for a pipe.
     listed: Vec<String>,
     /// The clients that were started so far.
@@ -150,7 +157,9 @@ impl<'g> Walk<'g> {
         Walk {
             guard,
             whole: text,
-            mentions: OnceCell::new(),
+            unread: OnceCell::new(),
+            left: unread::most_read(text.len()),
+            passes_name: false,
             variables: Variables::of(text),
             own_names: OwnNames::of(text),
             scope: ShellScope { folder: guard.folder.clone(), around: guard.folder.clone(), ..ShellScope::default() },
@@ -158,6 +167,7 @@ impl<'g> Walk<'g> {
             kills: crate::wire::bypass_detection::processes::kills(text),
             leads: Leads::of(text),
             said: Vec::new(),
+            fed: Vec::new(),
             listed: Vec::new(),
             starts: Vec::new(),
             looked_at: Vec::new(),
@@ -171,12 +181,13 @@ impl<'g> Walk<'g> {
 
     /// Says what a shell's text does that is refused.
     fn text(&mut self, text: &str, depth: usize) -> Option<String> {
-        if depth > DEEPEST {
+        if depth > DEEPEST || !self.reads(text.len(), depth) {
             return self.too_deep();
         }
         let mut outer = Vec::new();
         let parts = shell::parts(text);
         self.leads.look_at(&parts);
+        let fed = std::mem::replace(&mut self.fed, written::fed(&parts));
         for part in parts {
             match part {
                 Part::Open => outer.push((self.scope.clone(), self.variables.mark())),
@@ -185,10 +196,7 @@ impl<'g> Walk<'g> {
                     self.scope = scope;
                     self.variables.undo(mark);
                 }
-                // Only what names Fusebox, the state or the client is read to its end.
-                Part::Command(simple) if simple.is_unread && self.guard.mentions(text) => {
-                    return Some(TOO_DEEP.to_owned());
-                }
+                Part::Command(simple) if simple.is_unread && self.may_spell() => return self.too_deep(),
                 Part::Command(simple) => {
                     let around = simple.is_called.then(|| self.scope.around.clone());
                     let refused = self.simple(&simple, depth);
@@ -199,6 +207,7 @@ impl<'g> Walk<'g> {
                 }
             }
         }
+        self.fed = fed;
         None
     }
 
@@ -216,7 +225,7 @@ impl<'g> Walk<'g> {
             }
             return None;
         }
-        if let Some(filled) = written::filled_in(simple, &|name| self.guard.path_of(name)) {
+        if let Some(filled) = self.filled_in(simple) {
             return self.simple(&filled, depth + 1);
         }
         if let Some(refused) = self.own_name(simple, depth) {
@@ -239,46 +248,39 @@ impl<'g> Walk<'g> {
         refused
     }
 
-    /// Remembers what a command names of the model. The texts that it runs are read by themselves.
-    fn note_model(&mut self, simple: &Simple, invocations: &[Invocation]) {
-        let reads = invocations.iter().any(|it| it.reads_commands || !it.scripts.is_empty());
-        self.names_model |= !reads && simple.input.iter().any(|text| names_the_model(text));
-        for it in invocations.iter().filter(|it| !it.program.is_empty()) {
-            if SETTERS.contains(&it.name()) {
-                self.sets_key |= it.args.iter().any(|word| names_the_model(&word.text));
-                continue;
-            }
-            let variables = || it.variables.iter().any(|(name, _)| names_the_model(name));
-            let words = || it.args.iter().any(|word| names_the_model(&word.text));
-            self.names_model |= !crate::wire::bypass_detection::clients::starts(it) && (variables() || words());
+    /// Says what a text does that is refused, in the folder and with the variables and parameters that it is run with.
+    fn script(&mut self, it: &Invocation, script: &str, depth: usize) -> Option<String> {
+        // Its variables and its folder are those of the program that runs it.
+        let (before, mark) = (self.scope.clone(), self.variables.mark());
+        let led = self.led(it);
+        if led != self.scope.folder {
+            self.scope.around.clone_from(&led);
         }
+        self.scope.folder = led;
+        self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::of_runner(it));
+        for (name, value) in &it.variables {
+            self.variables.set(name, value.unwrap_or_default(), true);
+            self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::diverting(name, *value));
+        }
+        if let Some((name, words)) = it.parameters.split_first() {
+            let words: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+            self.variables.set("0", &name.text, true);
+            self.variables.set_parameters(&words, true);
+        }
+        let refused = self.text(script, depth + 1);
+        if !it.runners.last().is_some_and(|(runner, _)| RUN_HERE.contains(runner)) {
+            self.scope = before;
+            self.variables.undo(mark);
+        }
+        refused
     }
 
     fn invocation(&mut self, simple: &Simple, it: &Invocation, read: &[&str], depth: usize) -> Option<String> {
-        if it.is_too_deep {
+        if it.is_too_deep && self.may_name() {
             return self.too_deep();
         }
-        for script in &it.scripts {
-            // Its variables and its folder are those of the program that runs it.
-            let (before, mark) = (self.scope.clone(), self.variables.mark());
-            let led = self.led(it);
-            if led != self.scope.folder {
-                self.scope.around.clone_from(&led);
-            }
-            self.scope.folder = led;
-            self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::of_runner(it));
-            for (name, value) in &it.variables {
-                self.variables.set(name, value.unwrap_or_default(), true);
-                self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::diverting(name, *value));
-            }
-            let refused = self.text(script, depth + 1);
-            if !it.runners.last().is_some_and(|(runner, _)| RUN_HERE.contains(runner)) {
-                self.scope = before;
-                self.variables.undo(mark);
-            }
-            if refused.is_some() {
-                return refused;
-            }
+        if let Some(refused) = it.scripts.iter().find_map(|script| self.script(it, script, depth)) {
+            return Some(refused);
         }
         if let Some(what) = self.writes(it, read).or_else(|| self.other_language(it, read, depth)) {
             return Some(what);
@@ -297,9 +299,7 @@ impl<'g> Walk<'g> {
             }
             name if ENTERING.contains(&name) => self.enter(simple, it),
             name if self.leads.may_be_cd(name) => self.scope.way.is_lost = true,
-            name if SETTERS.contains(&name) => {
-                self.note_variables(simple, it);
-            }
+            name if SETTERS.contains(&name) => self.note_variables(simple, it),
             _ => {}
         }
         if self.is_let_serve(it) {
@@ -330,6 +330,7 @@ mod git_files;
 mod handed;
 mod languages;
 mod lies;
+mod model;
 pub mod node_options;
 mod own_calls;
 mod own_names;
@@ -343,6 +344,7 @@ pub mod servers;
 mod shell_variables;
 #[cfg(test)]
 mod tests;
+mod unread;
 pub mod way;
 mod write_rows;
 pub mod writers;

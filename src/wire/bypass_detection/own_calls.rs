@@ -1,15 +1,12 @@
 //! What a command runs under a name that it has made itself: a function with its parameters, an alias.
 
 use crate::domain::text::shell_word::quoted;
-use crate::wire::bypass_detection::own_names::MOST;
+use crate::wire::bypass_detection::own_names::{Body, MOST};
 use crate::wire::bypass_detection::{DEEPEST, Walk};
 use crate::wire::shell::{Simple, assignment};
 
 /// What each call counts beside its bytes.
 const EACH: usize = 128;
-
-/// The most parameters that a function is read with.
-const MOST_WORDS: usize = 64;
 
 impl Walk<'_> {
     /// Says what a function or an alias does that is refused, with the words that it is given here.
@@ -25,7 +22,7 @@ impl Walk<'_> {
             self.own_names.aliases.extend(new);
             return None;
         }
-        let words: Vec<&str> = args.iter().take(MOST_WORDS).map(|word| &*word.text).collect();
+        let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
         let bytes = EACH + words.iter().map(|word| word.len()).sum::<usize>();
         let alias = self.own_names.aliases.iter().rfind(|(own, _)| *own == name.text).map(|(_, text)| text.clone());
         // One that stands for itself with more words runs the program of that name.
@@ -37,7 +34,11 @@ impl Walk<'_> {
             let is_read = self.variables.takes(text.len() + bytes);
             return if is_read { self.text(&format!("{text} {given}"), depth + 1) } else { None };
         }
-        let (_, body) = *self.own_names.functions.iter().find(|(own, _)| *own == name.text)?;
+        let body = match self.own_names.body(&name.text)? {
+            Body::Read(body) => body,
+            Body::TooLong => return self.too_deep(),
+            Body::None => return None,
+        };
         if depth >= DEEPEST && body.contains('$') {
             return self.too_deep();
         }

@@ -2,25 +2,24 @@
 
 use crate::wire::bypass_detection::runner_variables::diverting;
 use crate::wire::bypass_detection::way::ENTERING;
-use crate::wire::bypass_detection::{DEEPEST, Walk};
+use crate::wire::bypass_detection::{DEEPEST, Walk, processes, writers};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::unset::without_unset;
 use crate::wire::shell::{Simple, assignment, written};
 
 /// What is said of commands with more values than are read.
-const TOO_MANY: &str =
-    "more values of variables than Fusebox reads, in a command that names it or the client. Write the words out";
+const TOO_MANY: &str = "more values of variables than Fusebox reads, in a command of which its name or the client's may come. Write the words out";
 
 /// Commands whose words are the values of a variable.
 const GIVING: [&str; 4] = ["for", "select", "set", "printf"];
 
 /// The most lines that are read into a variable.
-const MOST_LINES: usize = 64;
+const MOST_LINES: usize = 256;
 
 impl Walk<'_> {
     /// Says what a command does that is refused, with each value that its variables may have.
     pub(super) fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
-        if depth > DEEPEST {
+        if depth > DEEPEST || !self.reads(0, depth) {
             return self.too_deep();
         }
         if simple.words.is_empty() && simple.assignments.len() > 1 {
@@ -42,7 +41,7 @@ impl Walk<'_> {
         let written = written.filter(|_| self.variables.takes(handed));
         if self.variables.is_newly_full() {
             self.said.clear();
-            if self.guard.mentions(self.whole) {
+            if self.may_spell() {
                 return Some(TOO_MANY.to_owned());
             }
         }
@@ -78,18 +77,33 @@ impl Walk<'_> {
         })
     }
 
+    /// Returns a command with what its substitutions plainly write in their places; nothing where there are none such.
+    pub(super) fn filled_in(&mut self, simple: &Simple) -> Option<Simple<'static>> {
+        written::filled_in(simple, &|name| self.guard.path_of(name), &mut self.left)
+    }
+
     /// Takes the values that a command gives variables, with what substitutions plainly write in their places.
     fn note_values(&mut self, simple: &Simple, is_sure: bool, is_first: bool) {
         let gives = simple.words.first().is_none_or(|word| GIVING.contains(&&*word.text));
-        let filled = gives.then(|| written::filled_in(simple, &|name| self.guard.path_of(name))).flatten();
-        self.variables.note(filled.as_ref().unwrap_or(simple), is_sure, is_first);
+        let filled = if gives { self.filled_in(simple) } else { None };
+        let simple = filled.as_ref().unwrap_or(simple);
+        self.variables.note(simple, is_sure, is_first);
+        let bare = if gives { without_unset(simple) } else { None };
+        let names =
+            |bare: &Simple| bare.words.iter().chain(&bare.assignments).any(|word| self.guard.mentions(&word.text));
+        if let Some(bare) = bare.filter(names) {
+            self.variables.note(&bare, is_sure, false);
+        }
     }
 
-    /// Says what a command does that is refused, where variables that the text does not set stand for nothing: `fuse${x}box`,
-    /// `$x fusebox`.
+    /// Says what a command does that is refused, where what the text does not tell stands for nothing: `fuse${x}box`, `$x fusebox`,
+    /// `$(x)fusebox`.
     fn without_unset(&mut self, simple: &Simple, depth: usize) -> Option<String> {
-        let bare = without_unset(simple, &mut self.variables)?;
-        if !bare.words.iter().chain(&bare.writes).any(|word| self.guard.mentions(&word.text)) {
+        let bare = without_unset(simple)?;
+        let takes = bare.words.first().is_some_and(|name| writers::names_one(&name.text, &processes::NEED_NO_NAME));
+        let names = takes || bare.words.iter().chain(&bare.writes).any(|word| self.guard.mentions(&word.text));
+        // With what its substitutions write it was looked at before.
+        if !names || !self.variables.takes_command(simple) || self.filled_in(simple).is_some() {
             return None;
         }
         let (scope, said) = (self.scope.clone(), self.said.clone());
@@ -108,7 +122,7 @@ impl Walk<'_> {
         for (at, mut one) in written.into_iter().enumerate() {
             one.is_doubtful |= at > 0;
             self.said.clone_from(&said);
-            let refused = self.plain(&one, depth);
+            let refused = self.plain(&one, depth).or_else(|| self.without_unset(&one, depth));
             if refused.is_some() {
                 return refused;
             }
@@ -142,11 +156,14 @@ impl Walk<'_> {
         if simple.words.first().is_none_or(|word| word.text != "read") {
             return;
         }
-        let read = simple.input.iter().map(|text| &**text).chain(self.said.iter().map(String::as_str)).next();
-        let read = read.unwrap_or_default().to_owned();
-        let mut texts: Vec<&str> = read.lines().take(MOST_LINES).map(str::trim).collect();
         let names = simple.words.iter().skip(1).map(|word| &*word.text).filter(|word| !word.starts_with('-'));
         let names: Vec<&str> = names.collect();
+        let own = simple.input.iter().map(|text| &**text).chain(self.said.iter().map(String::as_str)).next();
+        // Of several names it is not known which word of which line each has.
+        let read = own.or_else(|| self.fed.first().map(String::as_str).filter(|_| names.len() == 1));
+        let read = read.unwrap_or_default().to_owned();
+        self.pass_over(&read.lines().skip(MOST_LINES).collect::<Vec<_>>().join("\n"));
+        let mut texts: Vec<&str> = read.lines().take(MOST_LINES).map(str::trim).collect();
         if names.len() > 1 {
             texts.extend(read.split_whitespace().take(MOST_LINES));
         }

@@ -14,7 +14,7 @@ pub(super) fn guard() -> Guard {
         claude_dir: own("/home/you/.claude"),
         home: own("/home/you"),
         folder: own("/p"),
-        holds_limits: None,
+        ..Guard::default()
     }
 }
 

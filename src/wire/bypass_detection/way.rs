@@ -33,6 +33,8 @@ impl Way {
         self.entered.append(&mut self.joined);
         self.is_whole = false;
         self.is_lost |= std::mem::take(&mut self.is_doubtful) || self.entered.len() > MOST_ENTERED;
+        // Each subshell begins with a copy of them.
+        self.entered.truncate(MOST_ENTERED + 1);
     }
 
     /// Notes the folder that a `cd` leads to.
@@ -40,7 +42,8 @@ impl Way {
         self.is_doubtful |= simple.is_doubtful || simple.follows || !is_plain(simple, it);
         self.is_whole = folder.is_some() && it.args.iter().any(|word| word.text.starts_with('/'));
         self.is_lost &= !self.is_whole;
-        self.joined.extend(folder.cloned());
+        self.is_doubtful |= self.joined.len() > MOST_ENTERED;
+        self.joined.extend(folder.filter(|_| self.joined.len() <= MOST_ENTERED).cloned());
     }
 }
 

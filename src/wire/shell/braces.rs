@@ -1,8 +1,16 @@
 //! Braces as a shell writes them out before anything else: `a{b,c}d` is `abd acd`, `{1..3}` is `1 2 3`.
 
-/// The most words that one word may become, and the most bytes of a word that is looked at.
-const MOST_WORDS: usize = 512;
-const LONGEST: usize = 16 * 1024;
+/// The most words that one word may become.
+const MOST_WORDS: usize = 1024;
+
+/// The most bytes that are looked at of one word, as it stands and written out.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// How many times a text's length is looked at beside that, of all its words together.
+const MOST_TIMES: usize = 8;
+
+/// What each of these words counts beside its bytes.
+const EACH: usize = 16;
 
 /// The most numbers that a range is written out to; a longer one stands for anything.
 const LONGEST_RANGE: u32 = 64;
@@ -21,15 +29,25 @@ pub(super) enum Braces {
     TooMany,
 }
 
-/// Writes out the braces of a word that stands like this in a command's text.
-pub(super) fn written_out(raw: &str) -> Braces {
-    if raw.len() > LONGEST {
-        return Braces::TooMany;
-    }
+/// Returns how many bytes of words with braces are looked at in a text of this length.
+pub(super) fn most_bytes(length: usize) -> usize {
+    MOST_BYTES + MOST_TIMES * length
+}
+
+/// Writes out the braces of a word that stands like this in a command's text; `left` is how many bytes may still be looked at.
+pub(super) fn written_out(raw: &str, left: &mut usize) -> Braces {
+    let mut own = MOST_BYTES.min(*left);
+    let words = of_word(raw, &mut own);
+    *left -= MOST_BYTES.min(*left) - own;
+    words
+}
+
+fn of_word(raw: &str, left: &mut usize) -> Braces {
     let (mut open, mut done) = (vec![raw.to_owned()], Vec::new());
     let mut is_changed = false;
     while let Some(text) = open.pop() {
-        if open.len() + done.len() >= MOST_WORDS {
+        *left = left.saturating_sub(text.len() + EACH);
+        if open.len() + done.len() >= MOST_WORDS || *left == 0 {
             return Braces::TooMany;
         }
         match first_group(&text) {
@@ -37,7 +55,7 @@ pub(super) fn written_out(raw: &str) -> Braces {
             Found::TooMany => return Braces::TooMany,
             Found::Group { start, end, choices } => {
                 is_changed = true;
-                if choices.len() > MOST_WORDS {
+                if choices.len() > MOST_WORDS || choices.len() * (text.len() - (end - start)) > *left {
                     return Braces::TooMany;
                 }
                 let words = choices.iter().map(|choice| format!("{}{choice}{}", &text[..start], &text[end..]));
@@ -184,16 +202,21 @@ mod tests {
             ("${x}{a,b}", "${x}a ${x}b"),
             ("$(x {c,d}){a,b}", "$(x {c,d})a $(x {c,d})b"),
         ] {
-            let Braces::Words(found) = written_out(raw) else { panic!("{raw}") };
+            let Braces::Words(found) = written_out(raw, &mut most_bytes(0)) else { panic!("{raw}") };
             assert_eq!(found.join(" "), words, "{raw}");
         }
         for raw in
             ["{}", "{a}", "a", "'{a,b}'", "\"{a,b}\"", "\\{a,b\\}", "${a,b}", "{a..}", "{1..b}", "{a,b", "stash@{0}"]
         {
-            assert_eq!(written_out(raw), Braces::None, "{raw}");
+            assert_eq!(written_out(raw, &mut most_bytes(0)), Braces::None, "{raw}");
         }
-        for raw in ["{a,b}".repeat(12), "{".repeat(100), "{a,".repeat(9_000)] {
-            assert_eq!(written_out(&raw), Braces::TooMany, "{raw:.20}");
+        for raw in [
+            "{a,b}".repeat(12),
+            "{".repeat(100),
+            "{a,".repeat(9_000),
+            format!("{{{}}}{}", "a,".repeat(500), "x".repeat(1_000)),
+        ] {
+            assert_eq!(written_out(&raw, &mut most_bytes(0)), Braces::TooMany, "{raw:.20}");
         }
     }
 
@@ -202,7 +225,7 @@ mod tests {
         fn every_word_ends(pieces in proptest::collection::vec(proptest::sample::select(vec![
             "{", "}", ",", "..", "1", "a", "ü", "'", "\"", "\\", "$(", ")", "${", "`",
         ]), 0..30)) {
-            written_out(&pieces.concat());
+            written_out(&pieces.concat(), &mut most_bytes(0));
         }
     }
 }

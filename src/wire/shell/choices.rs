@@ -65,17 +65,7 @@ pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
         // What a substitution writes is not known here.
         let is_known = !new.text.contains("$(") && !new.text.contains('`');
         if (word.splits || is_list) && new.text != word.text && is_known {
-            let mut split = new.text.split_whitespace();
-            match (split.next(), split.next()) {
-                // What is one word may name more that is not known.
-                (Some(alone), None) if new.expands_at.is_empty() => {
-                    words.push(Word { end: word.end, ..Word::of(alone.to_owned()) });
-                }
-                (Some(_), None) => words.push(new),
-                _ => words.extend(
-                    new.text.split_whitespace().map(|text| Word { end: word.end, ..Word::of(text.to_owned()) }),
-                ),
-            }
+            words.extend(new.split());
         } else {
             words.push(new);
         }

@@ -9,6 +9,9 @@ use crate::wire::shell::{Simple, Word, assignment, program_name, written};
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
 
+/// The most programs that one command runs beside each other.
+const MOST: usize = 64;
+
 /// The program whose options may stand behind the one that it runs.
 const DAEMON_STARTER: &str = "start-stop-daemon";
 
@@ -39,9 +42,11 @@ pub struct Invocation<'a> {
     pub runners: Vec<(&'a str, &'a [Word<'a>])>,
     /// Texts that a shell runs for it.
     pub scripts: Vec<Cow<'a, str>>,
+    /// The parameters of the text behind a shell's `-c`, its name first.
+    pub parameters: &'a [Word<'a>],
     /// Whether it is a shell that runs what comes through a pipe.
     pub reads_commands: bool,
-    /// Whether more programs run each other than are taken off.
+    /// Whether more programs run each other, or more of them are run, than are read.
     pub is_too_deep: bool,
 }
 
@@ -57,7 +62,12 @@ impl<'a> Invocation<'a> {
         let variables = set.map(|(name, value)| (name, Some(value))).collect();
         let mut found = Vec::new();
         let mut open = vec![(Invocation { variables, ..Invocation::default() }, &simple.words[..])];
-        while let Some((mut at, words)) = open.pop().filter(|_| found.len() < DEEPEST) {
+        while let Some((mut at, words)) = open.pop() {
+            if found.len() == MOST {
+                at.is_too_deep = true;
+                found.push(at);
+                break;
+            }
             let mut rest = words;
             let mut taken_off = 0;
             while taken_off < DEEPEST {
@@ -69,7 +79,7 @@ impl<'a> Invocation<'a> {
                 let Some(row) = row(at.name(), args) else { break };
                 if row.2 == Runs::Exec {
                     let by = |how| Invocation { runners: vec![(at.program, how)], ..Invocation::default() };
-                    open.extend(executed(args).map(|(how, words)| (by(how), words)));
+                    open.extend(executed(args).take(MOST + 1).map(|(how, words)| (by(how), words)));
                     break;
                 }
                 rest = at.take_off(row, args, simple);
@@ -78,7 +88,7 @@ impl<'a> Invocation<'a> {
                 (at.program, at.args) = ("", &[]);
                 taken_off += 1;
             }
-            at.is_too_deep = taken_off == DEEPEST;
+            at.is_too_deep |= taken_off == DEEPEST;
             found.push(at);
         }
         found
@@ -122,6 +132,7 @@ impl<'a> Invocation<'a> {
                 }
             } else if *runs == Runs::Shell && is_command_option(text) {
                 self.scripts.extend(after.split_first().map(|(script, given)| {
+                    self.parameters = given;
                     parameters::filled_in(&script.text, given).map_or_else(|| script.text.clone(), Cow::Owned)
                 }));
                 return &[];

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::wire::shell::braces;
 use crate::wire::shell::lists::{Link, List};
+use crate::wire::shell::parentheses::Parentheses;
 use crate::wire::shell::parts::{Part, Simple, assignment};
 
 /// How many here-documents may begin in one line; what is beyond is read as commands.
@@ -38,6 +40,7 @@ struct HereDocument<'a> {
     command: Option<usize>,
 }
 
+#[derive(Default)]
 pub(super) struct Lexer<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
@@ -50,6 +53,10 @@ pub(super) struct Lexer<'a> {
     /// Whether the word that was read last has a brace outside of quotes.
     pub(super) has_braces: bool,
     documents: Vec<HereDocument<'a>>,
+    /// How many bytes of words with braces are still looked at.
+    pub(super) braces_left: usize,
+    /// The parentheses of the text, once one was asked for.
+    pub(super) parentheses: Option<Parentheses>,
     /// How many words were read.
     pub(super) words: usize,
     /// Whether something was passed over that is deeper, or longer, than is read.
@@ -58,18 +65,8 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Lexer<'a> {
-        Lexer {
-            text,
-            at: 0,
-            end: text.len(),
-            depth: 0,
-            parts: Vec::new(),
-            functions: 0,
-            has_braces: false,
-            documents: Vec::new(),
-            words: 0,
-            is_cut: false,
-        }
+        let braces_left = braces::most_bytes(text.len());
+        Lexer { text, end: text.len(), braces_left, ..Lexer::default() }
     }
 
     pub(super) fn read(mut self) -> Vec<Part<'a>> {
@@ -257,6 +254,7 @@ impl<'a> Lexer<'a> {
                     command: None,
                 });
             }
+            "<<" | "<<-" => self.is_cut = true,
             "<<<" => list.command.input.push(target.text),
             // A copy of another descriptor is no file.
             ">&" if target.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => {}
@@ -275,8 +273,7 @@ impl<'a> Lexer<'a> {
     /// Takes in the lines of the here-documents whose commands have been read.
     fn here_documents(&mut self) {
         for document in std::mem::take(&mut self.documents) {
-            let start = self.at;
-            let mut end = self.end;
+            let (start, mut end) = (self.at, self.end);
             while self.at < self.end {
                 let rest = &self.text[self.at..self.end];
                 let line = rest.split('\n').next().unwrap_or(rest);
@@ -309,12 +306,11 @@ impl<'a> Lexer<'a> {
             return;
         }
         let raw = &self.text[start..word.end];
-        let command = &mut list.command;
         let names_descriptor = matches!(self.peek(0), Some(b'<' | b'>'));
         if names_descriptor && raw.bytes().all(|byte| byte.is_ascii_digit()) {
             return;
         }
-        if command.words.is_empty() {
+        if list.command.words.is_empty() {
             list.open_or_close(raw);
         }
         let command = &mut list.command;

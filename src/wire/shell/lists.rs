@@ -43,6 +43,9 @@ pub struct List<'a> {
     /// How many `case` are open.
     pub cases: usize,
     blocks: Vec<Block>,
+    /// How many of them are loops, and how many functions.
+    loops: usize,
+    functions: usize,
 }
 
 impl List<'_> {
@@ -63,17 +66,21 @@ impl List<'_> {
                 return;
             }
             "fi" | "esac" | "done" | "}" => {
-                self.blocks.pop();
+                let closed = self.blocks.pop();
+                self.loops -= usize::from(closed == Some(Block::Loop));
+                self.functions -= usize::from(closed == Some(Block::Function));
                 return;
             }
             _ => return,
         };
         self.blocks.push(opened);
+        self.loops += usize::from(opened == Block::Loop);
+        self.functions += usize::from(opened == Block::Function);
     }
 
     /// Whether what is read is a function's: a subshell is one in place of braces.
     pub fn takes_in_function(&mut self) -> bool {
-        std::mem::take(&mut self.defines) || self.blocks.contains(&Block::Function)
+        std::mem::take(&mut self.defines) || self.functions > 0
     }
 
     /// Writes down on a command how it hangs on what is around it.
@@ -82,10 +89,10 @@ impl List<'_> {
         command.follows = link == Link::And;
         // The words of a loop are read once, before it.
         let begins_loop = command.words.first().is_some_and(|word| matches!(&*word.text, "for" | "select"));
-        let around = &self.blocks[..self.blocks.len().saturating_sub(usize::from(begins_loop))];
-        command.is_doubtful |= link == Link::Other || !around.is_empty();
-        command.is_repeated = around.contains(&Block::Loop);
-        command.is_called = self.blocks.contains(&Block::Function);
+        let own = usize::from(begins_loop && self.blocks.last() == Some(&Block::Loop));
+        command.is_doubtful |= link == Link::Other || self.blocks.len() > own;
+        command.is_repeated = self.loops > own;
+        command.is_called = self.functions > 0;
     }
 
     /// Takes note of a line's end: an operator before it goes on in the next line.

@@ -4,6 +4,7 @@
 //! It reads what POSIX shells, bash and zsh share, and [`variables`] holds the values that the text tells. Text that no shell would
 //! take is read as far as it goes.
 
+mod arrays;
 mod bounds;
 mod braces;
 mod choices;
@@ -12,8 +13,10 @@ mod lexer;
 mod lists;
 mod operators;
 mod parameters;
+mod parentheses;
 mod parts;
 mod references;
+mod spelling;
 pub mod unset;
 pub mod variables;
 mod words;
@@ -22,6 +25,7 @@ pub mod written;
 use crate::byte_search;
 pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};
 pub use crate::wire::shell::references::closed as closing_brace;
+pub use crate::wire::shell::spelling::Spelling;
 
 /// Splits a shell command into its parts.
 pub fn parts(text: &str) -> Vec<Part<'_>> {

@@ -3,11 +3,14 @@
 use crate::domain::text::pattern;
 
 /// The operators, the longer ones first.
-pub(super) const CHANGES: [&str; 16] =
-    ["%%", "%", "##", "#", "//", "/#", "/%", "/", "^^", "^", ",,", ",", "@L", "@U", "@E", ":"];
+pub(super) const CHANGES: [&str; 17] =
+    ["%%", "%", "##", "#", "//", "/#", "/%", "/", "^^", "^", ",,", ",", "@L", "@U", "@E", "@", ":"];
 
 /// The longest value that is changed, and the longest that it becomes, in bytes.
-const LONGEST: usize = 1024;
+const LONGEST: usize = 64 * 1024;
+
+/// The longest value whose every part is compared with a pattern: the time grows with its square.
+const LONGEST_COMPARED: usize = 1024;
 
 /// The longest value that a pattern with several stars is tried on: the time grows with its cube.
 const LONGEST_TRIED: usize = 48;
@@ -37,6 +40,9 @@ fn with_first(value: &str, change: fn(&char) -> char) -> String {
 
 /// Returns a value without what fits a pattern at its end or its start.
 fn without<'v>(value: &'v str, pattern: &str, (at_end, takes_most): (bool, bool)) -> &'v str {
+    if value.len() > LONGEST_COMPARED {
+        return without_one(value, pattern, at_end, takes_most);
+    }
     let pattern = pattern.replace('?', "*");
     if value.len() > LONGEST_TRIED && pattern.matches('*').count() > 1 {
         return value;
@@ -49,6 +55,20 @@ fn without<'v>(value: &'v str, pattern: &str, (at_end, takes_most): (bool, bool)
         Some(at) => &value[at..],
         None => value,
     }
+}
+
+/// The same of a long value, by a pattern with a star at one end.
+fn without_one<'v>(value: &'v str, pattern: &str, at_end: bool, takes_most: bool) -> &'v str {
+    let bare = pattern.trim_matches('*');
+    let cut = match (at_end, pattern.starts_with('*'), pattern.ends_with('*')) {
+        (true, false, true) => (if takes_most { value.find(bare) } else { value.rfind(bare) }).map(|at| &value[..at]),
+        (false, true, false) => {
+            (if takes_most { value.rfind(bare) } else { value.find(bare) }).map(|at| &value[at + bare.len()..])
+        }
+        (true, ..) => value.strip_suffix(bare),
+        (false, ..) => value.strip_prefix(bare),
+    };
+    cut.unwrap_or(value)
 }
 
 /// Replaces what fits a pattern: once, everywhere, at the start or at the end.

@@ -1,12 +1,13 @@
 //! The parameters of a shell or a function, as far as a text tells them: `$1`, `$@`, and what `shift` and `${@:2}` leave of them.
 
-use crate::wire::shell::variables::Variables;
+use crate::wire::shell::variables::{MOST_BYTES, MOST_TIMES, Variables};
 
 /// The names of all parameters together.
 const ALL: [&str; 2] = ["@", "*"];
 
-/// How many are told apart.
+/// How many are told apart, and how many where a text names them by more digits.
 const NAMED: usize = 9;
+const MOST_NAMED: usize = 99;
 
 /// The most that are read where they may be shifted.
 const MOST_SHIFTED: usize = 32;
@@ -17,19 +18,24 @@ impl Variables {
         let bare = || text.replace(['"', '\'', '\\'], "");
         let may_shift = text.contains('$') && (text.contains("@:") || text.contains("*:") || bare().contains("shift"));
         let mut variables = Variables::default();
+        variables.left = MOST_BYTES + MOST_TIMES * text.len();
         variables.may_shift = may_shift;
+        let digits = |name: &str| name.bytes().take_while(u8::is_ascii_digit).count();
+        let most = text.split("${").skip(1).map(|name| digits(name.trim_start_matches('!'))).max().unwrap_or_default();
+        variables.names_far = most > 1;
         variables
     }
 
     /// Takes the parameters of a shell: `set -- WORDS`. Where they may be shifted, each of them may be the first.
     pub fn set_parameters(&mut self, words: &[&str], is_only: bool) {
         let shifted = if self.may_shift { words.len().saturating_sub(1) } else { 0 };
-        if shifted > MOST_SHIFTED {
+        let named = if self.names_far { MOST_NAMED } else { NAMED };
+        if shifted > MOST_SHIFTED || (self.names_far && words.len() > named) {
             return self.give_up();
         }
         for from in 0..=shifted {
             let (words, is_only) = (&words[from..], is_only && from == 0);
-            for (at, word) in words.iter().take(NAMED).enumerate() {
+            for (at, word) in words.iter().take(named).enumerate() {
                 self.set(&(at + 1).to_string(), word, is_only);
             }
             for all in ALL {

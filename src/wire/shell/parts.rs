@@ -1,6 +1,7 @@
 //! What a shell command consists of.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// One word, without its quotes. What a shell would expand in it stands as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,8 +12,8 @@ pub struct Word<'a> {
     pub end: usize,
     /// Whether a substitution stands in it outside of quotes: what that writes is taken apart at blanks.
     pub splits: bool,
-    /// Where in the text a shell puts something in: at each `$` and backtick that no quote keeps as it is.
-    pub expands_at: Vec<usize>,
+    /// Where in the text a shell puts something in: from each `$` and backtick that no quote keeps as it is to the end of what it opens.
+    pub expansions: Vec<Range<usize>>,
 }
 
 /// One command with its arguments, as a shell runs it.
@@ -46,13 +47,39 @@ impl Word<'_> {
         Word { text: Cow::Owned(text), ..Word::default() }
     }
 
+    /// Returns the words that a shell makes of it where it is not quoted: apart at the blanks that it was given.
+    pub(super) fn split(&self) -> Vec<Word<'static>> {
+        let (mut words, mut from) = (Vec::new(), 0);
+        let mut inside = self.expansions.iter().peekable();
+        let blanks = self.text.char_indices().filter(|(_, letter)| letter.is_whitespace());
+        for (at, length) in blanks.map(|(at, letter)| (at, letter.len_utf8())).chain([(self.text.len(), 0)]) {
+            while inside.next_if(|place| place.end <= at).is_some() {}
+            if inside.peek().is_some_and(|place| place.start < at) {
+                continue;
+            }
+            if from < at {
+                words.push(self.part(from..at));
+            }
+            from = at + length;
+        }
+        words
+    }
+
+    /// Returns a part of it, with what is expanded there.
+    fn part(&self, part: Range<usize>) -> Word<'static> {
+        let among = self.expansions.partition_point(|place| place.start < part.start);
+        let places = self.expansions[among..].iter().take_while(|place| place.end <= part.end);
+        let expansions = places.map(|place| place.start - part.start..place.end - part.start).collect();
+        Word { end: self.end, splits: self.splits, expansions, ..Word::of(self.text[part].to_owned()) }
+    }
+
     /// Returns it as one that borrows nothing.
     pub fn to_static(&self) -> Word<'static> {
         Word {
             text: Cow::Owned(self.text.clone().into_owned()),
             end: self.end,
             splits: self.splits,
-            expands_at: self.expands_at.clone(),
+            expansions: self.expansions.clone(),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Where a text names variables, and what it becomes with their values: `$x`, `${x}`, `${x:-WORD}`.
 
+use std::ops::Range;
+
 use crate::wire::shell::bounds::{DEEPEST, LONGEST_IN_BRACES};
 use crate::wire::shell::operators::{self, CHANGES};
 use crate::wire::shell::parts::Word;
-use crate::wire::shell::written;
 
 /// What a text is given in the place of variables.
 pub(super) trait Values {
@@ -33,18 +34,22 @@ pub(super) struct Reference<'t> {
 /// The operators with a word that stands for the variable, and those with one where the variable is set.
 const OPERATORS: [&str; 6] = [":-", ":=", ":+", "-", "=", "+"];
 
-/// Reads the name of a variable at a `$`; nothing for what is none.
-pub(super) fn reference(text: &str, at: usize) -> Option<Reference<'_>> {
+/// Reads the name of a variable at a `$`; nothing for what is none. Braces close at the end of the place, where that is known.
+pub(super) fn reference<'t>(text: &'t str, place: &Range<usize>) -> Option<Reference<'t>> {
+    let at = place.start;
     let rest = text.get(at + 1..)?;
     let plain = |name, end| Reference { name, end, word: None, change: None, is_indirect: false };
     let Some(inner) = rest.strip_prefix('{') else {
         let length = name_length(rest)?;
         return Some(plain(&rest[..length], at + 1 + length));
     };
-    let length = closed(inner)?;
+    let known = place.len().checked_sub(3).filter(|_| text.as_bytes()[place.end - 1] == b'}');
+    let length = known.or_else(|| closed(inner, LONGEST_IN_BRACES))?;
     let (end, inner) = (at + length + 3, &inner[..length]);
-    let (is_indirect, inner) = inner.strip_prefix('!').map_or((false, inner), |inner| (true, inner));
-    let (mut name, mut word) = inner.split_at(name_length(inner)?);
+    let indirect = inner.strip_prefix('!').filter(|name| !name.is_empty());
+    let (is_indirect, inner) = (indirect.is_some(), indirect.unwrap_or(inner));
+    let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
+    let (mut name, mut word) = inner.split_at(name_length(inner)?.max(digits));
     if let Some((index, behind)) = word.strip_prefix('[').and_then(|word| word.split_once(']')) {
         // All elements of an array have a name of their own, and each has one.
         name = match index {
@@ -68,7 +73,8 @@ pub(super) fn reference(text: &str, at: usize) -> Option<Reference<'_>> {
     }
     match split(&OPERATORS) {
         Some(word) => Some(Reference { word: Some(word), ..found }),
-        None => split(&CHANGES).map(|change| Reference { change: Some(change), ..found }),
+        // What other operators make of it is not known.
+        None => Some(Reference { change: split(&CHANGES), ..found }),
     }
 }
 
@@ -80,16 +86,16 @@ pub(super) fn array_of(name: &str) -> &str {
 /// Returns the length of the name that a text begins with.
 fn name_length(text: &str) -> Option<usize> {
     let first = text.bytes().next()?;
-    if first.is_ascii_digit() || matches!(first, b'@' | b'*') {
+    if first.is_ascii_digit() || matches!(first, b'@' | b'*' | b'!') {
         return Some(1);
     }
     let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     (length > 0).then_some(length)
 }
 
-/// Returns where the brace closes that is open before a text.
-pub fn closed(text: &str) -> Option<usize> {
-    let bytes = &text.as_bytes()[..text.len().min(LONGEST_IN_BRACES)];
+/// Returns where the brace closes that is open before a text; nothing where that is further than `most` bytes.
+pub fn closed(text: &str, most: usize) -> Option<usize> {
+    let bytes = &text.as_bytes()[..text.len().min(most)];
     let (mut at, mut depth, mut quote) = (0, 0_usize, None);
     while let Some(byte) = bytes.get(at) {
         match (byte, quote) {
@@ -107,28 +113,37 @@ pub fn closed(text: &str) -> Option<usize> {
 }
 
 /// Calls with the name of each variable that a word of a command names, and whether it stands in a substitution or behind a word.
-pub(super) fn names<'t>(text: &'t str, places: &[usize], depth: usize, note: &mut dyn FnMut(&'t str, Kind)) {
+pub(super) fn names<'t>(text: &'t str, places: &[Range<usize>], depth: usize, note: &mut dyn FnMut(&'t str, Kind)) {
     let mut end = 0;
-    for at in places.iter().copied() {
-        if at < end {
+    for place in places {
+        if place.start < end {
             continue;
         }
-        if let Some((inner, length)) = substitution(text, at).filter(|_| depth == 0) {
+        if let Some(inner) = substitution(text, place).filter(|_| depth == 0) {
             names_inside(inner, note);
-            end = at + length;
-        } else if let Some(found) = reference(text, at) {
+            end = place.end;
+        } else if let Some(found) = reference(text, place) {
             note(found.name, found.kind());
             if let Some((_, word)) = found.word.or(found.change).filter(|_| depth < DEEPEST) {
                 names(word, &dollars(word), depth + 1, note);
             }
             end = found.end;
+        } else if depth > 0 && is_open(text, place.start) {
+            break;
         }
     }
 }
 
+/// Whether braces open at a place and close no nearer than is read: the reader notes that, and no others inside of them do.
+fn is_open(text: &str, at: usize) -> bool {
+    text.get(at..)
+        .and_then(|text| text.strip_prefix("${"))
+        .is_some_and(|text| closed(text, LONGEST_IN_BRACES).is_none())
+}
+
 /// The same of a text that stands for commands or their input.
 pub(super) fn names_inside<'t>(text: &'t str, note: &mut dyn FnMut(&'t str, Kind)) {
-    for found in inner_places(text).into_iter().filter_map(|at| reference(text, at)) {
+    for found in inner_places(text).into_iter().filter_map(|at| reference(text, &(at..at + 1))) {
         note(found.name, Kind::Inner);
         if found.kind() != Kind::Plain {
             note(found.name, found.kind());
@@ -159,16 +174,19 @@ pub(super) enum Kind {
     Inner,
 }
 
-/// Returns the commands of the substitution at a place, and the length of it all.
-pub(super) fn substitution(text: &str, at: usize) -> Option<(&str, usize)> {
-    let opened = text.get(at..)?;
-    let is_one = opened.starts_with('`') || (opened.starts_with("$(") && !opened.starts_with("$(("));
-    is_one.then(|| written::substitution(opened)).flatten()
+/// Returns the commands of the substitution at a place; nothing where none stands there. One that is open goes on to the place's end.
+pub(super) fn substitution<'t>(text: &'t str, place: &Range<usize>) -> Option<&'t str> {
+    let opened = text.get(place.clone())?;
+    if let Some(inner) = opened.strip_prefix('`') {
+        return Some(inner.strip_suffix('`').unwrap_or(inner));
+    }
+    let inner = opened.strip_prefix("$(").filter(|inner| !inner.starts_with('('))?;
+    Some(inner.strip_suffix(')').unwrap_or(inner))
 }
 
 /// Returns the places of each `$`.
-fn dollars(text: &str) -> Vec<usize> {
-    text.bytes().enumerate().filter(|(_, byte)| *byte == b'$').map(|(at, _)| at).collect()
+fn dollars(text: &str) -> Vec<Range<usize>> {
+    text.bytes().enumerate().filter(|(_, byte)| *byte == b'$').map(|(at, _)| at..at + 1).collect()
 }
 
 /// Returns the places of each `$` of commands that no single quotes keep as it is.
@@ -190,30 +208,37 @@ fn inner_places(text: &str) -> Vec<usize> {
 
 /// Returns a word with the values of its variables; nothing where it names none that is known.
 pub(super) fn with_values(word: &Word, values: &dyn Values) -> Option<Word<'static>> {
-    let mut expands_at = Vec::new();
-    let text = filled(&word.text, &word.expands_at, values, (0, &mut expands_at))?;
-    // What a substitution writes is not known here.
-    expands_at.retain(|at| substitution(&text, *at).is_none());
-    Some(Word { end: word.end, expands_at, ..Word::of(text) })
+    let mut expansions = Vec::new();
+    let text = filled(&word.text, &word.expansions, values, (0, &mut expansions))?;
+    Some(Word { end: word.end, splits: word.splits, expansions, ..Word::of(text) })
 }
 
 /// Returns a text with the values of the variables that these places name; `left` gets the places of the others.
 fn filled(
     text: &str,
-    places: &[usize],
+    places: &[Range<usize>],
     values: &dyn Values,
-    (depth, left): (usize, &mut Vec<usize>),
+    (depth, left): (usize, &mut Vec<Range<usize>>),
 ) -> Option<String> {
     let (mut into, mut from, mut is_changed) = (String::new(), 0, false);
-    for at in places.iter().copied() {
+    for place in places {
+        let at = place.start;
         if at < from {
             continue;
         }
-        let (value, end) = if let Some((inner, length)) = substitution(text, at).filter(|_| depth == 0) {
-            let filled = filled_inner(inner, values).map(|new| text[at..at + length].replacen(inner, &new, 1));
-            (filled, at + length)
-        } else if let Some(found) = reference(text, at) {
+        let (value, end) = if let Some(inner) = substitution(text, place).filter(|_| depth == 0) {
+            let filled = filled_inner(inner, values).map(|new| text[place.clone()].replacen(inner, &new, 1));
+            // What it writes is still not known.
+            let length = filled.as_ref().map_or(place.len(), String::len);
+            let start = into.len() + at - from;
+            if filled.is_some() {
+                left.push(start..start + length);
+            }
+            (filled, place.end)
+        } else if let Some(found) = reference(text, place) {
             (value_of(&found, values, depth), found.end)
+        } else if depth > 0 && is_open(text, at) {
+            break;
         } else {
             continue;
         };
@@ -224,7 +249,7 @@ fn filled(
                 from = end;
                 is_changed = true;
             }
-            None => left.push(into.len() + at - from),
+            None => left.push(into.len() + at - from..into.len() + end - from),
         }
     }
     into.push_str(&text[from..]);
@@ -239,7 +264,7 @@ pub(super) fn filled_inner(text: &str, values: &dyn Values) -> Option<String> {
     let (mut into, mut from, mut is_changed) = (String::new(), 0, false);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _./~:@%+=,-${}*?[]".contains(&byte);
     for at in inner_places(text) {
-        let Some(found) = reference(text, at).filter(|_| at >= from) else { continue };
+        let Some(found) = reference(text, &(at..at + 1)).filter(|_| at >= from) else { continue };
         if let Some(value) = value_of(&found, values, DEEPEST).filter(|value| value.bytes().all(is_plain)) {
             into.push_str(&text[from..at]);
             into.push_str(&value);
@@ -256,6 +281,10 @@ fn value_of(found: &Reference, values: &dyn Values, depth: usize) -> Option<Stri
     let mut known = values.value(found.name);
     if found.is_indirect {
         known = known.and_then(|name| values.value(name));
+    }
+    if let Some(("@", word)) = found.change {
+        // What is said of a variable may be nothing.
+        return known.filter(|_| matches!(word, "Q" | "P" | "K" | "k")).map(str::to_owned);
     }
     if let Some((operator, word)) = found.change {
         let new =

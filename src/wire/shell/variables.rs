@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 
 use crate::wire::shell::choices::{Choice, Named, all_words, size, with};
 use crate::wire::shell::operators;
-use crate::wire::shell::parts::{Part, Simple, assignment};
+use crate::wire::shell::parts::{Simple, assignment};
 use crate::wire::shell::references::{self, Kind};
 
-/// The most bytes that values may take, and that may be written with them: beyond that the time would grow with both.
-const MOST_BYTES: usize = 1024 * 1024;
+/// The most bytes that values may take, and that may be written with them: so many, and so many times the length of a command's text. Beyond
+/// that the time would grow with both.
+pub(super) const MOST_BYTES: usize = 3 * 1024 * 1024;
+pub(super) const MOST_TIMES: usize = 8;
 
 /// What each value, and each command that is written with values, counts beside its bytes.
 pub(super) const EACH: usize = 128;
@@ -17,19 +19,16 @@ pub(super) const EACH: usize = 128;
 /// The most values of one variable, and the most commands that one becomes with several of them.
 const MOST_VALUES: usize = 1024;
 
-/// The most elements of an array that are told apart.
-const MOST_ELEMENTS: usize = 16;
+/// The most commands that one becomes with each number that its variables may be.
+const MOST_COUNTED: usize = 16;
 
 /// The most second names of variables.
 const MOST_OTHERS: usize = 8;
 
-/// The names under which all elements of an array are kept.
-const ALL: [&str; 2] = ["[@", "[*"];
-
 /// The values that variables may have.
 #[derive(Debug)]
 pub struct Variables {
-    values: BTreeMap<String, Vec<String>>,
+    pub(super) values: BTreeMap<String, Vec<String>>,
     /// What loops and `read` have given variables last: the next one gives them others.
     given: BTreeMap<String, Vec<String>>,
     /// The variables that keep what they have.
@@ -39,11 +38,13 @@ pub struct Variables {
     /// What has changed, for the end of a subshell.
     changes: Vec<(String, Change)>,
     /// How many bytes are left.
-    left: usize,
+    pub(super) left: usize,
     /// Whether there was more than is read, and it was not told yet.
     is_full: bool,
     /// Whether the first parameters may be taken away.
     pub(super) may_shift: bool,
+    /// Whether a parameter beyond the ninth is named.
+    pub(super) names_far: bool,
 }
 
 /// How a change is taken back.
@@ -67,6 +68,7 @@ impl Default for Variables {
             left: MOST_BYTES,
             is_full: false,
             may_shift: false,
+            names_far: false,
         }
     }
 }
@@ -129,14 +131,19 @@ impl Variables {
         self.left > 0
     }
 
+    /// Whether there was more than is read.
+    pub fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
     /// Reads no more values.
     pub fn give_up(&mut self) {
-        (self.left, self.is_full) = (0, true);
+        (self.left, self.is_full) = (0, self.is_full || self.left > 0);
     }
 
     /// Has a variable be another one by a second name.
     pub fn refer(&mut self, name: &str, to: &str) {
-        for value in self.values.get(to).cloned().unwrap_or_default() {
+        for value in self.values.get(to).filter(|_| self.left > 0).cloned().unwrap_or_default() {
             self.set(name, &value, false);
         }
         if self.others.len() < MOST_OTHERS {
@@ -181,7 +188,7 @@ impl Variables {
 
     /// Takes the value that a word assigns: `x=WORD`, `x+=WORD`, `x=(WORDS)`; it may be one of several.
     pub fn assign(&mut self, word: &str, is_only: bool) {
-        let Some((name, value)) = assignment(word) else { return };
+        let Some((name, value)) = assignment(word).filter(|_| self.left > 0) else { return };
         let appends = word[name.len()..].starts_with('+');
         if let Some(elements) = value.strip_prefix('(') {
             return self.assign_array(name, elements.strip_suffix(')').unwrap_or(elements), is_only && !appends);
@@ -197,31 +204,6 @@ impl Variables {
         }
     }
 
-    fn assign_array(&mut self, name: &str, elements: &str, is_only: bool) {
-        let mut words = Vec::new();
-        for part in crate::wire::shell::parts(elements) {
-            let Part::Command(simple) = part else { continue };
-            let written = self.written(&simple).unwrap_or_else(|| vec![simple.to_static()]);
-            words.extend(written.into_iter().flat_map(|it| [it.assignments, it.words].concat()));
-        }
-        let words: Vec<&str> = words.iter().map(|word| &*word.text).collect();
-        for all in ALL.map(|all| format!("{name}{all}")) {
-            let before = if is_only { None } else { self.values.get(&all).and_then(|it| it.last().cloned()) };
-            let joined = before.into_iter().chain([words.join(" ")]).collect::<Vec<_>>().join(" ");
-            self.set(&all, &joined, is_only);
-        }
-        self.set_each(name, &words, is_only);
-        let element = |at: usize| format!("{name}[{at}]");
-        let first = if is_only {
-            0
-        } else {
-            (0..MOST_ELEMENTS).take_while(|at| self.values.contains_key(&element(*at))).count()
-        };
-        for (at, word) in words.iter().enumerate().take(MOST_ELEMENTS) {
-            self.set(&element(first + at), word, is_only);
-        }
-    }
-
     /// Gives a variable these values.
     pub fn set_each(&mut self, name: &str, words: &[&str], is_only: bool) {
         for (at, word) in words.iter().enumerate() {
@@ -231,6 +213,9 @@ impl Variables {
 
     /// Takes the values that a loop or `read` gives a variable, in the place of what the last one gave; none where they are not known.
     pub fn give(&mut self, name: &str, words: &[&str], is_sure: bool) {
+        if self.left == 0 {
+            return;
+        }
         let last = self.given.remove(name).unwrap_or_default();
         let kept = self.values.get(name).into_iter().flatten().filter(|it| !is_sure && !last.contains(it));
         let kept: Vec<String> = kept.cloned().collect();
@@ -238,9 +223,7 @@ impl Variables {
         let words = if words.is_empty() { &[unknown.as_str()] } else { words };
         let all: Vec<&str> = kept.iter().map(String::as_str).chain(words.iter().copied()).collect();
         self.set_each(name, &all, true);
-        if self.left > 0 {
-            self.given.insert(name.to_owned(), words.iter().map(|word| (*word).to_owned()).collect());
-        }
+        self.given.insert(name.to_owned(), words.iter().map(|word| (*word).to_owned()).collect());
     }
 
     /// Has a variable keep what it has: a later value is one of several.
@@ -274,6 +257,11 @@ impl Variables {
         }
     }
 
+    /// Whether a command can be read once more.
+    pub fn takes_command(&mut self, simple: &Simple) -> bool {
+        self.takes(size(simple) + EACH)
+    }
+
     /// Returns what a command may be with the values of its variables; nothing where it names none that is known.
     pub fn written(&mut self, simple: &Simple) -> Option<Vec<Simple<'static>>> {
         if self.left == 0 {
@@ -283,17 +271,27 @@ impl Variables {
         if named.known.is_empty() && !named.has_words {
             return None;
         }
-        let counts: Vec<usize> = named.known.iter().map(|name| self.values.get(&**name).map_or(1, Vec::len)).collect();
-        let choices = counts.iter().fold(1_usize, |all, count| all.saturating_mul(*count));
+        let mut counts: Vec<usize> = named.known.iter().map(|name| self.values(name).len().max(1)).collect();
+        let product = |counts: &[usize]| counts.iter().fold(1_usize, |all, count| all.saturating_mul(*count));
+        if product(&counts) > MOST_COUNTED {
+            // No name comes of numbers: one of them stands for all.
+            let is_number = |value: &String| value.bytes().all(|byte| byte.is_ascii_digit());
+            for (count, name) in counts.iter_mut().zip(&named.known) {
+                if self.values(name).iter().skip(1).all(is_number) {
+                    *count = (*count).min(2);
+                }
+            }
+        }
+        let choices = product(&counts);
         let bytes = EACH + size(simple);
         let longest =
             |name: &Cow<str>| self.values.get(&**name).map_or(0, |it| it.iter().map(String::len).max().unwrap_or(0));
-        let places: usize = all_words(simple).map(|word| word.expands_at.len()).sum();
+        let places: usize = all_words(simple).map(|word| word.expansions.len()).sum();
         let added = places.saturating_mul(named.known.iter().map(longest).max().unwrap_or(0));
         let forms =
             choices.saturating_mul(1 + usize::from(named.has_words)).saturating_mul(1 + usize::from(named.has_inner));
         if choices > MOST_VALUES || !self.takes(forms.saturating_mul(bytes.saturating_add(added))) {
-            (self.left, self.is_full) = (0, self.is_full || self.left > 0);
+            self.give_up();
             return None;
         }
         let mut found = Vec::new();
@@ -330,8 +328,8 @@ impl Variables {
                 }
             }
         };
-        for word in all_words(simple).filter(|word| !word.expands_at.is_empty()) {
-            references::names(&word.text, &word.expands_at, 0, &mut note);
+        for word in all_words(simple).filter(|word| !word.expansions.is_empty()) {
+            references::names(&word.text, &word.expansions, 0, &mut note);
         }
         if !self.values.is_empty() {
             for text in &simple.input {

@@ -1,6 +1,7 @@
 //! Words: quotes, expansions and substitutions, whose commands become parts of their own.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::byte_search;
 use crate::wire::shell::bounds::{DEEPEST, LONGEST_IN_BRACES, MOST_READ};
@@ -8,6 +9,7 @@ use crate::wire::shell::braces::{self, Braces};
 use crate::wire::shell::lexer::{Lexer, Until};
 use crate::wire::shell::lists::Link;
 use crate::wire::shell::operators;
+use crate::wire::shell::parentheses::Parentheses;
 use crate::wire::shell::parts::{Part, Simple, Word, assignment};
 
 impl<'a> Lexer<'a> {
@@ -34,7 +36,7 @@ impl<'a> Lexer<'a> {
         let mut from = start;
         let mut splits = false;
         let mut has_braces = false;
-        let mut expands_at = Vec::new();
+        let mut expansions = Vec::new();
         if matches!(self.peek(0), Some(b'<' | b'>')) && self.peek(1) == Some(b'(') {
             self.at += 2;
             self.nested(Link::None);
@@ -47,19 +49,20 @@ impl<'a> Lexer<'a> {
                 b'\'' | b'"' | b'\\' => {
                     let text = changed.get_or_insert_default();
                     text.push_str(&self.text[from..self.at]);
-                    from = self.quoted(byte, changed.get_or_insert_default(), &mut expands_at);
+                    from = self.quoted(byte, changed.get_or_insert_default(), &mut expansions);
                 }
                 b'$' if matches!(self.peek(1), Some(b'\'' | b'"')) => {
                     let text = changed.get_or_insert_default();
                     text.push_str(&self.text[from..self.at]);
                     self.at += 1;
                     let quote = if self.peek(0) == Some(b'\'') { b'$' } else { b'"' };
-                    from = self.quoted(quote, changed.get_or_insert_default(), &mut expands_at);
+                    from = self.quoted(quote, changed.get_or_insert_default(), &mut expansions);
                 }
                 b'$' | b'`' => {
                     splits = true;
-                    expands_at.push(changed.as_ref().map_or(0, String::len) + self.at - from);
+                    let (opened, before) = (self.at, changed.as_ref().map_or(0, String::len));
                     self.expansion(false);
+                    expansions.push(before + opened - from..before + self.at - from);
                 }
                 b'{' => {
                     has_braces = true;
@@ -74,18 +77,18 @@ impl<'a> Lexer<'a> {
             None => Cow::Borrowed(rest),
             Some(text) => Cow::Owned(text + rest),
         };
-        Word { text, end: self.at, splits, expands_at }
+        Word { text, end: self.at, splits, expansions }
     }
 
     /// Takes a word into a command: as it was read, or as the words that its braces stand for.
     pub(super) fn take(
-        &self,
+        &mut self,
         command: &mut Simple<'a>,
         among: for<'s> fn(&'s mut Simple<'a>) -> &'s mut Vec<Word<'a>>,
         raw: &str,
         word: Word<'a>,
     ) {
-        match if self.has_braces { braces::written_out(raw) } else { Braces::None } {
+        match if self.has_braces { braces::written_out(raw, &mut self.braces_left) } else { Braces::None } {
             Braces::None => among(command).push(word),
             Braces::TooMany => {
                 command.is_unread = true;
@@ -148,7 +151,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads what a quote or backslash opens, adds it to the word, and returns where the word goes on.
-    fn quoted(&mut self, quote: u8, into: &mut String, expands_at: &mut Vec<usize>) -> usize {
+    fn quoted(&mut self, quote: u8, into: &mut String, expansions: &mut Vec<Range<usize>>) -> usize {
         match quote {
             b'\\' => {
                 let escaped = self.text[self.at + 1..self.end].chars().next();
@@ -162,7 +165,7 @@ impl<'a> Lexer<'a> {
                 self.at = (self.at + length + 2).min(self.end);
             }
             b'$' => self.ansi_quoted(into),
-            _ => self.double_quoted(into, expands_at),
+            _ => self.double_quoted(into, expansions),
         }
         self.at
     }
@@ -179,7 +182,7 @@ impl<'a> Lexer<'a> {
         self.at = (self.at + 1).min(self.end);
     }
 
-    fn double_quoted(&mut self, into: &mut String, expands_at: &mut Vec<usize>) {
+    fn double_quoted(&mut self, into: &mut String, expansions: &mut Vec<Range<usize>>) {
         self.at += 1;
         let mut from = self.at;
         while let Some(byte) = self.peek(0) {
@@ -191,8 +194,9 @@ impl<'a> Lexer<'a> {
                     self.at += 2;
                 }
                 b'$' | b'`' => {
-                    expands_at.push(into.len() + self.at - from);
+                    let (opened, before) = (self.at, into.len());
                     self.expansion(true);
+                    expansions.push(before + opened - from..before + self.at - from);
                 }
                 _ => self.at += 1,
             }
@@ -252,8 +256,8 @@ impl<'a> Lexer<'a> {
                 _ => self.at += 1,
             }
         }
-        // What reads variables goes no further.
-        self.is_cut |= self.at - start > LONGEST_IN_BRACES;
+        // What reads variables in other texts goes no further.
+        self.is_cut |= self.depth > 1 && self.at - start > LONGEST_IN_BRACES;
         self.at = (self.at + 1).min(self.end);
         self.depth -= 1;
     }
@@ -276,27 +280,12 @@ impl<'a> Lexer<'a> {
 
     /// Skips `((…))` that begins so many bytes further on; nothing where it is none.
     pub(super) fn skip_arithmetic(&mut self, ahead: usize) -> bool {
-        let bytes = &self.text.as_bytes()[..self.end];
-        let (mut open, mut at, mut last) = (0_usize, self.at + ahead, 0);
-        while let Some(byte) = bytes.get(at) {
-            match byte {
-                b'(' => open += 1,
-                b')' if open == 1 => {
-                    let is_arithmetic = last + 1 == at;
-                    if is_arithmetic {
-                        self.arithmetic(self.at + ahead, at);
-                        self.at = at + 1;
-                    }
-                    return is_arithmetic;
-                }
-                b')' => {
-                    open -= 1;
-                    last = at;
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        false
+        let open = self.at + ahead;
+        let parentheses = self.parentheses.get_or_insert_with(|| Parentheses::of(self.text));
+        let closed = parentheses.closing(open).filter(|at| *at < self.end);
+        let Some(at) = closed.filter(|at| self.text.as_bytes()[at - 1] == b')') else { return false };
+        self.arithmetic(open, at);
+        self.at = at + 1;
+        true
     }
 }

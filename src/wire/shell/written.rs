@@ -1,11 +1,11 @@
 //! What commands write out as far as their text tells it: `echo`, `printf`, a here-document.
 
-use std::borrow::Cow;
-
+use crate::byte_search;
 use crate::wire::shell::bounds::DEEPEST;
 use crate::wire::shell::operators::{self, unescaped};
 use crate::wire::shell::parts;
 use crate::wire::shell::parts::{Part, Simple, Word};
+use crate::wire::shell::references;
 
 /// Programs that hand on what they read, without operands.
 const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac", "shuf"];
@@ -13,8 +13,8 @@ const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac",
 /// What a command may stand behind that is run by it as it stands.
 const HANDS_THROUGH: [&str; 8] = ["eval", "command", "builtin", "exec", "env", "nohup", "time", "sudo"];
 
-/// The most substitutions of one command that are filled in.
-const MOST_FILLED: usize = 64;
+/// What each substitution counts beside its bytes.
+const EACH: usize = 128;
 
 /// Programs that say where another one lies.
 pub const LOOKS_UP: [&str; 5] = ["which", "command", "type", "whereis", "where"];
@@ -36,6 +36,19 @@ pub fn written_out(simple: &Simple, read: Vec<String>) -> Vec<String> {
     [whole].into_iter().chain(texts).collect()
 }
 
+/// Returns the texts that blocks of commands read: behind their ends stand redirections alone.
+pub fn fed(parts: &[Part]) -> Vec<String> {
+    let blocks = parts.iter().filter_map(|part| match part {
+        Part::Command(it) if it.words.is_empty() && it.assignments.is_empty() => Some(it),
+        _ => None,
+    });
+    let texts = blocks.flat_map(|it| {
+        let said = it.input.iter().map(|text| text.clone().into_owned());
+        said.chain(it.reads.iter().flat_map(|word| streamed(&word.text)))
+    });
+    texts.collect()
+}
+
 /// Returns what can be read where a word names a process's output: `<(echo x)`.
 pub fn streamed(word: &str) -> Vec<String> {
     let Some(inner) = word.strip_prefix("<(") else { return Vec::new() };
@@ -53,70 +66,73 @@ pub fn streamed(word: &str) -> Vec<String> {
 /// Finds the path of a program by its name; nothing where that is not known.
 pub type Find<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Returns a command with what its substitutions plainly write in their places; nothing where there are none such.
-pub fn filled_in(simple: &Simple, find: &Find) -> Option<Simple<'static>> {
+/// Returns a command with what its substitutions plainly write in their places; nothing where there are none such. `left` is how many
+/// bytes of substitutions are still read.
+pub fn filled_in(simple: &Simple, find: &Find, left: &mut usize) -> Option<Simple<'static>> {
     let has_any = |word: &Word| word.text.contains("$(") || word.text.contains('`');
+    let mut fill = |words: &[Word]| -> Vec<Option<Word<'static>>> {
+        words.iter().map(|word| if has_any(word) { filled(word, left, find, 0) } else { None }).collect()
+    };
     // What is assigned is never taken apart.
     let among = [(&simple.words, true), (&simple.writes, true), (&simple.assignments, false)];
-    if !among.iter().any(|(words, _)| words.iter().any(has_any)) {
+    let texts = among.map(|(words, _)| fill(words));
+    if texts.iter().flatten().all(Option::is_none) {
         return None;
     }
-    let mut left = MOST_FILLED;
-    let mut is_changed = false;
-    let [words, writes, assignments] = among.map(|(among, is_split)| {
+    let mut texts = texts.into_iter();
+    let [words, writes, assignments] = among.map(|(words, is_split)| {
         let mut into = Vec::new();
-        for word in among {
-            match filled(&word.text, &mut left, find, 0) {
-                Some(text) => {
-                    is_changed = true;
-                    match word.splits && is_split {
-                        true => into.extend(text.split_whitespace().map(|text| owned(text, word.end))),
-                        false => into.push(owned(&text, word.end)),
-                    }
-                }
-                None => into.push(owned(&word.text, word.end)),
+        for (word, new) in words.iter().zip(texts.next().unwrap_or_default()) {
+            match new {
+                Some(new) if word.splits && is_split => into.extend(new.split()),
+                new => into.push(new.unwrap_or_else(|| word.to_static())),
             }
         }
         into
     });
-    is_changed.then(|| Simple { words, writes, assignments, ..simple.to_static() })
+    Some(Simple { words, writes, assignments, ..simple.to_static() })
 }
 
-fn owned(text: &str, end: usize) -> Word<'static> {
-    Word { text: Cow::Owned(text.to_owned()), end, ..Word::default() }
-}
-
-/// Returns a word with what its substitutions write in their places.
-fn filled(word: &str, left: &mut usize, find: &Find, depth: usize) -> Option<String> {
+/// Returns a word with what its substitutions write in their places; what is not known of it stays to be expanded.
+fn filled(word: &Word, left: &mut usize, find: &Find, depth: usize) -> Option<Word<'static>> {
     if depth > DEEPEST {
         return None;
     }
-    let mut text = String::new();
-    let mut rest = word;
-    let mut is_changed = false;
-    while let Some(at) = rest.find(['$', '`']).filter(|_| *left > 0) {
-        let opened = &rest[at..];
+    let (mut text, mut at, mut is_changed) = (String::new(), 0, false);
+    let mut expansions = Vec::new();
+    while let Some(next) = word.text[at..].find(['$', '`']).filter(|_| *left > 0) {
+        text.push_str(&word.text[at..at + next]);
+        at += next;
+        let opened = &word.text[at..];
         let is_one = opened.starts_with('`') || (opened.starts_with("$(") && !opened.starts_with("$(("));
-        if !is_one {
-            text.push_str(&rest[..=at]);
-            rest = &rest[at + 1..];
-            continue;
+        let place = word.expansions.binary_search_by_key(&at, |place| place.start).ok().map(|at| &word.expansions[at]);
+        let (inner, length) = match (is_one, place) {
+            (true, Some(place)) => (references::substitution(&word.text, place), place.len()),
+            // What is not closed goes on to the end.
+            (true, None) => match substitution(opened) {
+                Some((inner, length)) => (Some(inner), length),
+                None => break,
+            },
+            (false, _) => (None, place.map_or(1, |place| place.len())),
+        };
+        let start = text.len();
+        *left = left.saturating_sub(inner.map_or(0, |inner| inner.len() + EACH));
+        let said = inner.and_then(|inner| plain_output(inner, left, find, depth));
+        if let Some(said) = &said {
+            text.push_str(said.trim_end_matches('\n'));
+        } else {
+            // The word behind a variable's name may have substitutions of its own.
+            let behind = if is_one { None } else { filled(&Word::of(opened[1..length].to_owned()), left, find, depth) };
+            text.push_str(&opened[..1]);
+            text.push_str(behind.as_ref().map_or(&opened[1..length], |word| &word.text));
+            is_changed |= behind.is_some();
+            expansions.extend(place.map(|_| start..text.len()));
         }
-        // What is not closed goes on to the end.
-        let Some((inner, end)) = substitution(opened) else { break };
-        *left -= 1;
-        text.push_str(&rest[..at]);
-        match plain_output(inner, left, find, depth) {
-            Some(said) => {
-                is_changed = true;
-                text.push_str(said.trim_end_matches('\n'));
-            }
-            None => text.push_str(&opened[..end]),
-        }
-        rest = &opened[end..];
+        is_changed |= said.is_some();
+        at += length;
     }
-    text.push_str(rest);
-    is_changed.then_some(text)
+    text.push_str(&word.text[at..]);
+    is_changed.then(|| Word { end: word.end, splits: word.splits, expansions, ..Word::of(text) })
 }
 
 /// Returns the commands of the substitution that a text begins with, and where it ends.
@@ -126,16 +142,23 @@ pub(super) fn substitution(text: &str) -> Option<(&str, usize)> {
         return Some((&inner[..length], length + 2));
     }
     let inner = text.strip_prefix("$(")?;
-    let (mut depth, mut quote) = (1_usize, None);
-    for (at, byte) in inner.bytes().enumerate() {
-        match (byte, quote) {
-            (b'\'' | b'"', None) => quote = Some(byte),
-            (_, Some(open)) if open == byte => quote = None,
-            (b'(', None) => depth += 1,
-            (b')', None) if depth == 1 => return Some((&inner[..at], at + 3)),
-            (b')', None) => depth -= 1,
+    let bytes = inner.as_bytes();
+    // What is open: double quotes, and parentheses in them or around them.
+    let (mut at, mut open) = (0, vec![b'(']);
+    while let Some(byte) = bytes.get(at) {
+        match (byte, open.last()?) {
+            (b'\\', _) => at += 1,
+            (b'"', b'"') => _ = open.pop(),
+            (b'"', _) => open.push(b'"'),
+            (b'(', b'"') if at > 0 && bytes[at - 1] != b'$' => {}
+            (b'(', _) => open.push(b'('),
+            (b')' | b'\'', b'"') => {}
+            (b')', _) if open.len() == 1 => return Some((&inner[..at], at + 3)),
+            (b')', _) => _ = open.pop(),
+            (b'\'', _) => at += 1 + byte_search::first(b'\'', &bytes[at + 1..])?,
             _ => {}
         }
+        at += 1;
     }
     None
 }
@@ -168,9 +191,11 @@ fn one_output(simple: &Simple, left: &mut usize, find: &Find, depth: usize) -> O
     let (name, args) = simple.words.split_first()?;
     let mut operand = || {
         let last = args.last().filter(|word| !word.text.starts_with('-'))?;
-        Some(filled(&last.text, left, find, depth + 1).unwrap_or_else(|| last.text.clone().into_owned()))
+        let filled = filled(last, left, find, depth + 1);
+        Some(filled.map_or_else(|| last.text.clone().into_owned(), |word| word.text.into_owned()))
     };
     match &*name.text {
+        ":" | "true" => Some(String::new()),
         "echo" => Some(echoed(&all_filled(args, left, find, depth + 1))),
         "printf" => Some(printed(&all_filled(args, left, find, depth + 1))),
         "cat" if args.is_empty() && !simple.input.is_empty() => Some(simple.input.concat()),
@@ -183,10 +208,7 @@ fn one_output(simple: &Simple, left: &mut usize, find: &Find, depth: usize) -> O
 
 /// Returns words with what their substitutions write in their places, where that is plain.
 fn all_filled<'w>(words: &'w [Word], left: &mut usize, find: &Find, depth: usize) -> Vec<Word<'w>> {
-    let one = |word: &'w Word| match filled(&word.text, left, find, depth) {
-        Some(text) => owned(&text, word.end),
-        None => word.clone(),
-    };
+    let one = |word: &'w Word| filled(word, left, find, depth).unwrap_or_else(|| word.clone());
     words.iter().map(one).collect()
 }
 

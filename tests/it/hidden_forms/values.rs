@@ -69,6 +69,8 @@ const WAYS: &[&str] = &[
     "f() { COMMAND; }; x=WORD f",
     "f() { x=$1; }; f WORD; COMMAND",
     "for x in $(echo WORD); do COMMAND; done",
+    "sh -c 'x=$1; COMMAND' sh WORD",
+    "sh -c 'x=$2; COMMAND' '$1' '$2$2' WORD",
 ];
 
 /// How a command names it.
@@ -158,7 +160,7 @@ const ORDINARY: &[&str] = &[
 ];
 
 /// Lays out what is the session's own, and a client that writes down its arguments.
-fn lay_out(world: &TestWorld) {
+pub fn lay_out(world: &TestWorld) {
     for folder in ["home/.claude", "project/.claude"] {
         world.write(&format!("{folder}/fusebox.json"), "{\"main\": {\"max_turns\": 3}}\n");
     }
@@ -169,7 +171,7 @@ fn lay_out(world: &TestWorld) {
 }
 
 /// Returns what a command may have changed.
-fn own(world: &TestWorld) -> Vec<Option<Vec<u8>>> {
+pub fn own(world: &TestWorld) -> Vec<Option<Vec<u8>>> {
     let places = [
         "project/.claude/fusebox.json",
         "home/.claude/fusebox.json",

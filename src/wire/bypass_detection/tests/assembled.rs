@@ -54,6 +54,9 @@ fn written_by_others(word: &str) -> Vec<String> {
     let code = begin.as_bytes()[0];
     vec![
         format!("$(echo {word})"),
+        format!("$(:){word}"),
+        format!("{first}$(true \\'){second}"),
+        format!("{}$(echo {word})", "$(:)".repeat(100)),
         format!("`echo {word}`"),
         format!("$(echo {first}){second}"),
         format!("{first}`echo {second}`"),

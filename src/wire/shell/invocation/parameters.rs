@@ -1,30 +1,18 @@
-//! The parameters that a shell's text is given behind it: `sh -c 'make "$@"' sh all`.
+//! All the parameters that a shell's text is given behind it, as the words that they are: `sh -c 'make "$@"' sh all`.
 
 use crate::domain::text::shell_word::quoted;
 use crate::wire::shell::Word;
 
-/// The most bytes that are put into a text.
-const LONGEST: usize = 256 * 1024;
+/// How a text names all of them.
+const ALL: [&str; 3] = ["\"$@\"", "\"${@}\"", "$@"];
 
-/// Returns a text with its parameters in their places.
+/// The most bytes by which a text grows. Beyond that its parameters are split at blanks, as variables are.
+const MOST_ADDED: usize = 16 * 1024;
+
+/// Returns a text with all its parameters in their places; nothing where it names none.
 pub(super) fn filled_in(text: &str, given: &[Word]) -> Option<String> {
-    if given.is_empty() || !text.contains('$') {
-        return None;
-    }
+    let count: usize = ALL.iter().map(|name| text.matches(name).count()).sum();
     let all = given.iter().skip(1).map(|word| quoted(&word.text)).collect::<Vec<_>>().join(" ");
-    let longest = given.iter().map(|word| word.text.len()).sum::<usize>();
-    if text.matches('$').count().saturating_mul(longest) > LONGEST {
-        return None;
-    }
-    let mut filled = text.to_owned();
-    for name in ["\"$@\"", "\"${@}\"", "\"$*\"", "$@", "${@}", "$*", "${*}"] {
-        filled = filled.replace(name, &all);
-    }
-    for (at, word) in given.iter().take(10).enumerate() {
-        filled = filled.replace(&format!("\"${at}\""), &quoted(&word.text));
-        for name in [format!("${{{at}}}"), format!("${at}")] {
-            filled = filled.replace(&name, &word.text);
-        }
-    }
-    (filled != text).then_some(filled)
+    let is_filled = count > 0 && !text.contains("shift") && count.saturating_mul(all.len()) <= MOST_ADDED;
+    is_filled.then(|| ALL.iter().fold(text.to_owned(), |text, name| text.replace(name, &all)))
 }
