@@ -3,6 +3,7 @@
 
 mod attempts;
 mod elsewhere;
+mod growth;
 mod large;
 mod served;
 

@@ -1,0 +1,147 @@
+//! However long a command is and whatever stands in it again and again: the time that reading takes grows with its length alone.
+
+#![cfg(unix)]
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{json, value::to_raw_value};
+
+use crate::ordinary::guard;
+use crate::world::in_long_form;
+use fusebox::wire::tools;
+
+/// Lengths of commands, in bytes.
+const LENGTHS: [usize; 3] = [50_000, 100_000, 300_000];
+/// What is too short to say how time grows.
+const SHORT: Duration = Duration::from_millis(150);
+/// How much longer each byte of the longest may take than one of a shorter command: what grows with the square takes three or six times.
+const MOST_GROWTH: u32 = 2;
+/// What stands before them: a name that is known, and one that the text does not tell.
+const STARTS: [&str; 2] = ["echo $x; ", "echo claude fusebox;"];
+
+/// What a shell's text is made of: what comes again and again, and what closes each of it at the end.
+const FORMS: &[(&str, &str)] = &[
+    ("lorem ipsum ", ""),
+    ("\"$(echo ", ")\""),
+    ("\"$(echo ", ""),
+    ("\"$(echo x)\" ", ""),
+    ("$(echo x)", ""),
+    ("x$(a \\()", ""),
+    ("mv $(a) b; ", ""),
+    ("`echo x` ", ""),
+    ("$((1+1)) ", ""),
+    ("$((1+1) ", ""),
+    ("$((echo \"(\");) ", ""),
+    ("${a:-b} ", ""),
+    ("${a:-", "}"),
+    ("${!a}", ""),
+    ("a=bbb; echo ${a//b/c}; ", ""),
+    ("{a,b} ", ""),
+    ("{a,b}; ", ""),
+    ("{", ""),
+    ("{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}xxxxxxxxxxxxxxxx ", ""),
+    ("a=b; echo $a$a; ", ""),
+    ("a+=b; ", ""),
+    ("a=( x $y ); ", ""),
+    ("f() { echo $1; f; }; f x; ", ""),
+    ("f() { ", "}; "),
+    ("alias a=b\n", ""),
+    ("case a in a) ", "esac; "),
+    ("if a; then b; fi; ", ""),
+    ("if a; then ", "fi; "),
+    ("for i in a b; do echo $i; ", "done; "),
+    ("while read x; do echo $x; done; ", ""),
+    ("echo a b | ", ""),
+    ("echo a b | sh; ", ""),
+    ("cat <<E\nx $a $(b) `c`\nE\n", ""),
+    ("cat <<E ", ""),
+    ("sh <<< \"$a\"; ", ""),
+    ("eval \"a $b\"; ", ""),
+    ("sh -c '$1$1$1$1$1$1$1$1$1$1' x aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; ", ""),
+    (
+        "sh -c '$1' x '$2$2$2$2$2$2$2$2' '$3$3$3$3$3$3$3$3' '$4$4$4$4$4$4$4$4' '$5$5$5$5$5$5$5$5' '$6$6$6$6$6$6$6$6'; ",
+        "",
+    ),
+    ("env a=b nohup ", ""),
+    ("echo a | xargs -I{} sh -c '{}{}{}{}{}{}{}{}'; ", ""),
+    ("find . .claude -exec a {} \\; ", ""),
+    ("-exec a {} ; ", ""),
+    ("cd a; ", ""),
+    ("cd a && ", ""),
+    ("a'b'\"c\"\\d", ""),
+    ("$'a\\x41' ", ""),
+    (">$a ", ""),
+    ("cat <(", ")"),
+    ("( a; ", ") "),
+    ("{ ", "; }; "),
+    ("[[ a ]] && ", ""),
+    ("a & ", ""),
+    ("set -- a b c; shift; echo $1 $@; ", ""),
+    ("printf -v a %s b; ", ""),
+    ("declare -n a=b; ", ""),
+    ("python3 -c 'os.system(\"a\")'; ", ""),
+    ("rm -rf a; ", ""),
+    ("cp a b; ", ""),
+    ("claude -p x; >a/.git; ", ""),
+    ("/a/../b*?[c] ", ""),
+    ("$(", ""),
+    ("`", ""),
+    ("(", ""),
+    ("${", ""),
+    ("<(", ""),
+    ("$((", ""),
+    ("eval ", ""),
+    ("eval \"", ""),
+    ("sh -c '", ""),
+];
+
+/// Those of them that open something and close nothing.
+const NESTING: &[&str] = &["$(", "\"$(echo ", "`", "(", "${", "<(", "$((", "eval ", "eval \"", "sh -c '"];
+
+/// Repeats a form up to a length.
+fn repeated((opens, closes): (&str, &str), length: usize) -> String {
+    let count = length / (opens.len() + closes.len());
+    opens.repeat(count) + &closes.repeat(count)
+}
+
+/// Returns how long this thread works on all that a call's command is read for.
+fn works(command: &str) -> Duration {
+    let input = to_raw_value(&json!({"command": command})).unwrap();
+    let printed = to_raw_value(&json!({"stdout": "[main 1a2b3c4] x"})).unwrap();
+    let now = || {
+        let now = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
+    };
+    let guard = guard();
+    let began = now();
+    let _intent = tools::intent("Bash", Some(&*input), &guard);
+    let _starts = tools::client_starts("Bash", Some(&*input), &guard);
+    let _waits = tools::wait("Bash", Some(&*input));
+    let _edits = tools::has_edited("Bash", Some(&*input), Some(&*printed));
+    now() - began
+}
+
+/// Returns a command of this length, which is read for waits and commits, too.
+fn command(start: &str, form: (&str, &str), length: usize) -> String {
+    format!("{start}sleep 1; git commit -m x; {}", repeated(form, length))
+}
+
+/// What nests, and a few of the others.
+#[test]
+fn the_time_grows_with_the_length_of_a_command() {
+    let mut wrong = Vec::new();
+    let nests = |form: &(&str, &str)| !form.1.is_empty() || NESTING.contains(&form.0);
+    for (at, form) in FORMS.iter().enumerate().filter(|(at, form)| in_long_form() || nests(form) || at % 4 == 0) {
+        let start = STARTS[at % STARTS.len()];
+        let per_byte = |took: &[Duration], at: usize| took[at].max(SHORT) / u32::try_from(LENGTHS[at] / 1_000).unwrap();
+        let is_steep = |took: &[Duration]| took[2] > SHORT * 3 && per_byte(took, 2) > per_byte(took, 1) * MOST_GROWTH;
+        let once = || LENGTHS.map(|length| works(&command(start, *form, length)));
+        let took = once();
+        // Once may be chance on a machine with other work.
+        if is_steep(&took) && is_steep(&once()) {
+            wrong.push(format!("{start}{form:?}: {took:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
