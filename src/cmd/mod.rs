@@ -74,6 +74,8 @@ mod team_limits;
 #[cfg(feature = "team")]
 mod team_members;
 #[cfg(feature = "team")]
+mod team_needs;
+#[cfg(feature = "team")]
 mod team_place;
 #[cfg(feature = "team")]
 mod team_publish;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::cmd::query;
 use crate::cmd::team_charges;
+use crate::cmd::team_needs::{self, Needs};
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_totals;
 use crate::domain::budget::{Period, SPANS, SharedBudget};
@@ -18,6 +19,7 @@ use crate::domain::team::TeamShare;
 use crate::domain::team_cap::CapUse;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::background::prune_due::DAY_MS;
+use crate::hook::background::team_sync;
 use crate::hook::policy::team_budget;
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -30,13 +32,6 @@ const REACH_DAYS: i64 = 35;
 const KEEP: usize = 20_000;
 /// How long before a sync its period begins, in milliseconds: a response may be taken in that long after it was given.
 const PERIOD_MS: i64 = 3_600_000;
-/// For how long a session without an event counts as at work, in milliseconds.
-const AT_WORK_MS: i64 = 3_600_000;
-/// What a machine at work wants to hold, in requests of each run.
-const REQUESTS_HELD: u64 = 20;
-/// What it wants to hold at least.
-const LEAST_HELD: Amount = Amount(2_000_000_000_000);
-
 /// Labels of projects, by session or by folder.
 type Labels = BTreeMap<String, String>;
 
@@ -54,21 +49,6 @@ pub struct Heard {
     pub held_by: Option<String>,
     /// What is left of this machine's leases as the store has them, and for how many milliseconds they live.
     pub held: (Amount, u64),
-}
-
-/// What the machine needs of the team's budget.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// What it has to hold for the next requests of all that is at work; nothing where nothing is.
-    pub least: Amount,
-    /// What it asks for.
-    pub want: Amount,
-    /// What it keeps unspent of what it holds: as much as the dearest response of its session, for each run at work.
-    pub margin: Amount,
-    /// The labels of the projects that have sessions here.
-    pub projects: BTreeSet<String>,
-    /// What the clients here say that they have spent, by the day on which their sessions began.
-    pub totals: Vec<(String, Amount)>,
 }
 
 /// Charges what is new to the leases, and writes down what may be spent. Without a word of the store what it said last stands.
@@ -106,8 +86,10 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         cap.spent += more;
     }
     count(&store, &mut budget, &share, now)?;
-    let needs = Needs { projects, totals: team_totals::totals(&store, since_ms)?, ..needs(&budget, &open, now) };
-    if needs.least == Amount::ZERO {
+    let waits = team_sync::waits(&store, now)?;
+    let totals = team_totals::totals(&store, since_ms)?;
+    let needs = Needs { projects, totals, ..team_needs::needs(&budget, (&open, &waits), now) };
+    if needs.has_too_much(machine.held(now).0) {
         // Written down as gone before it is given back.
         machine.give_back();
     }
@@ -205,23 +187,4 @@ fn count(store: &Store, budget: &mut SharedBudget, share: &TeamShare, now: Momen
             budget.charge((&model, is_priced), charge.at_ms, charge.spend);
         }
     })
-}
-
-/// Returns what the sessions at work need.
-fn needs(budget: &SharedBudget, open: &[Session], now: Moment) -> Needs {
-    let is_at_work = |session: &&Session| {
-        session.team.is_some() && !session.is_over && now.wall_ms - session.last.wall_ms < AT_WORK_MS
-    };
-    let runs_of = |session: &Session| 1 + session.open.len() as u64;
-    let runs: u64 = open.iter().filter(is_at_work).map(runs_of).sum();
-    if runs == 0 {
-        return Needs::default();
-    }
-    let mean = budget.mean(None).cost;
-    let held: Amount = budget.reservations.iter().map(|held| held.spend.cost).sum();
-    // The next request of each, the report after it, and what is in flight.
-    let margin: Amount = open.iter().filter(is_at_work).map(|it| it.counters.dearest.cost * runs_of(it)).sum();
-    let least = mean * (2 * runs) + held * 2 + margin;
-    let least = least.max(Amount(1));
-    Needs { least, want: (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least), margin, ..Needs::default() }
 }

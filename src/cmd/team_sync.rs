@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::cmd::team_needs::Needs;
 use crate::cmd::team_place::{self, Joined};
-use crate::cmd::team_publish::{self, Heard, Needs};
+use crate::cmd::team_publish::{self, Heard};
 use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::error::{Error, Result};

@@ -317,6 +317,12 @@ impl Session {
         self.listed.is_none()
     }
 
+    /// Whether nothing of it spends anything until a person lets it go on: it has ended, its client is gone, or it was stopped or paused as
+    /// a whole.
+    pub fn is_at_rest(&self) -> bool {
+        self.is_over || self.order.is_some() || self.status == Status::Orphaned
+    }
+
     /// Returns the session whose agent has started its client: the nearest above it.
     pub fn parent(&self) -> Option<&str> {
         self.between.first().or(self.outer.as_ref()).map(String::as_str)

@@ -10,7 +10,7 @@ use crate::domain::scope::Scope;
 use crate::domain::team::SOONEST_SYNC_MS;
 use crate::domain::verdict::Finding;
 use crate::hook::apply::Applied;
-use crate::hook::background::team_sync;
+use crate::hook::background::team_sync::{self, Wait};
 use crate::hook::deadline::Deadline;
 use crate::hook::load::Loaded;
 use crate::hook::policy::team_budget::LOOK_MS;
@@ -43,6 +43,8 @@ pub struct Held {
     pub is_over: bool,
     /// For how long it has waited for what a sync with the team brings, in milliseconds.
     pub waited_ms: u64,
+    /// Since when it waits for that.
+    pub waits_since: Option<Moment>,
 }
 
 /// Holds a call that a rate refuses and that may wait; returns what is loaded where there is nothing to hold. Of a call that was
@@ -59,6 +61,10 @@ pub fn hold(
         drop(loaded);
         wait_for_team(env, &folder, held);
         return None;
+    }
+    if let Some(since) = held.waits_since.take() {
+        // Without that it counts as waiting for some seconds more.
+        let _ended = team_sync::end_wait(&loaded.store, since);
     }
     let Some(hold) = due(env, deadline, &loaded, applied).filter(|_| !held.is_over) else { return Some(loaded) };
     drop(loaded);
@@ -106,7 +112,13 @@ fn waits_for_team(loaded: &Loaded, applied: &Applied, held: &Held) -> bool {
 
 /// Has a sync begun where none is under way, and waits a moment for what it brings.
 fn wait_for_team(env: &Environment, folder: &Path, held: &mut Held) {
-    if let Ok(true) = team_sync::claim_in(folder, env.now(), SOONEST_SYNC_MS) {
+    let now = env.now();
+    let claim = match held.waits_since {
+        None => team_sync::claim_for(folder, Wait { at: now }),
+        Some(_) => team_sync::claim_in(folder, now, SOONEST_SYNC_MS),
+    };
+    held.waits_since.get_or_insert(now);
+    if let Ok(true) = claim {
         team_sync::begin(env, folder);
     }
     let time = Duration::from_millis(LOOK_MS);

@@ -26,6 +26,7 @@ mod privacy;
 mod projects;
 mod protocol;
 mod reasons;
+mod release;
 mod rights;
 mod scale;
 mod server;

@@ -55,13 +55,15 @@ pub const ALTERED: MetadataKind = by_fusebox("altered:", "how often a session's 
 pub const EARLIER_ROWS: MetadataKind = by_fusebox("earlier-rows", "that an earlier version has written rows");
 /// When a hook last began to tell the team.
 pub const TEAM_SYNC: MetadataKind = by_fusebox("team-sync", "when a sync with the team began");
+/// Which events wait for what a sync with the team brings.
+pub const TEAM_WAITS: MetadataKind = by_fusebox("team-waits", "what waits for a sync with the team");
 /// What the files of the team were when Fusebox wrote them.
 pub const TEAM_FILE: MetadataKind = by_fusebox("team-file:", "what a file of the team was");
 /// One seal over the rows that are checked together.
 pub const SEALS: MetadataKind = by_fusebox("seals", "how many facts there are");
 
 /// Every kind.
-pub const METADATA_KINDS: [MetadataKind; 17] = [
+pub const METADATA_KINDS: [MetadataKind; 18] = [
     CLIENT,
     FIRST_REQUEST,
     LATEST,
@@ -77,6 +79,7 @@ pub const METADATA_KINDS: [MetadataKind; 17] = [
     ALTERED,
     EARLIER_ROWS,
     TEAM_SYNC,
+    TEAM_WAITS,
     TEAM_FILE,
     SEALS,
 ];

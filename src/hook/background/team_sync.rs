@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::moment::Moment;
@@ -23,6 +25,14 @@ pub fn claim_after(store: &Store, state: &SessionState, event: &Event) -> Result
         // What is left of the leases goes back to the others.
         EventKind::SessionEnded => 0,
         EventKind::SessionStart { .. } => SOONEST_SYNC_MS,
+        // The same where a whole session was stopped: no later event of it may come.
+        _ if state.session.is_at_rest() => {
+            if budget.is_some_and(is_leased) {
+                0
+            } else {
+                SOONEST_SYNC_MS
+            }
+        }
         _ => match budget {
             Some(budget) if is_low(budget) => SOONEST_SYNC_MS,
             Some(_) => terms.sync_interval_ms,
@@ -30,6 +40,50 @@ pub fn claim_after(store: &Store, state: &SessionState, event: &Event) -> Result
         },
     };
     claim(store, event.at, interval_ms)
+}
+
+/// An event that is held until a sync brings something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// Since when.
+    pub at: Moment,
+}
+
+/// For how long an event counts as waiting whose hook was killed, in milliseconds: a little longer than it is held.
+const WAIT_MS: u64 = 6_000;
+
+/// Returns the events that wait for what a sync brings.
+pub fn waits(store: &Store, now: Moment) -> Result<Vec<Wait>> {
+    let noted = store.metadata(metadata::TEAM_WAITS.stem)?;
+    let mut waits: Vec<Wait> = noted.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    waits.retain(|wait| wait.at.boot == now.boot && now.mono_ms.saturating_sub(wait.at.mono_ms) < WAIT_MS);
+    Ok(waits)
+}
+
+/// Notes that an event waits, and claims a sync for it. Returns whether this process is to begin it.
+pub fn claim_for(folder: &Path, wait: Wait) -> Result<bool> {
+    let store = Store::open_for(folder, None)?;
+    store.begin()?;
+    let mut waits = waits(&store, wait.at)?;
+    waits.push(wait);
+    save_waits(&store, &waits)?;
+    let is_due = claim(&store, wait.at, SOONEST_SYNC_MS)?;
+    store.commit()?;
+    store.leave();
+    Ok(is_due)
+}
+
+/// Notes that an event waits no more that has waited since a moment.
+pub fn end_wait(store: &Store, since: Moment) -> Result<()> {
+    let mut waits = waits(store, since)?;
+    if let Some(at) = waits.iter().position(|wait| wait.at == since) {
+        waits.remove(at);
+    }
+    save_waits(store, &waits)
+}
+
+fn save_waits(store: &Store, waits: &[Wait]) -> Result<()> {
+    store.set_metadata(metadata::TEAM_WAITS.stem, &serde_json::json!(waits).to_string())
 }
 
 /// Claims a sync outside of an event: one that a call waits for, or that `fusebox watch` begins. Returns whether this process is to
@@ -57,6 +111,11 @@ fn claim(store: &Store, now: Moment, interval_ms: u64) -> Result<bool> {
     }
     store.set_metadata(metadata::TEAM_SYNC.stem, &serde_json::json!(now).to_string())?;
     Ok(true)
+}
+
+/// Whether something is left of what was leased.
+fn is_leased(budget: &SharedBudget) -> bool {
+    budget.team.as_ref().is_some_and(|share| share.left > Amount::ZERO)
 }
 
 /// Whether less is left than half of what was leased, or the leases are over.
