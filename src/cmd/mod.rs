@@ -64,6 +64,8 @@ mod team_caps;
 #[cfg(feature = "team")]
 mod team_charges;
 #[cfg(feature = "team")]
+mod team_demand;
+#[cfg(feature = "team")]
 mod team_groups;
 #[cfg(feature = "team")]
 mod team_init;
@@ -79,6 +81,8 @@ mod team_needs;
 mod team_place;
 #[cfg(feature = "team")]
 mod team_publish;
+#[cfg(feature = "team")]
+mod team_shares;
 #[cfg(feature = "team")]
 mod team_sync;
 #[cfg(feature = "team")]

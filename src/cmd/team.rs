@@ -110,14 +110,16 @@ Examples:
         #[arg(long, value_name = "LOGIN")]
         remove: Vec<String>,
     },
-    /// Set caps: day=50 week=200 month=1000, or month=none
+    /// Set caps: day=50 week=200 month=1000, or month=none; for the whole team also agents=40 and requests=600/1m
     #[command(after_help = "\
 Examples:
   fusebox team limit month=1000
   fusebox team limit day=20 month=200 --each-user
-  fusebox team limit month=none --user bob")]
+  fusebox team limit month=none --user bob
+  fusebox team limit agents=40               subagents at work at once in the whole team
+  fusebox team limit requests=600/1m         requests to one model in a minute")]
     Limit {
-        /// A period, and US dollars or `none`
+        /// A period and US dollars, `agents` and a number, or `requests` and a number in a window; or `none`
         #[arg(required = true, value_name = "PERIOD=USD")]
         caps: Vec<String>,
         /// For one login, in place of the team

@@ -1,8 +1,9 @@
 //! `fusebox team limit`, `grant`, `contact` and `write-off`: what admins set of a team's caps.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use crate::cmd::{team_members, team_place};
+use crate::cmd::{team_members, team_place, team_shares};
 use crate::domain::spend::amount::Amount;
 use crate::domain::text::project_address;
 use crate::error::{Error, Result};
@@ -10,6 +11,7 @@ use crate::platform::environment::Environment;
 use crate::store::team::admin::{Expired, Whose};
 use crate::store::team::ledger::Ledger;
 use crate::store::team::limits::CapInForce;
+use crate::store::team::shares::ExpiredShare;
 
 /// The highest cap, in dollars: what the store's numbers hold.
 const HIGHEST: f64 = 9_000_000.0;
@@ -22,9 +24,17 @@ const SHOWN: usize = 8;
 
 /// Sets caps.
 pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<ExitCode> {
-    let caps = caps.iter().map(|text| cap_of(text)).collect::<Result<Vec<_>>>()?;
+    let shared = caps.iter().filter_map(|text| team_shares::limit_of(text)).collect::<Result<Vec<_>>>()?;
+    let caps = caps.iter().filter(|text| team_shares::limit_of(text).is_none());
+    let caps = caps.map(|text| cap_of(text)).collect::<Result<Vec<_>>>()?;
+    if !shared.is_empty() && whose != Whose::Team {
+        return Err(Error::usage("agents and requests are limited for the team as a whole, and for nobody alone"));
+    }
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined)?;
+    for new in shared {
+        team_shares::set(env, (&mut ledger, &joined.team), new)?;
+    }
     match whose {
         Whose::User(login) => team_members::known(&mut ledger, &joined.team, login)?,
         Whose::Project(label) if caps.iter().any(|(_, cap)| cap.is_some()) => check_project(label)?,
@@ -95,7 +105,11 @@ pub fn contact(env: &Environment, contact: &str) -> Result<ExitCode> {
 
 /// Reads `month=1000`.
 fn cap_of(text: &str) -> Result<(&str, Option<Amount>)> {
-    let wrong = || Error::usage(format!("`{text}` is no cap: it is like day=50, week=200, month=1000 or month=none"));
+    let wrong = || {
+        Error::usage(format!(
+            "`{text}` is no cap: it is like day=50, month=1000, month=none, agents=40 or requests=600/1m"
+        ))
+    };
     let (period, amount) = text.split_once('=').ok_or_else(wrong)?;
     if !["day", "week", "month"].contains(&period) {
         return Err(wrong());
@@ -154,12 +168,20 @@ pub fn write_off(env: &Environment, what: &str) -> Result<ExitCode> {
     let mut ledger = team_place::ledger(&joined)?;
     let is_meant = |it: &Expired| it.machine.starts_with(machine) && lease.is_none_or(|number| it.number == number);
     let meant: Vec<Expired> = ledger.expired(&joined.team)?.into_iter().filter(is_meant).collect();
-    let Some(first) = meant.first() else {
+    let is_share = |it: &ExpiredShare| it.machine.starts_with(machine) && lease.is_none();
+    let shares: Vec<ExpiredShare> = ledger.expired_shares(&joined.team)?.into_iter().filter(is_share).collect();
+    let ids: BTreeSet<&String> =
+        meant.iter().map(|it| &it.machine).chain(shares.iter().map(|it| &it.machine)).collect();
+    if ids.is_empty() {
         let hint = "`fusebox team status` names them, to an admin";
         return Err(Error::failed(format!("no expired lease of a machine {machine} counts")).hint(hint));
-    };
-    if meant.iter().any(|it| it.machine != first.machine) {
+    }
+    if ids.len() > 1 {
         return Err(Error::failed(format!("{machine} begins the ids of several machines")).hint("say more of it"));
+    }
+    for share in &shares {
+        ledger.write_off_share(&joined.team, share)?;
+        env.print(&format!("{} {} of {}: given up\n", share.counted, share.kind, share.login));
     }
     for expired in &meant {
         let freed = ledger.write_off(&joined.team, &expired.machine, expired.number)?;

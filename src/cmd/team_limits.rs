@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::cmd::team_shares::{self, SharedLimitShown};
 use crate::cmd::{query, team_caps, team_place};
 use crate::error::Result;
 use crate::platform::environment::Environment;
@@ -20,6 +21,7 @@ struct Limits {
     version: u32,
     team: String,
     limits: Vec<TeamLimit>,
+    shared: Vec<SharedLimitShown>,
 }
 
 /// A cap that binds, or that was set and binds nobody.
@@ -42,15 +44,17 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     let mut ledger = team_place::ledger(&joined)?;
     ledger.status(&joined.team)?;
     let caps = ledger.caps_in_force(&joined.team)?;
+    let shared = ledger.shared_limits(&joined.team)?;
     if for_programs {
-        let limits = caps.iter().map(limit).collect();
-        env.print_data(&json::text(&Limits { version: 1, team: joined.team, limits }));
+        let (limits, shared) = (caps.iter().map(limit).collect(), team_shares::for_programs(&shared));
+        env.print_data(&json::text(&Limits { version: 1, team: joined.team, limits, shared }));
         return Ok(ExitCode::SUCCESS);
     }
     match caps.is_empty() {
         true => env.print(&format!("team {} has no cap; `fusebox team limit month=USD` sets one\n", joined.team)),
         false => env.print(&format!("team {}\n{}", joined.team, shown(env, &caps))),
     }
+    env.print(&team_shares::shown(env, &shared));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,10 +67,18 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
     let login = joined.login();
     caps.retain(|cap| cap.scope != "user" || cap.of == login);
     let expired = ledger.expired(&joined.team)?;
+    let (shared, lost) = (ledger.shared_limits(&joined.team)?, ledger.expired_shares(&joined.team)?);
     env.print(team_place::observed(env).unwrap_or_default());
     match caps.is_empty() {
         true => env.print(&format!("team {} has no cap that binds you\n", joined.team)),
         false => env.print(&format!("team {}\n{}{}\n", joined.team, shown(env, &caps), team_caps::WHEN)),
+    }
+    env.print(&team_shares::shown(env, &shared));
+    if !lost.is_empty() {
+        env.print(&format!(
+            "\nexpired shares, which count until their machine is heard, or `fusebox team write-off` gives them up\n{}",
+            team_shares::expired_shown(env, &lost)
+        ));
     }
     if !expired.is_empty() {
         env.print(&format!(

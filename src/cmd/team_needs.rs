@@ -26,6 +26,8 @@ pub struct Needs {
     pub want: Amount,
     /// What it keeps unspent of what it holds: as much as the dearest response of its session, for each run at work.
     pub margin: Amount,
+    /// How many runs are at work.
+    pub runs: u64,
     /// The labels of the projects that have sessions here.
     pub projects: BTreeSet<String>,
     /// What the clients here say that they have spent, by the day on which their sessions began.
@@ -61,7 +63,7 @@ pub fn needs(budget: &SharedBudget, (open, waits): (&[Session], &[Wait]), now: M
     let least = least.max(Amount(1));
     let is_lively = !waits.is_empty() || at_work().any(|session| since(session) < LIVELY_MS);
     let want = if is_lively { (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least) } else { least };
-    Needs { least, want, margin, ..Needs::default() }
+    Needs { least, want, margin, runs, ..Needs::default() }
 }
 
 #[cfg(test)]
@@ -111,7 +113,7 @@ mod tests {
             (session(LIVELY_MS, |_| ()), true, LEAST_HELD),
         ];
         for (session, waits, want) in cases {
-            let waits = if waits { vec![Wait { at: now }] } else { Vec::new() };
+            let waits = if waits { vec![Wait { at: now, starts_agent: false }] } else { Vec::new() };
             let needs = needs(&budget, (std::slice::from_ref(&session), &waits), now);
             assert_eq!(needs.want, want, "{session:?} {waits:?}");
             assert_eq!(needs.has_too_much(Amount(5)), want < LEAST_HELD, "{session:?} {waits:?}");

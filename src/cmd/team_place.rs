@@ -102,6 +102,13 @@ pub fn machine(env: &Environment) -> Result<Option<Machine>> {
     Ok(text.map_or_else(|| Some(Machine::default()), |text| serde_json::from_str(&text).ok()))
 }
 
+/// Makes the machine anew of what the store knows of it.
+pub fn machine_of_store(joined: &Joined) -> Result<Machine> {
+    let mut ledger = ledger(joined)?;
+    let known = Machine::of_store(ledger.known(&joined.team, &joined.machine)?);
+    Ok(Machine { shares: ledger.known_shares(&joined.team, &joined.machine)?, ..known })
+}
+
 /// Saves what the machine has told.
 pub fn save_machine(env: &Environment, machine: &Machine) -> Result<()> {
     in_state(env, |store| save_machine_in(env, store, machine))

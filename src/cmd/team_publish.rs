@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::cmd::query;
 use crate::cmd::team_charges;
+use crate::cmd::team_demand;
 use crate::cmd::team_needs::{self, Needs};
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_totals;
@@ -103,6 +104,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         (None, Some(heard)) if heard.held_by.is_none() => at(heard, EMPTY_LIVES_MS),
         _ => share.until,
     };
+    team_demand::ask(&store, (&budget, &mut share, &mut machine.shares), (&open, &waits, needs.runs), now)?;
     budget.team = Some(Box::new(share));
     store.save_shared_budget(&budget)?;
     // A batch is sent as it was saved: it may arrive although this process does not hear of it.

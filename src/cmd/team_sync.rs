@@ -17,6 +17,7 @@ use crate::store::team::ledger::Ledger;
 use crate::store::team::sync::{self, Besides, Synced};
 use crate::team::machine::Machine;
 use crate::team::messages::{Answer, Request};
+use crate::team::share::{Demand, Share};
 use crate::ui::formats::counted;
 
 /// How many slices are asked for at most in one sync.
@@ -88,6 +89,7 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
     let (mut machine, needs) = known(env, joined)?;
     let besides = Besides { totals: &needs.totals, ..Besides::default() };
     machine.give_back();
+    machine.shares.iter_mut().for_each(|share| share.ask(&Demand::default()));
     team_place::save_machine(env, &machine)?;
     let mut told = Told::default();
     tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&besides, &mut told), PATIENCE)?;
@@ -110,7 +112,7 @@ fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
 fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
     let mut machine = match team_place::machine(env)? {
         Some(machine) => machine,
-        None => Machine::of_store(team_place::ledger(joined)?.known(&joined.team, &joined.machine)?),
+        None => team_place::machine_of_store(joined)?,
     };
     let needs = team_publish::publish(env, joined, &mut machine, None)?;
     Ok((machine, needs))
@@ -119,11 +121,16 @@ fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
 fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {
     let mut ledger = team_place::ledger(joined)?;
     let labels: Vec<&str> = needs.projects.iter().map(String::as_str).collect();
-    let besides = Besides { labels: &labels, totals: &needs.totals };
+    let besides = Besides { labels: &labels, totals: &needs.totals, shares: &[] };
     let mut told = Told::default();
     tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told), Duration::ZERO)?;
     lease(env, joined, (&mut ledger, &mut *machine), (&needs, &besides, &mut told))?;
-    if machine.is_waiting() {
+    if !machine.shares.iter().all(Share::is_settled) {
+        // A limit that it has just heard of, or which others leave more or less of than they did.
+        team_publish::publish(env, joined, machine, None)?;
+        tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told), Duration::ZERO)?;
+    }
+    if machine.is_waiting() || told.last.wait_ms > 0 {
         // All that is reserved is waited for at once: a slice alone may be too small for a request.
         tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told), PATIENCE)?;
     }
@@ -173,9 +180,12 @@ fn tell(
     loop {
         told.at = env.now();
         let requests = sync::together(told.to_send(machine, told.at));
-        told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, besides)?;
+        let besides = Besides { shares: &machine.share_requests(), ..*besides };
+        told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, &besides)?;
         let before = machine.clone();
         told.last.replies.iter().for_each(|reply| machine.apply(reply));
+        let has_heard_more = *machine != before;
+        machine.apply_shares(&told.last.shares);
         if machine.has_ended() {
             // Written down as gone before it is given back, and given back before another is asked for.
             team_publish::publish(env, joined, machine, None)?;
@@ -186,7 +196,8 @@ fn tell(
         let is_busy = told.count(&requests);
         let left = told.to_send(machine, env.now());
         let is_waiting = left.iter().all(|request| machine.is_reserved(request.number()));
-        if left.is_empty() || is_waiting && patience.is_zero() {
+        let is_done = left.is_empty() && told.last.wait_ms == 0;
+        if is_done || is_waiting && patience.is_zero() {
             return Ok(());
         }
         if is_waiting && told.last.wait_ms > 0 {
@@ -195,7 +206,7 @@ fn tell(
                 return Ok(());
             }
             processes::rest(Duration::from_millis(told.last.wait_ms));
-        } else if *machine == before && !requests.is_empty() && !is_busy {
+        } else if !has_heard_more && !requests.is_empty() && !is_busy {
             let what = format!("team {} has forgotten more of this machine than it keeps", joined.team);
             return Err(Error::failed(what).hint("`fusebox team join` gives it a new id"));
         }

@@ -11,6 +11,7 @@ use crate::domain::limit_meter::{Meter, Observed};
 use crate::domain::plan_window::PlanSpan;
 use crate::domain::run_figure::RunFigure;
 use crate::domain::scope::Scope;
+use crate::domain::share_kind::ShareKind;
 use crate::domain::spend::meters::Meters;
 use crate::domain::unit::Unit;
 
@@ -105,8 +106,7 @@ pub struct Limit {
     pub form: Form,
     /// What ends where its action is `terminate`.
     pub ends: Ends,
-    /// What it does where nobody singles it out in `actions`. `None` is the usual: then `timeout_action` says, which ends the run
-    /// unless somebody sets it.
+    /// What it does where nobody singles it out in `actions`; `None` where `timeout_action` says, as usual, which else ends the run.
     pub action: Option<Action>,
     /// Which models' requests it counts.
     pub counts: Counts,
@@ -120,8 +120,8 @@ pub struct Limit {
     pub bounds_session: bool,
     /// Whether people are shown it where nothing of it is used.
     pub shown_at_zero: bool,
-    /// Whether it counts agents at work, all of which are loaded at the end of a batch alone.
-    pub counts_agents_at_work: bool,
+    /// As what the machines of a team share it; `None` where they do not. Of agents at work all are loaded at the end of a batch alone.
+    pub shared: Option<ShareKind>,
     /// Whether the agent is told what it repeats before the limit acts.
     pub announced_first: bool,
     /// Whether its reading says what the last refused call was for.
@@ -170,7 +170,7 @@ impl Limit {
         adds_up: false,
         bounds_session: false,
         shown_at_zero: true,
-        counts_agents_at_work: false,
+        shared: None,
         announced_first: false,
         names_last_refusal: false,
         counts_attempt: false,

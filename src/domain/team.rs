@@ -1,4 +1,4 @@
-//! What a session shares with a team: the terms of its policy, and what the machine may spend of the team's budget.
+//! What a session shares with a team: what the machine may spend of the team's budget, and use of what else the team limits.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,47 +8,14 @@ use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
+use crate::domain::share_kind::ShareKind;
 use crate::domain::spend::amount::Amount;
+use crate::domain::stored::serde_default::is_default;
 use crate::domain::team_cap::CapUse;
-
-/// How long what is left of a lease may be spent beyond its life, where nobody says. In milliseconds.
-pub const MAX_STALENESS_MS: u64 = 900_000;
-/// How often a hook begins a sync, where nobody says. In milliseconds.
-pub const SYNC_INTERVAL_MS: u64 = 30_000;
-/// How soon a sync may follow another where little is left. In milliseconds.
-pub const SOONEST_SYNC_MS: u64 = 2_000;
-
-/// What happens where the team's store has not been heard for longer than a lease lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnStale {
-    /// Work goes on without the team's cap.
-    Allow,
-    /// What is left of the lease is spent for a while; then work is refused.
-    #[default]
-    Warn,
-    /// Work is refused.
-    Deny,
-}
-
-/// What the policy of a session says of its team.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TeamTerms {
-    /// The team's name.
-    pub name: String,
-    /// What happens where the store is silent.
-    pub on_stale: OnStale,
-    /// For how long a lease may be spent beyond its life under [`OnStale::Warn`], in milliseconds.
-    pub max_staleness_ms: u64,
-    /// How often a hook begins a sync, in milliseconds.
-    pub sync_interval_ms: u64,
-    /// The machine's own ceiling for what the team spends; `None` where it has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ceiling: Option<Amount>,
-    /// The label of the session's project, as it was when the policy was pinned; empty where it has none.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub project: String,
-}
+use crate::domain::team_share::TeamRight;
+pub use crate::domain::team_terms::{
+    MAX_STALENESS_MS, OnStale, SOONEST_SYNC_MS, SYNC_INTERVAL_MS, Standing, TeamTerms,
+};
 
 /// What `fusebox team sync` has published last: what this machine may spend.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,42 +46,18 @@ pub struct TeamShare {
     /// The caps that bind this machine's login and its projects, as the store has said them. Those of the team and of the login count
     /// what was spent here since, as far as leases are charged with it.
     pub caps: Vec<CapUse>,
-}
-
-/// How a share stands at a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Its leases live.
-    Alive,
-    /// Its leases are over, and what is left of them is spent for a while.
-    Outlived,
-    /// The store is silent, and the cap is not kept.
-    Unbound,
-    /// The store is silent, and nothing may be spent.
-    Closed,
-    /// The cap of the session's project is used up.
-    ProjectSpent,
-}
-
-impl Standing {
-    /// Whether nothing may be spent.
-    pub fn is_closed(self) -> bool {
-        matches!(self, Standing::Closed | Standing::ProjectSpent)
-    }
+    /// What the team shares besides money, and what this machine may use of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rights: Vec<TeamRight>,
+    /// When a sync last looked at what is needed of that.
+    #[serde(skip_serializing_if = "is_default")]
+    pub looked: Moment,
 }
 
 impl TeamShare {
     /// Returns how it stands under a session's terms.
     pub fn standing(&self, terms: &TeamTerms, now: Moment) -> Standing {
-        let over_ms = now.mono_ms.saturating_sub(self.until.mono_ms);
-        // After a restart nobody knows how much time has passed.
-        let is_of_boot = self.until.boot == now.boot && self.until != Moment::default();
-        match terms.on_stale {
-            _ if is_of_boot && now.mono_ms < self.until.mono_ms => Standing::Alive,
-            OnStale::Allow => Standing::Unbound,
-            OnStale::Warn if is_of_boot && over_ms < terms.max_staleness_ms => Standing::Outlived,
-            OnStale::Warn | OnStale::Deny => Standing::Closed,
-        }
+        terms.standing(self.until, now)
     }
 
     /// Returns the rule that it comes to; none where the cap is not kept.
@@ -170,7 +113,13 @@ impl TeamShare {
     /// Says whom people ask.
     pub fn whom(&self) -> &str {
         let named = self.caps.iter().map(|cap| cap.contact.as_str()).find(|contact| !contact.is_empty());
+        let named = named.or_else(|| self.rights.iter().map(|right| right.contact.as_str()).find(|it| !it.is_empty()));
         named.unwrap_or("an admin of the team")
+    }
+
+    /// Returns what this machine may use of what the team shares.
+    pub fn right(&self, kind: ShareKind) -> Option<&TeamRight> {
+        self.rights.iter().find(|right| right.kind == kind)
     }
 
     /// Whether the store was heard so lately that asking again would bring nothing new.

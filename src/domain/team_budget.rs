@@ -122,7 +122,7 @@ impl SharedBudget {
     }
 
     /// Says what the policy has happen without the store.
-    fn without_store(&self) -> String {
+    pub(super) fn without_store(&self) -> String {
         let on_stale = match self.terms.as_ref().map(|terms| terms.on_stale) {
             Some(OnStale::Allow) => "allow",
             Some(OnStale::Deny) => "deny",

@@ -1,15 +1,15 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
 use crate::domain::action::{Action, OnLimit};
-use crate::domain::budget::SharedBudget;
 use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::frees::Frees;
-use crate::domain::limit::Ends;
+use crate::domain::limit::{Ends, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::scope::Scope;
 use crate::domain::spend::meters::{Meters, Spend};
+use crate::domain::team_right::Said;
 use crate::domain::text::duration;
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
@@ -40,15 +40,18 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let used = rule.limit.used(meters);
     let name = rule.name();
     let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
-    let finding = |percent, used| Finding {
-        action: if percent < 100 { Action::Warn } else { rule.action },
-        percent,
-        subject: scope.shared_budget.map(SharedBudget::says_of_team).unwrap_or_default(),
-        frees: frees(rule, scope),
-        above: scope.above.to_owned(),
-        under_way: under_way(rule, meters),
-        wait_ms: scope.shared_budget.map_or(0, |budget| budget.wait_ms),
-        ..Finding::of(rule, scope.scope, used)
+    let finding = |percent, used| {
+        let said = says(scope, rule.limit, (used, rule.cap));
+        Finding {
+            action: if percent < 100 { Action::Warn } else { rule.action },
+            percent,
+            subject: said.subject,
+            frees: said.frees.unwrap_or_else(|| frees(rule, scope)),
+            above: scope.above.to_owned(),
+            under_way: under_way(rule, meters),
+            wait_ms: said.wait_ms,
+            ..Finding::of(rule, scope.scope, used)
+        }
     };
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
@@ -152,11 +155,13 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
     unknown > 0 && rule.limit.used(meters).saturating_add(ahead).saturating_add(unknown) > rule.cap
 }
 
-/// Says when a rule's trip passes by itself, where it does.
+/// Says what keeps work from a limit over what sessions share.
+fn says(scope: &ScopeUsage, limit: &Limit, figures: (u64, u64)) -> Said {
+    scope.shared_budget.map(|budget| budget.says(limit, figures)).unwrap_or_default()
+}
+
+/// Says when the period of a rule begins anew.
 fn frees(rule: &LimitRule, scope: &ScopeUsage) -> Frees {
-    if let Some(frees) = scope.shared_budget.and_then(SharedBudget::frees_of_team) {
-        return frees;
-    }
     scope
         .shared_budget
         .and_then(|budget| budget.resets(rule.limit))
@@ -185,14 +190,15 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         (model, _) => model,
     };
     let source = FindingSource::Limit(rate.limit);
+    let Said { subject, frees, wait_ms } = says(at.scope, rate.limit, (reading.used, rate.max));
     let finding = Finding {
         used: reading.used,
         cap: rate.max,
-        subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
-        frees: Frees::In(duration::ahead(reading.frees_in_ms)),
+        subject: if subject.is_empty() { format!("{what} in {}", duration::ahead(rate.per_ms)) } else { subject },
+        frees: frees.unwrap_or_else(|| Frees::In(duration::ahead(reading.frees_in_ms))),
         above: at.scope.above.to_owned(),
         frees_in_ms: reading.frees_in_ms,
-        wait_ms: if rate.on_limit == OnLimit::Wait { reading.frees_in_ms } else { 0 },
+        wait_ms: if rate.on_limit == OnLimit::Wait { reading.frees_in_ms } else { wait_ms },
         ..Finding::bare(source, at.scope.scope, rate.action, rate.layer)
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());

@@ -1,9 +1,30 @@
 //! What is known of the event at hand beside the event itself, and what its request is expected to spend.
 
 use crate::domain::next_model::NextModel;
+use crate::domain::scope::Scope;
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::unlogged_requests::UnloggedRequests;
+
+/// How many subagents are at work in the other sessions of this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgentsElsewhere {
+    /// In all of them.
+    pub of_user: u64,
+    /// In those that take part in the team.
+    pub of_team: u64,
+}
+
+impl AgentsElsewhere {
+    /// Returns those that count in a scope that sessions share; none in a project's, which has no such limit.
+    pub fn of(self, scope: Scope) -> u64 {
+        match scope {
+            Scope::User => self.of_user,
+            Scope::Team => self.of_team,
+            Scope::Run | Scope::Session | Scope::Outer | Scope::Project => 0,
+        }
+    }
+}
 
 /// What a session's state has of one event; nothing of it is saved.
 #[derive(Debug, Default)]
@@ -26,6 +47,8 @@ pub struct EventFacts {
     pub altered: Option<String>,
     /// What the session was charged before it is counted again, but for estimates.
     pub remains: Vec<Charge>,
+    /// Subagents at work in other sessions, where a limit over all of them is decided.
+    pub agents_elsewhere: AgentsElsewhere,
     /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
     /// that is under way. The sentence to say.
     pub refusal_reason: Option<String>,

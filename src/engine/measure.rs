@@ -15,8 +15,7 @@ use crate::domain::spend::reservation::RESERVE_LIVES_MS;
 use crate::domain::team::Standing;
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
 use crate::engine::agents::agents_at_work;
-use crate::engine::charging;
-use crate::engine::charging::compactions;
+use crate::engine::charging::{self, compactions};
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
 
@@ -28,6 +27,8 @@ struct Actor<'a> {
     occasion: Occasion<'a>,
     /// What is the same over every scope and for every model.
     same: Meters,
+    /// The session's subagents at work, and those of them that have not begun.
+    at_work: (u64, u64),
 }
 
 /// Returns the meters of a run and of its session.
@@ -52,8 +53,7 @@ pub fn meters_for(state: &SessionState, id: &str, occasion: Occasion, rule: &Lim
 /// Returns what every scope with rules has used.
 pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> Vec<ScopeUsage<'a>> {
     let actor = Actor::new(state, run, occasion);
-    let session = &state.session;
-    let mut scopes = vec![actor.run_usage(), actor.session_usage(Scope::Session, session)];
+    let mut scopes = vec![actor.run_usage(), actor.session_usage(Scope::Session, &state.session)];
     let mut below = actor;
     for above in &state.above {
         below = below.below_another();
@@ -141,7 +141,7 @@ impl<'a> Actor<'a> {
             depth: u64::from(run.depth),
             ..Meters::default()
         };
-        let mut actor = Actor { state, run, occasion, same };
+        let mut actor = Actor { state, run, occasion, same, at_work: agents_at_work::count(state, occasion.at) };
         actor.same.late = actor.late();
         actor
     }
@@ -176,7 +176,6 @@ impl<'a> Actor<'a> {
         let earlier = &session.spend_before_install;
         let before = spent(earlier.spent, &earlier.models, of);
         let spent = spent(session.counters.spent, &session.by_model, of).beyond(before);
-        let (at_work, starts) = agents_at_work::count(self.state, self.occasion.at);
         let under_way = self.under_way(&session.reservations, &session.limits, of);
         Meters {
             turns: session.counters.turns.saturating_sub(earlier.turns),
@@ -187,8 +186,8 @@ impl<'a> Actor<'a> {
             reserved: under_way + self.ahead(next, &session.limits),
             under_way,
             missing_usage: self.next(&session.limits, of) * self.missing_usage(),
-            subagents_at_work: at_work,
-            subagents: session.subagents.saturating_sub(earlier.subagents) + starts,
+            subagents_at_work: self.at_work.0,
+            subagents: session.subagents.saturating_sub(earlier.subagents) + self.at_work.1,
             unlogged: self.unlogged(of).0,
             hooks_ahead: self.unlogged(of).1,
             unknown: self.unknown(&session.reservations, of),
@@ -205,6 +204,7 @@ impl<'a> Actor<'a> {
         let under_way = self.under_way(&budget.reservations, &budget.limits, of);
         Meters {
             periods: budget.spent(of),
+            subagents_at_work: self.at_work.0 + self.state.facts.agents_elsewhere.of(budget.scope),
             plan: budget.plan.used_at(self.occasion.at.wall_ms),
             unlogged: self.unlogged(of).0,
             hooks_ahead: self.unlogged(of).1,

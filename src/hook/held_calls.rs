@@ -56,10 +56,12 @@ pub fn hold(
     held: &mut Held,
 ) -> Option<Loaded> {
     if cfg!(feature = "team") && waits_for_team(&loaded, applied, held) {
+        let counts_agents = |it: &Finding| it.limit().is_some_and(|limit| limit.counts_agents());
+        let starts_agent = applied.verdict.findings.iter().any(counts_agents);
         let folder = loaded.store.folder().to_path_buf();
         // The transaction that was begun goes with it.
         drop(loaded);
-        wait_for_team(env, &folder, held);
+        wait_for_team(env, &folder, held, starts_agent);
         return None;
     }
     if let Some(since) = held.waits_since.take() {
@@ -81,7 +83,9 @@ fn due(env: &Environment, deadline: &Deadline, loaded: &Loaded, applied: &Applie
         return None;
     }
     let mut refuses = applied.verdict.findings.iter().filter(|it| it.is_trip() && it.action != Action::Warn);
-    let ms = refuses.try_fold(0, |most, it| (it.wait_ms > 0).then(|| most.max(it.wait_ms)))?;
+    // What waits for the team has waited by now.
+    let waits = |it: &Finding| it.wait_ms > 0 && it.scope != Scope::Team;
+    let ms = refuses.try_fold(0, |most, it| waits(it).then(|| most.max(it.wait_ms)))?;
     let session = &loaded.state.session;
     let known_s = session.diverted.call_timeout_s;
     if ms == 0 || known_s == 0 {
@@ -111,10 +115,10 @@ fn waits_for_team(loaded: &Loaded, applied: &Applied, held: &Held) -> bool {
 }
 
 /// Has a sync begun where none is under way, and waits a moment for what it brings.
-fn wait_for_team(env: &Environment, folder: &Path, held: &mut Held) {
+fn wait_for_team(env: &Environment, folder: &Path, held: &mut Held, starts_agent: bool) {
     let now = env.now();
     let claim = match held.waits_since {
-        None => team_sync::claim_for(folder, Wait { at: now }),
+        None => team_sync::claim_for(folder, Wait { at: now, starts_agent }),
         Some(_) => team_sync::claim_in(folder, now, SOONEST_SYNC_MS),
     };
     held.waits_since.get_or_insert(now);

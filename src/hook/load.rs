@@ -16,7 +16,7 @@ use crate::hook::load_on_demand::{
 use crate::hook::load_session;
 use crate::hook::origin::{scheduled_prompts, sender, state_folder};
 use crate::hook::parse::HookCall;
-use crate::hook::policy::shared_budgets;
+use crate::hook::policy::{agents_elsewhere, shared_budgets};
 use crate::hook::reconcile::catch_up;
 use crate::hook::tampering::{altered_metadata, altered_rows, changed_calls};
 use crate::platform::environment::Environment;
@@ -148,6 +148,7 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
     if shared_budgets::matters(&state, event) {
         shared_budgets::load_budgets(store, &mut state, event.at)?;
     }
+    agents_elsewhere::load(store, &mut state, event)?;
     Ok(state)
 }
 

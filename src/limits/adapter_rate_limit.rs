@@ -4,6 +4,7 @@ use crate::domain::action::Action;
 use crate::domain::limit::{Form, Limit};
 use crate::domain::limit_meter::Meter;
 use crate::domain::scope::Scope;
+use crate::domain::share_kind::ShareKind;
 
 /// The limit on model requests in a window of time.
 pub const LIMIT: Limit = Limit {
@@ -16,6 +17,7 @@ pub const LIMIT: Limit = Limit {
     meter: Meter::Window,
     form: Form::Windows,
     action: Some(Action::Terminate),
+    shared: Some(ShareKind::Requests),
     doc: "Requests to one model in a sliding window of `per_ms` milliseconds, over the `session` or all sessions of the \
           `user`. Where the next request would be beyond `max_requests`, the run ends with the time until the next slot, \
           and prompts are blocked until then.",

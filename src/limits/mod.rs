@@ -28,6 +28,7 @@ mod stall_after_ms;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::domain::limit::{Limit, Span};
+use crate::domain::share_kind::ShareKind;
 use crate::domain::unit::Unit;
 
 /// Every limit, in the order in which findings are reported.
@@ -64,6 +65,16 @@ impl Limit {
     pub fn find(name: &str) -> Option<&'static Limit> {
         let key = name.rsplit_once('.').map_or(name, |(_, key)| key);
         REGISTRY.iter().copied().find(|limit| limit.key == key)
+    }
+
+    /// Finds the limit that the machines of a team share as this.
+    pub fn shared_as(kind: ShareKind) -> Option<&'static Limit> {
+        REGISTRY.iter().copied().find(|limit| limit.shared == Some(kind))
+    }
+
+    /// Whether it counts agents at work.
+    pub fn counts_agents(&self) -> bool {
+        self.shared == Some(ShareKind::Agents)
     }
 
     /// Finds the limit on the cost of a period.

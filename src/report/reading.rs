@@ -14,6 +14,7 @@ use crate::domain::session::{Counters, Run, Session, Status};
 use crate::domain::text::duration;
 use crate::domain::unit::Unit;
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
+use crate::engine::agents::agents_at_work;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::report::rows::{SessionRows, project};
@@ -156,12 +157,28 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
             budget.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
         }
         budget.set_limits(rules);
-        budgets.extend(of_shared_budget(session, budget, now));
+        let at_work = if scope == Scope::User { agents_at_work(rows, now) } else { 0 };
+        budgets.extend(of_shared_budget(session, (budget, at_work), now));
     }
     budgets
 }
 
-pub(super) fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<Budget> {
+/// Counts the subagents at work in all these sessions.
+fn agents_at_work(rows: &[SessionRows], now: Moment) -> u64 {
+    let of_session = |rows: &SessionRows| {
+        let mut state = SessionState::new(rows.session.clone());
+        rows.runs.iter().for_each(|run| state.insert_loaded_run(run.clone()));
+        agents_at_work::count(&state, now).0
+    };
+    rows.iter().map(of_session).sum()
+}
+
+/// Reads what sessions share, of which so many subagents are at work.
+pub(super) fn of_shared_budget(
+    session: &Session,
+    (shared_budget, at_work): (SharedBudget, u64),
+    now: Moment,
+) -> Vec<Budget> {
     let (scope, ends) = (shared_budget.scope, shared_budget.periods.each_ref().map(|period| period.to_ms));
     let id = match scope {
         Scope::Project => project(&session.project).to_owned(),
@@ -171,6 +188,8 @@ pub(super) fn of_shared_budget(session: &Session, shared_budget: SharedBudget, n
     let mut state = SessionState::new(session.clone());
     let plan = shared_budget.plan.clone();
     state.shared_budgets.push(shared_budget);
+    let own = agents_at_work::count(&state, now).0;
+    state.facts.agents_elsewhere.of_user = at_work.saturating_sub(own);
     let readings = measured(&state, &Run::default(), (now, now), scope);
     let resets = |reading: &LimitReading| {
         if let Some(span) = reading.cap.limit.plan_window {

@@ -29,7 +29,7 @@ fn team(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Moment) -> V
     budget.stand(terms, now);
     let caps = budget.team.as_ref().map(|share| share.caps.clone()).unwrap_or_default();
     let spent: Vec<Amount> = caps.iter().map(|cap| budget.spent_of(cap)).collect();
-    let shares = of_shared_budget(session, budget, now);
+    let shares = of_shared_budget(session, (budget, 0), now);
     let share = shares.first().map(|budget| budget.reading.clone());
     let budgets: Vec<Budget> =
         caps.iter().zip(spent).filter_map(|(cap, spent)| of_cap(cap, spent, share.clone())).collect();

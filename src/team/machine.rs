@@ -9,6 +9,7 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::stable_sort::sort_by_key;
 use crate::team::lease::{Lease, Stage, UNLEASED};
 use crate::team::messages::{Answer, Charge, Reply, Request};
+use crate::team::share::Share;
 
 /// The most charges in one batch.
 pub const BATCH: usize = 500;
@@ -28,6 +29,8 @@ pub struct Machine {
     pub leases: Vec<Lease>,
     /// What each response has cost, as far as it was charged to a lease.
     pub charged: BTreeMap<String, Amount>,
+    /// The shares of what the team limits besides money.
+    pub shares: Vec<Share>,
 }
 
 impl Machine {

@@ -2,6 +2,8 @@
 
 pub mod lease;
 pub mod machine;
+pub mod machine_shares;
 pub mod made_anew;
 pub mod messages;
 pub mod names;
+pub mod share;

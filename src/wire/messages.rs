@@ -274,9 +274,9 @@ fn parts(scope: &ScopeUsage, model: &str, event: &Event) -> Vec<String> {
         let used = rule.limit.used(scope.meters_of(rule));
         let tells = rule.limit.unit != Unit::Switch && (is_own && rule.limit.shown_at_zero || used > 0);
         // Only where a batch ends are all the runs loaded that count as at work.
-        let known = !rule.limit.counts_agents_at_work || matches!(event.kind, EventKind::BatchEnded(_));
+        let known = !rule.limit.counts_agents() || matches!(event.kind, EventKind::BatchEnded(_));
         let binds = is_own || (rule.action != Action::Warn && known);
-        if scope.scope == Scope::Team {
+        if scope.scope == Scope::Team && rule.limit.unit == Unit::Usd {
             // What this machine may spend is nobody's cap.
             return (used > 0).then(|| format!("{} may be spent", rule.limit.show(rule.cap.saturating_sub(used))));
         }

@@ -30,6 +30,8 @@ mod release;
 mod rights;
 mod scale;
 mod server;
+mod shares;
+mod shares_model;
 mod simulation;
 mod slips;
 mod small_caps;

@@ -5,12 +5,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::{Event, EventKind};
+use crate::domain::event::{Call, Event, EventKind};
+use crate::domain::limit_set::Rate;
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
+use crate::domain::share_kind::ShareKind;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stored::metadata;
 use crate::domain::team::{SOONEST_SYNC_MS, Standing};
+use crate::domain::team_share::TeamRight;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::platform::environment::Environment;
@@ -34,7 +37,8 @@ pub fn claim_after(store: &Store, state: &SessionState, event: &Event) -> Result
             }
         }
         _ => match budget {
-            Some(budget) if is_low(budget) => SOONEST_SYNC_MS,
+            Some(budget) if is_share_left(store, budget, event)? => 0,
+            Some(budget) if is_low(budget) || is_share_low(budget, event) => SOONEST_SYNC_MS,
             Some(_) => terms.sync_interval_ms,
             None => return Ok(false),
         },
@@ -47,6 +51,9 @@ pub fn claim_after(store: &Store, state: &SessionState, event: &Event) -> Result
 pub struct Wait {
     /// Since when.
     pub at: Moment,
+    /// Whether it starts or wakes a subagent.
+    #[serde(default)]
+    pub starts_agent: bool,
 }
 
 /// For how long an event counts as waiting whose hook was killed, in milliseconds: a little longer than it is held.
@@ -122,6 +129,29 @@ fn is_leased(budget: &SharedBudget) -> bool {
 fn is_low(budget: &SharedBudget) -> bool {
     let leased = budget.team.as_ref().map_or(Amount::ZERO, |share| share.left.minus(share.margin));
     budget.standing != Some(Standing::Alive) || budget.left_of_team() <= Amount(leased.0 / 2)
+}
+
+/// Whether half of a share of requests is used, a share's life is over, or agents are started.
+fn is_share_low(budget: &SharedBudget, event: &Event) -> bool {
+    let is_low = |right: &TeamRight| match right.kind {
+        ShareKind::Agents => event.kind.call().is_some_and(Call::addresses_agent),
+        ShareKind::Requests => {
+            let used = |rate: &Rate| budget.windows.read(rate, "", event.at).used;
+            budget.limits.rates.iter().any(|rate| rate.counts_requests() && used(rate) * 2 >= right.usable)
+        }
+    };
+    let mut rights = budget.team.iter().flat_map(|share| &share.rights);
+    rights.any(|right| right.standing != Some(Standing::Alive) || is_low(right))
+}
+
+/// Whether a share of agents is to shrink because one has ended, and no sync is under way that has yet to look at what is needed.
+fn is_share_left(store: &Store, budget: &SharedBudget, event: &Event) -> Result<bool> {
+    let ends = matches!(&event.kind, EventKind::SubagentEnded(_))
+        || matches!(&event.kind, EventKind::ToolEnded(call, _) if call.addresses_agent());
+    let share = budget.team.as_deref().filter(|share| ends && share.right(ShareKind::Agents).is_some());
+    let Some(share) = share else { return Ok(false) };
+    let last = last_begun(store)?;
+    Ok(last.boot != share.looked.boot || last.mono_ms <= share.looked.mono_ms)
 }
 
 /// Begins a sync in the background. Nothing waits for it: where it cannot be begun, a later event begins one.

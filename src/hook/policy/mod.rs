@@ -1,5 +1,6 @@
 //! What binds a session: the policy that its client is pinned to, and the budgets that it shares.
 
+pub mod agents_elsewhere;
 pub mod learned_caps;
 pub mod limit_source;
 pub mod pin;

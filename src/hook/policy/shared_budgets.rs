@@ -12,7 +12,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::policy::team_budget;
+use crate::hook::policy::{agents_elsewhere, team_budget};
 use crate::hook::tampering::lost_charges;
 use crate::hook::{estimates, policy};
 use crate::store::Store;
@@ -59,7 +59,13 @@ pub fn matters(state: &SessionState, event: &Event) -> bool {
         || pending_prompts
         || pending_trips
         || !session.sees_batches
+        || agents_elsewhere::is_start(state, event) && limits_agents(session)
         || rates.any(|rate| rate.counts_tool(&call.tool))
+}
+
+/// Whether a limit may be on the agents of several sessions.
+fn limits_agents(session: &Session) -> bool {
+    session.team.is_some() || session.user_limits.counting().any(|rule| rule.limit.counts_agents())
 }
 
 /// Loads into the state the budgets and rates that its session shares, as of a moment.

@@ -42,6 +42,11 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
         _ => false,
     };
     budget.wait_ms = if is_known { 0 } else { LOOK_MS };
+    for right in budget.team.iter_mut().flat_map(|share| &mut share.rights) {
+        right.stand(&mut budget.limits, &terms, now);
+        let is_known = right.is_full && right.standing == Some(Standing::Alive) && share.is_fresh(now);
+        right.wait_ms = if is_known { 0 } else { LOOK_MS };
+    }
     // An idle machine lets its leases run out: only a sync that brought nothing says that the store is silent.
     match standing {
         _ if share.failed == Moment::default() => {}

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod connection;
 pub mod ledger;
 pub mod limits;
+pub mod shares;
 pub mod sync;
 mod tls;
 
@@ -20,7 +21,7 @@ pub fn mark(text: &str) -> String {
 }
 
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
-pub const MIGRATIONS: [&str; 8] = [
+pub const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
@@ -29,4 +30,5 @@ pub const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0006.sql"),
     include_str!("migrations/0007.sql"),
     include_str!("migrations/0008.sql"),
+    include_str!("migrations/0009.sql"),
 ];

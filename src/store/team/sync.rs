@@ -9,14 +9,16 @@ use crate::domain::stable_sort::sort_by_key;
 use crate::domain::team_cap::CapUse;
 use crate::error::{Error, Result};
 use crate::store::team::ledger::{Ledger, number, word};
+use crate::store::team::shares::{self, Shared};
 use crate::team::messages::{Answer, Charge, Reply, Request};
+use crate::team::share::{ShareReply, ShareRequest};
 
 /// What the store says in one sync.
 #[derive(Clone, Debug, Default)]
 pub struct Synced {
     /// Its answers, in the order of the requests.
     pub replies: Vec<Reply>,
-    /// For how many milliseconds a lease may not be spent yet; 0 where none is waited for.
+    /// For how many milliseconds a lease, or a share, may not be spent yet; 0 where none is waited for.
     pub wait_ms: u64,
     /// What is left of the machine's leases as the store has them, and for how many milliseconds all of them live.
     pub held: (Amount, u64),
@@ -24,6 +26,8 @@ pub struct Synced {
     pub caps: Vec<CapUse>,
     /// The caps of the projects that were asked for.
     pub projects: Vec<CapUse>,
+    /// What it says of each limit that the team's machines share.
+    pub shares: Vec<ShareReply>,
 }
 
 /// What a machine asks and tells in a sync besides its requests.
@@ -33,6 +37,8 @@ pub struct Besides<'a> {
     pub labels: &'a [&'a str],
     /// What its clients say that they have spent in sessions that began on these days (`2026-11-27`, in UTC).
     pub totals: &'a [(String, Amount)],
+    /// What it asks of the limits that the team's machines share.
+    pub shares: &'a [ShareRequest],
 }
 
 /// The most requests that the store takes in one round trip.
@@ -68,14 +74,18 @@ impl Ledger {
         let labels = json!(besides.labels).to_string();
         let total = |(day, total): &(String, Amount)| json!({"day": day, "total_pico_usd": total.0});
         let totals = besides.totals.iter().map(total).collect::<Value>().to_string();
-        let values = [team, machine, &asked, &labels, &totals].map(Some);
-        let statement = "SELECT replies, held_pico_usd, held_ms, caps, projects \
-             FROM fusebox.sync($1, $2, $3::jsonb, $4::jsonb, $5::jsonb)";
+        let shares = shares::asked(besides.shares);
+        let values = [team, machine, &asked, &labels, &totals, &shares].map(Some);
+        let statement = "SELECT replies, held_pico_usd, held_ms, caps, projects, shared \
+             FROM fusebox.sync($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)";
         let rows = self.ask(statement, &values)?;
         let row = rows.first().ok_or_else(|| self.strange("no answer"))?;
         let answers: Vec<Answered> = self.parsed(word(row, 0))?;
         let pending = answers.iter().filter(|answer| answer.answer == "pending");
-        let wait_ms = pending.filter_map(|answer| answer.wait_ms).max().unwrap_or(0);
+        let shared: Vec<Shared> = self.parsed(word(row, 5))?;
+        let shares: Vec<ShareReply> = shared.into_iter().map(|shared| shared.reply(sent)).collect();
+        let of_shares = shares.iter().map(|share| share.wait_ms);
+        let wait_ms = pending.filter_map(|answer| answer.wait_ms).chain(of_shares).max().unwrap_or(0);
         let replies = requests.iter().zip(answers).map(|(request, answer)| {
             let number = request.number();
             Ok(Reply { epoch: answer.epoch, number, sent, answer: self.answer(answer)? })
@@ -85,7 +95,7 @@ impl Ledger {
         let projects: Vec<Cap> = self.parsed(word(row, 4))?;
         let used = |caps: Vec<Cap>| caps.into_iter().map(|cap| cap.of(team)).collect::<Vec<CapUse>>();
         let held = (Amount(number(row, 1)), number(row, 2));
-        Ok(Synced { replies, wait_ms, held, caps: used(caps), projects: used(projects) })
+        Ok(Synced { replies, wait_ms, held, caps: used(caps), projects: used(projects), shares })
     }
 
     fn answer(&self, answered: Answered) -> Result<Answer> {

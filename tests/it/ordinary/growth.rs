@@ -107,7 +107,7 @@ fn repeated((opens, closes): (&str, &str), length: usize) -> String {
 
 /// Returns how long this thread works on all that a call's command is read for.
 fn works(command: &str) -> Duration {
-    let input = to_raw_value(&json!({"command": command})).unwrap();
+    let json = to_raw_value(&json!({"command": command})).unwrap();
     let printed = to_raw_value(&json!({"stdout": "[main 1a2b3c4] x"})).unwrap();
     let now = || {
         let now = clock_gettime(ClockId::ThreadCPUTime);
@@ -115,10 +115,13 @@ fn works(command: &str) -> Duration {
     };
     let guard = guard();
     let began = now();
-    let _intent = tools::intent("Bash", Some(&*input), &guard);
-    let _starts = tools::client_starts("Bash", Some(&*input), &guard);
-    let _waits = tools::wait("Bash", Some(&*input));
-    let _edits = tools::has_edited("Bash", Some(&*input), Some(&*printed));
+    let input = ToolInput::new(&json);
+    let may_mention = tools::may_mention("Bash", Some(&input), &guard);
+    let intent = tools::intent("Bash", Some(&input), &guard, may_mention);
+    let call = Call { tool: "Bash".to_owned(), intent, may_mention, ..Call::default() };
+    let _starts = tools::client_starts(&call, Some(&input), &guard);
+    let _waits = tools::wait("Bash", Some(&input));
+    let _edits = tools::has_edited("Bash", Some(&input), Some(&*printed));
     now() - began
 }
 

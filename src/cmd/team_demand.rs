@@ -1,0 +1,68 @@
+//! What the sessions at work here need of what their team shares besides money.
+
+use crate::domain::budget::SharedBudget;
+use crate::domain::moment::Moment;
+use crate::domain::session::Session;
+use crate::domain::share_kind::ShareKind;
+use crate::domain::team::TeamShare;
+use crate::domain::team_share::TeamRight;
+use crate::error::Result;
+use crate::hook::background::team_sync::Wait;
+use crate::hook::policy::agents_elsewhere;
+use crate::store::Store;
+use crate::team::share::{Demand, Share};
+
+/// Asks for what is needed of each share, and publishes what may be used of it. It is to be saved before that is sent.
+pub fn ask(
+    store: &Store,
+    (budget, team, shares): (&SharedBudget, &mut TeamShare, &mut [Share]),
+    (open, waits, runs): (&[Session], &[Wait], u64),
+    now: Moment,
+) -> Result<()> {
+    let stale_ms = open.iter().filter_map(|session| session.team.as_ref()).map(|terms| terms.stale_ms());
+    let stale_ms = stale_ms.reduce(|one, other| one.zip(other).map(|(one, other)| one.max(other))).unwrap_or(Some(0));
+    team.rights.clear();
+    team.looked = Moment::default();
+    for share in shares.iter_mut().filter(|share| share.is_limited) {
+        let demand = match share.kind {
+            ShareKind::Agents => agents(store, (open, waits, runs), now)?,
+            ShareKind::Requests => requests(budget, &right(share), runs, now),
+        };
+        share.ask(&Demand { stale_ms, ..demand });
+        team.rights.push(right(share));
+        team.looked = now;
+    }
+    Ok(())
+}
+
+/// Returns the subagents at work and asked for, and one or more that may be asked for next where anything is at work.
+fn agents(store: &Store, (open, waits, runs): (&[Session], &[Wait], u64), now: Moment) -> Result<Demand> {
+    let mut in_use = 0;
+    for session in open.iter().filter(|session| session.team.is_some()) {
+        in_use += agents_elsewhere::at_work(store, session.clone(), now)?;
+    }
+    let needs = in_use + waits.iter().filter(|wait| wait.starts_agent).count() as u64;
+    let next = if runs > 0 { 1 + in_use / 4 } else { 0 };
+    Ok(Demand { in_use, needs, wants: needs + next, stale_ms: None })
+}
+
+/// Returns the requests of the last window, and as many as may come until the next sync where anything is at work.
+fn requests(budget: &SharedBudget, right: &TeamRight, runs: u64, now: Moment) -> Demand {
+    let in_use = right.rate(right.cap).map_or(0, |rate| budget.windows.read(&rate, "", now).used);
+    let needs = if runs > 0 { in_use + in_use / 4 + 2 * runs } else { 0 };
+    Demand { in_use, needs, wants: 2 * needs, stale_ms: None }
+}
+
+fn right(share: &Share) -> TeamRight {
+    TeamRight {
+        kind: share.kind,
+        cap: share.cap,
+        per_ms: share.per_ms,
+        reserved: share.reserved,
+        usable: share.usable,
+        until: share.until(),
+        is_full: share.is_full,
+        contact: share.contact.clone(),
+        ..TeamRight::default()
+    }
+}

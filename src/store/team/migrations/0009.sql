@@ -1,0 +1,275 @@
+-- Limits of a whole team that are no money: subagents at once, and model requests in a window. Each machine reserves a share of them.
+
+SET LOCAL ROLE fusebox_owner;
+SET LOCAL search_path = fusebox, pg_temp;
+
+CREATE TABLE shared_limit (
+    team integer NOT NULL REFERENCES team,
+    kind text NOT NULL CHECK (kind IN ('agents', 'requests')),
+    amount bigint NOT NULL CHECK (amount BETWEEN 0 AND 1000000),
+    -- The window of requests; NULL for agents.
+    per_ms bigint CHECK (per_ms BETWEEN 1000 AND 86400000),
+    PRIMARY KEY (team, kind),
+    CHECK ((kind = 'requests') = (per_ms IS NOT NULL))
+);
+
+CREATE TABLE share (
+    team integer NOT NULL REFERENCES team,
+    kind text NOT NULL,
+    machine text NOT NULL,
+    login name NOT NULL,
+    -- The machine's number of its last request: what comes late, or again, changes nothing.
+    number bigint NOT NULL DEFAULT 0,
+    amount bigint NOT NULL DEFAULT 0,
+    -- As much of it as no failover can forget, until it is as old as that takes.
+    usable bigint NOT NULL DEFAULT 0,
+    grown_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- What counts in place of a smaller amount, until the window has passed in which it was used.
+    draining bigint NOT NULL DEFAULT 0,
+    drains_until timestamptz NOT NULL DEFAULT clock_timestamp(),
+    per_ms bigint,
+    expires_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- For how long the machine uses it beyond that where it does not hear the store; NULL for as long as it likes.
+    stale_ms bigint CHECK (stale_ms >= 0),
+    PRIMARY KEY (team, kind, machine)
+);
+
+-- Returns what a share counts at a moment. Agents work on without the store, for however long: what was reserved for them counts until
+-- their machine is heard, or an admin writes it off. Requests have passed with their window.
+CREATE FUNCTION counts(s share, at timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN s.kind = 'agents' THEN s.amount
+        WHEN at >= s.expires_at + (s.stale_ms + s.per_ms) * interval '1 ms' THEN 0
+        WHEN at < s.drains_until THEN greatest(s.amount, s.draining)
+        ELSE s.amount END
+$$;
+
+-- What was reserved and not confirmed has to be confirmed by the new epoch's replica, as leases have.
+CREATE OR REPLACE FUNCTION enter_epoch(INOUT t team) LANGUAGE plpgsql SET search_path = fusebox, pg_temp AS $$
+DECLARE last_end timestamptz;
+BEGIN
+    IF t.epoch = timeline() THEN RETURN; END IF;
+    SELECT * INTO t FROM team WHERE id = t.id FOR NO KEY UPDATE;
+    IF t.epoch = timeline() THEN RETURN; END IF;
+    UPDATE lease SET reserved_at = clock_timestamp() WHERE team = t.id AND state = 'open' AND confirmed_at IS NULL;
+    UPDATE share SET grown_at = clock_timestamp() WHERE team = t.id AND usable < amount;
+    SELECT max(expires_at) INTO last_end FROM lease WHERE team = t.id AND state = 'open';
+    UPDATE team SET epoch = timeline(),
+        grants_from = greatest(clock_timestamp() + t.lease_ms * interval '1 ms', last_end)
+        WHERE id = t.id RETURNING * INTO t;
+    INSERT INTO audit (team, what, subject, after) VALUES (t.id, 'epoch', t.name, t.epoch::text);
+END $$;
+
+-- The same as before, and who keeps locked what a share waits for.
+CREATE OR REPLACE FUNCTION holders(t team, asks text) RETURNS text LANGUAGE sql STABLE SET search_path = fusebox, pg_catalog, pg_temp AS $$
+    SELECT string_agg(DISTINCT a.usename::text, ', ' ORDER BY a.usename::text) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()
+        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+        AND (l.relation = 'team'::regclass AND l.mode = 'RowExclusiveLock' OR CASE asks
+            WHEN 'lease' THEN l.relation = 'used'::regclass AND l.mode = 'RowShareLock'
+            WHEN 'share' THEN l.relation = 'shared_limit'::regclass AND l.mode = 'RowShareLock'
+            ELSE l.relation = 'charge'::regclass AND l.mode = 'RowExclusiveLock' END)
+        AND NOT EXISTS (SELECT FROM pg_locks w WHERE w.pid = l.pid AND NOT w.granted)
+        AND EXISTS (SELECT FROM member m WHERE m.team = t.id AND m.login = a.usename)
+$$;
+
+-- Returns what the other machines' shares count, and how many of them count something.
+CREATE FUNCTION beside(own share, at timestamptz, OUT counted bigint, OUT sharers bigint)
+LANGUAGE sql STABLE SET search_path = fusebox, pg_temp AS $$
+    SELECT coalesce(sum(counts(s, at)), 0)::bigint, count(*) FILTER (WHERE counts(s, at) > 0)
+    FROM share s WHERE s.team = own.team AND s.kind = own.kind AND s.machine <> own.machine
+$$;
+
+-- Returns the most that a machine is to want of a limit: what the others leave, and beyond what it needs its part of a quarter.
+CREATE FUNCTION most_of(bound shared_limit, own share, needs bigint, at timestamptz) RETURNS bigint
+LANGUAGE sql STABLE SET search_path = fusebox, pg_temp AS $$
+    SELECT least(greatest(bound.amount - o.counted, 0), greatest(needs, bound.amount / (4 * (o.sharers + 1)))) FROM beside(own, at) o
+$$;
+
+-- Returns a share as a request makes it. One that was taken already changes nothing.
+CREATE FUNCTION resized(t team, bound shared_limit, known share, request_number bigint, in_use bigint, needs bigint, wants bigint)
+RETURNS share LANGUAGE plpgsql VOLATILE SET search_path = fusebox, pg_temp AS $$
+DECLARE
+    now timestamptz := clock_timestamp();
+    most bigint;
+    has_been bigint := counts(known, now);
+BEGIN
+    IF request_number <= known.number THEN
+        RETURN known;
+    END IF;
+    known.number := request_number;
+    IF now >= known.grown_at + t.confirm_ms * interval '1 ms' THEN
+        known.usable := known.amount;
+    END IF;
+    -- Of requests once in a window, or all at once: what has been counts on for a window each time.
+    IF wants < known.amount AND (known.kind = 'agents' OR wants = 0 OR now >= known.drains_until) THEN
+        known.amount := wants;
+        known.draining := has_been;
+        known.drains_until := now + coalesce(bound.per_ms, 0) * interval '1 ms';
+    ELSIF wants > known.amount AND now >= t.grants_from THEN
+        most := least(wants, most_of(bound, known, needs, now));
+        IF most > known.amount THEN
+            known.amount := most;
+            known.grown_at := now;
+        END IF;
+    END IF;
+    IF known.kind = 'agents' THEN
+        known.amount := greatest(known.amount, in_use);
+    ELSIF in_use > counts(known, now) THEN
+        known.draining := in_use;
+        known.drains_until := now + bound.per_ms * interval '1 ms';
+    END IF;
+    known.usable := least(known.usable, known.amount);
+    RETURN known;
+END $$;
+
+-- Has a machine's share be as much as it wants, as far as there is room. A share shrinks by its machine's word alone, which has used less
+-- since before it said so. What is in use counts, whatever was reserved for it.
+CREATE FUNCTION reserve(team_name text, machine_id text, of_kind text, request_number bigint, in_use bigint, needs bigint, wants bigint,
+    stale bigint, OUT epoch bigint, OUT kind text, OUT number bigint, OUT cap bigint, OUT per_ms bigint, OUT reserved bigint,
+    OUT amount bigint, OUT usable bigint, OUT most bigint, OUT lives_ms bigint, OUT wait_ms bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+    t team := team_of(team_name);
+    bound shared_limit;
+    known share;
+    now timestamptz := clock_timestamp();
+    others bigint;
+BEGIN
+    IF request_number < 1 OR least(in_use, needs, wants, stale) < 0 OR greatest(in_use, needs, wants) > 1000000 THEN
+        RAISE EXCEPTION 'a share has a number, and amounts from 0 to 1000000' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    t := enter_epoch(t);
+    epoch := t.epoch;
+    kind := of_kind;
+    SELECT * INTO bound FROM shared_limit l WHERE l.team = t.id AND l.kind = of_kind;
+    SELECT * INTO known FROM share s WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id;
+    IF bound.team IS NULL OR known.team IS NULL OR known.login <> session_user OR request_number > known.number
+        OR known.stale_ms IS DISTINCT FROM stale OR now + t.lease_ms / 2 * interval '1 ms' > known.expires_at THEN
+        PERFORM touch_machine(t, machine_id);
+        IF bound.team IS NULL THEN
+            DELETE FROM share s WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id;
+            RETURN;
+        END IF;
+        INSERT INTO share (team, kind, machine, login) VALUES (t.id, of_kind, machine_id, session_user) ON CONFLICT DO NOTHING;
+        SELECT * INTO known FROM share s WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id FOR UPDATE;
+        IF request_number > known.number AND wants > known.amount THEN
+            -- Who reserves more waits for who does.
+            SELECT * INTO bound FROM shared_limit l WHERE l.team = t.id AND l.kind = of_kind FOR NO KEY UPDATE;
+        END IF;
+        known := resized(t, bound, known, request_number, in_use, needs, wants);
+        UPDATE share s SET number = known.number, amount = known.amount, usable = known.usable, grown_at = known.grown_at,
+            draining = known.draining, drains_until = known.drains_until, per_ms = bound.per_ms, stale_ms = stale,
+            expires_at = greatest(s.expires_at, clock_timestamp() + t.lease_ms * interval '1 ms')
+            WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id RETURNING * INTO known;
+    END IF;
+    now := clock_timestamp();
+    SELECT o.counted INTO others FROM beside(known, now) o;
+    number := known.number;
+    cap := bound.amount;
+    per_ms := bound.per_ms;
+    reserved := others + counts(known, now);
+    amount := known.amount;
+    most := most_of(bound, known, needs, now);
+    wait_ms := greatest(ceil(extract(epoch FROM known.grown_at + t.confirm_ms * interval '1 ms' - now) * 1000), 0);
+    usable := CASE wait_ms WHEN 0 THEN known.amount ELSE known.usable END;
+    wait_ms := CASE WHEN usable < amount THEN wait_ms ELSE 0 END;
+    lives_ms := greatest(floor(extract(epoch FROM known.expires_at - now) * 1000), 0);
+END $$;
+
+-- A sync that also has shares resized: before all that settles or leases, so that nobody waits for those meanwhile.
+CREATE FUNCTION sync(team_name text, machine_id text, requests jsonb, labels jsonb, totals jsonb, shares jsonb,
+    OUT replies jsonb, OUT held_pico_usd bigint, OUT held_ms bigint, OUT caps jsonb, OUT projects jsonb, OUT shared jsonb)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
+DECLARE
+    t team := team_of(team_name);
+    r record;
+    reply jsonb;
+BEGIN
+    shared := '[]';
+    IF jsonb_array_length(shares) > 2 THEN
+        RAISE EXCEPTION 'a sync has two shares at most' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    FOR r IN SELECT * FROM jsonb_to_recordset(shares)
+        AS q(kind text, number bigint, in_use bigint, needs bigint, wants bigint, stale_ms bigint) ORDER BY q.kind
+    LOOP
+        BEGIN
+            SELECT to_jsonb(x) INTO reply
+                FROM reserve(team_name, machine_id, r.kind, r.number, r.in_use, r.needs, r.wants, r.stale_ms) x;
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            reply := jsonb_build_object('kind', r.kind, 'epoch', t.epoch, 'held_by', coalesce(holders(t, 'share'), ''));
+        END;
+        shared := shared || (reply || jsonb_build_object('contact', t.contact));
+    END LOOP;
+    -- Limits that the machine asks nothing of, because it has not heard of them.
+    SELECT shared || coalesce(jsonb_agg(jsonb_build_object('kind', l.kind, 'epoch', t.epoch, 'cap', l.amount, 'per_ms', l.per_ms,
+            'contact', t.contact)), '[]') INTO shared FROM shared_limit l
+        WHERE l.team = t.id AND NOT shared @> jsonb_build_array(jsonb_build_object('kind', l.kind));
+    SELECT s.* INTO replies, held_pico_usd, held_ms, caps, projects FROM sync(team_name, machine_id, requests, labels, totals) s;
+END $$;
+
+-- Sets how many agents may be at work at once in the whole team, or how many requests fit into a window; NULL takes the limit away.
+-- What machines have reserved stays reserved until each has heard of it.
+CREATE FUNCTION set_shared_limit(team_name text, of_kind text, new_amount bigint, new_per_ms bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
+DECLARE
+    t team := team_of(team_name, 'admin');
+    old_limit text;
+BEGIN
+    PERFORM FROM team WHERE id = t.id FOR NO KEY UPDATE;
+    SELECT concat_ws('/', l.amount, l.per_ms) INTO old_limit FROM shared_limit l WHERE l.team = t.id AND l.kind = of_kind FOR UPDATE;
+    IF new_amount IS NULL THEN
+        DELETE FROM shared_limit l WHERE l.team = t.id AND l.kind = of_kind;
+    ELSE
+        INSERT INTO shared_limit AS l (team, kind, amount, per_ms) VALUES (t.id, of_kind, new_amount, new_per_ms)
+            ON CONFLICT (team, kind) DO UPDATE SET amount = excluded.amount, per_ms = excluded.per_ms;
+    END IF;
+    INSERT INTO audit (team, what, subject, before, after)
+        VALUES (t.id, 'shared_limit', of_kind, old_limit, CASE WHEN new_amount IS NOT NULL THEN concat_ws('/', new_amount, new_per_ms) END);
+END $$;
+
+-- Gives up what a lost machine has reserved. Of its agents that are at work all the same each counts again once it is heard.
+CREATE FUNCTION write_off_share(team_name text, machine_id text, of_kind text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
+DECLARE
+    t team := team_of(team_name, 'admin');
+    known share;
+BEGIN
+    t := enter_epoch(t);
+    PERFORM FROM machine m WHERE m.team = t.id AND m.id = machine_id FOR UPDATE;
+    SELECT * INTO known FROM share s WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id FOR UPDATE;
+    IF known.team IS NULL THEN
+        RAISE EXCEPTION 'machine % has reserved no %', machine_id, of_kind USING ERRCODE = 'no_data_found';
+    END IF;
+    IF clock_timestamp() < greatest(known.expires_at + coalesce(known.stale_ms, 0) * interval '1 ms', t.grants_from) THEN
+        RAISE EXCEPTION 'the % of machine % can be written off once they have expired', of_kind, machine_id
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    UPDATE share s SET amount = 0, usable = 0, draining = 0 WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id;
+    INSERT INTO audit (team, what, subject, before, after)
+        VALUES (t.id, 'write_off', concat_ws(' ', known.login, machine_id, of_kind), known.amount::text, '0');
+    RETURN known.amount;
+END $$;
+
+-- Returns each limit that the machines of a team share, with what they have reserved of it.
+CREATE FUNCTION shares_in_use() RETURNS TABLE (team text, kind text, cap bigint, per_ms bigint, reserved bigint, machines bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
+    SELECT t.name, l.kind, l.amount, l.per_ms, coalesce(sum(counts(s, clock_timestamp())), 0)::bigint,
+        count(*) FILTER (WHERE counts(s, clock_timestamp()) > 0)
+    FROM team t JOIN shared_limit l ON l.team = t.id LEFT JOIN share s ON s.team = l.team AND s.kind = l.kind
+    WHERE is_in(t.id) GROUP BY t.name, l.kind, l.amount, l.per_ms
+$$;
+
+CREATE VIEW share_use WITH (security_invoker = true) AS SELECT * FROM shares_in_use();
+
+CREATE VIEW open_share WITH (security_invoker = true) AS
+    SELECT t.name AS team, s.kind, s.login, s.machine, s.amount, counts(s, clock_timestamp()) AS counted, s.expires_at,
+        s.expires_at + coalesce(s.stale_ms, 0) * interval '1 ms' <= clock_timestamp() AS is_expired
+    FROM share s JOIN team t ON t.id = s.team WHERE counts(s, clock_timestamp()) > 0;
+
+ALTER TABLE shared_limit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE share ENABLE ROW LEVEL SECURITY;
+CREATE POLICY of_team ON shared_limit FOR SELECT USING (is_in(team));
+CREATE POLICY of_team ON share FOR SELECT USING (is_in(team) AND login = session_user OR is_in(team, 'admin'));
+GRANT SELECT ON shared_limit, share, share_use, open_share TO fusebox_member;
+GRANT EXECUTE ON FUNCTION counts, reserve, shares_in_use, sync(text, text, jsonb, jsonb, jsonb, jsonb) TO fusebox_member;
+GRANT EXECUTE ON FUNCTION set_shared_limit, write_off_share TO fusebox_admin;

@@ -1,0 +1,176 @@
+//! A machine's share of a limit that its team shares and that is no money: subagents at once, or model requests in a window.
+//!
+//! The machine says how much it wants, and uses less as soon as it has said so. It uses more once the store has said so.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::moment::Moment;
+use crate::domain::share_kind::ShareKind;
+
+/// What a machine uses of a limit, and what it would use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Demand {
+    /// What is in use now.
+    pub in_use: u64,
+    /// What is in use and asked for.
+    pub needs: u64,
+    /// The same, and what may be asked for soon.
+    pub wants: u64,
+    /// For how long it uses its share without hearing the store beyond the share's life, in milliseconds; `None` for as long as it likes.
+    pub stale_ms: Option<u64>,
+}
+
+/// What a machine asks the store for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ShareRequest {
+    /// What the limit is on.
+    pub kind: ShareKind,
+    /// The machine's number of the request. One that is sent again, or comes late, changes nothing.
+    pub number: u64,
+    /// What is in use now.
+    pub in_use: u64,
+    /// What is in use and asked for.
+    pub needs: u64,
+    /// How much the share is to be.
+    pub wants: u64,
+    /// As in [`Demand`].
+    pub stale_ms: Option<u64>,
+}
+
+/// What the store says of a share.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ShareReply {
+    /// The server's epoch.
+    pub epoch: u64,
+    /// When the machine had sent the request, by the machine's own clock.
+    pub sent: Moment,
+    /// What the limit is on.
+    pub kind: ShareKind,
+    /// The team's limit; `None` where it has none, or the store could say nothing because of somebody's transaction.
+    pub cap: Option<u64>,
+    /// Who keeps that open, where it is so.
+    pub held_by: Option<String>,
+    /// The window of requests, in milliseconds; 0 for agents.
+    pub per_ms: u64,
+    /// What all machines have reserved.
+    pub reserved: u64,
+    /// The number of the last request that was taken; 0 where none was made.
+    pub number: u64,
+    /// How much the share is.
+    pub amount: u64,
+    /// How much of it may be used: no failover can forget it.
+    pub usable: u64,
+    /// How much the machine is to want at most.
+    pub most: u64,
+    /// For how many milliseconds it may be used from when the request was sent.
+    pub lives_ms: u64,
+    /// In how many milliseconds all of it may be used; 0 where it may.
+    pub wait_ms: u64,
+    /// Whom to ask for more; empty where nobody is named.
+    pub contact: String,
+}
+
+/// A share as its machine knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Share {
+    /// What the limit is on.
+    pub kind: ShareKind,
+    /// The server's epoch in the last reply.
+    pub epoch: u64,
+    /// The number of the last request.
+    pub number: u64,
+    /// What was needed then.
+    pub demand: Demand,
+    /// How much that wanted.
+    pub wants: u64,
+    /// How much the share is, as the store said it last.
+    pub amount: u64,
+    /// How much the machine may use.
+    pub usable: u64,
+    /// How much it is to want at most.
+    pub most: u64,
+    /// Since when the share lives: when the machine sent the request that was answered last.
+    pub since: Moment,
+    /// For how long, in milliseconds.
+    pub lives_ms: u64,
+    /// Whether the team has the limit.
+    pub is_limited: bool,
+    /// The team's limit.
+    pub cap: u64,
+    /// The window of requests, in milliseconds; 0 for agents.
+    pub per_ms: u64,
+    /// What all machines had reserved.
+    pub reserved: u64,
+    /// Whether it was less than the machine needed, and all was reserved.
+    pub is_full: bool,
+    /// Whom to ask for more.
+    pub contact: String,
+}
+
+/// How far behind what the store knows a machine goes on whose own numbers are lost: requests of before may be under way.
+const FAR: u64 = 1_000;
+
+impl Share {
+    /// Makes a share of which the number of its last request is all that is known. Nothing of it is used until the store has said so.
+    pub fn known(kind: ShareKind, number: u64) -> Share {
+        Share { kind, number: if number > 0 { number + FAR } else { 0 }, ..Share::default() }
+    }
+
+    /// Takes what is needed now. From here on no more is used than is wanted: the share has to be saved and published before the request
+    /// is sent.
+    pub fn ask(&mut self, demand: &Demand) {
+        self.demand = *demand;
+        let wants = self.target();
+        if !self.is_settled() {
+            self.number += 1;
+        }
+        self.wants = wants;
+        self.usable = self.usable.min(wants);
+        self.is_full &= self.usable < demand.needs;
+    }
+
+    /// Whether the share is as large as it may be for what is needed.
+    pub fn is_settled(&self) -> bool {
+        let target = self.target();
+        !self.is_limited || self.number > 0 && self.wants == target && self.amount == target
+    }
+
+    /// Returns how much the share is to be. Agents at work stay at work: their share shrinks as they end.
+    fn target(&self) -> u64 {
+        let Demand { in_use, needs, wants, .. } = self.demand;
+        let floor = if self.kind == ShareKind::Agents { in_use } else { 0 };
+        if self.number == 0 { needs } else { wants.min(self.most).max(floor) }
+    }
+
+    /// Returns the request for it; `None` before anything was asked.
+    pub fn request(&self) -> Option<ShareRequest> {
+        let Share { kind, number, wants, demand: Demand { in_use, needs, stale_ms, .. }, .. } = *self;
+        (number > 0 && self.is_limited).then_some(ShareRequest { kind, number, in_use, needs, wants, stale_ms })
+    }
+
+    /// Takes a reply in, which may be late, doubled, or of an earlier epoch.
+    pub fn apply(&mut self, reply: &ShareReply) {
+        self.is_limited = reply.cap.is_some() || reply.held_by.is_some() && self.is_limited;
+        let Some(cap) = reply.cap.filter(|_| reply.epoch >= self.epoch) else { return };
+        if reply.number > self.number {
+            // What this machine knew is lost: it goes on behind what it had asked for before.
+            *self = Share { demand: self.demand, is_limited: true, ..Share::known(self.kind, reply.number) };
+        }
+        (self.epoch, self.cap, self.per_ms, self.reserved) = (reply.epoch, cap, reply.per_ms, reply.reserved);
+        self.contact.clone_from(&reply.contact);
+        if reply.number == 0 || reply.number < self.number {
+            return;
+        }
+        (self.amount, self.most) = (reply.amount, reply.most);
+        self.usable = reply.usable.min(self.wants);
+        self.is_full = reply.amount < self.demand.needs && reply.wait_ms == 0;
+        (self.since, self.lives_ms) = (reply.sent, reply.lives_ms);
+    }
+
+    /// Returns until when it may be used.
+    pub fn until(&self) -> Moment {
+        Moment { mono_ms: self.since.mono_ms.saturating_add(self.lives_ms), ..self.since }
+    }
+}
