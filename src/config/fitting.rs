@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn one_slip_drops_itself_alone() {
-        let rule = json!({"limit": "max_turns", "percent": 50});
+        let limit = crate::limits::REGISTRY[0].key;
+        let rule = json!({"limit": limit, "percent": 50});
         for (said, kept, at) in [
             (
                 json!({"rules": {"a": rule, "b": {"usd_per_hour": "25"}}}),
@@ -94,7 +95,7 @@ mod tests {
             (json!({"desktop": 1, "rules": {"a": rule}}), json!({"rules": {"a": rule}}), "alerts.desktop"),
             (json!({"ruels": {}, "command": "x"}), json!({"command": "x"}), "alerts.ruels"),
             (
-                json!({"command": "x", "rules": {"b": {"limit": "max_turns", "percent": 50, "agent": "dev"}}}),
+                json!({"command": "x", "rules": {"b": {"limit": limit, "percent": 50, "agent": "dev"}}}),
                 json!({"command": "x", "rules": {}}),
                 "alerts.rules.b",
             ),

@@ -25,7 +25,7 @@ impl SessionReport {
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
             Some(last) if self.status == Status::Running && !self.is_at_work() => match last.status {
                 Status::Paused if last.is_held() => (HELD, last.status),
-                Status::Paused => (word(last.status, is_ending), last.status),
+                Status::Paused if !last.was_let_go_on() => (word(last.status, is_ending), last.status),
                 _ if is_ending => (self.status.word(), self.status),
                 _ => (IDLE, self.status),
             },
@@ -49,7 +49,7 @@ impl RunReport {
 
     /// Whether it was stopped, a person has let it go on, and it has not gone on.
     pub fn was_let_go_on(&self) -> bool {
-        let is_at_rest = matches!(self.status, Status::Completed | Status::Failed | Status::Stopped);
+        let is_at_rest = self.status != Status::Running;
         self.may_go_on && is_at_rest && self.order.is_none()
     }
 

@@ -232,8 +232,10 @@ fn a_repository_names_no_command_and_ends_no_client() {
     begin(&world, &time);
     time.set("CLAUDE_PID", "");
     time.pass_ms(60_000);
-    let said = time.run(&["watch", "--once"]).ok().split_whitespace().collect::<Vec<_>>().join(" ");
+    let watched = time.run(&["watch", "--once"]);
+    let said = watched.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("stall_after_ms: the main agent in project gives no sign of life"), "{said}");
+    assert!(watched.stderr.contains("`alerts") && watched.stderr.contains("`watchdog"), "{watched}");
     assert_eq!(world.read("ran"), None);
     assert!(client.is_at_work());
     let problems = time.run(&["config", "check"]);

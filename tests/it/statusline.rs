@@ -95,13 +95,13 @@ fn the_line_says_what_is_used_of_each_limit_and_who_is_at_work() {
         let command = client.world.command(&["statusline"]).env("NO_COLOR", "1").env("COLUMNS", width);
         command.stdin(client.said(0.0, said)).run().ok()
     };
-    assert_eq!(narrow("50", &json!({})), "session 0.00/5.00 USD · today 0.00/25.00 USD\n");
+    assert_eq!(narrow("54", &json!({})), "session 0.00/5.00 USD · today 0.00/25.00 USD\n");
     assert_eq!(narrow("32", &windows(42.7, in_seconds(3600))), "session 0.00/5.00 USD · 5h 42 %\n");
     // What is nearly used up comes before what is not.
-    let said = narrow("50", &windows(81.0, in_seconds(3600)));
+    let said = narrow("54", &windows(81.0, in_seconds(3600)));
     assert_eq!(said, "session 0.00/5.00 USD · 5h 81 % · developer 2/25\n");
     assert_eq!(
-        narrow("57", &windows(81.0, in_seconds(3600))),
+        narrow("61", &windows(81.0, in_seconds(3600))),
         "session 0.00/5.00 USD · today 0.00/25.00 USD · 5h 81 %\n"
     );
 }

@@ -71,12 +71,10 @@ impl Guard {
 
     /// Returns how a shell command plainly starts clients with an agent in them.
     pub fn client_starts(&self, command: &str) -> Vec<ClientStart> {
-        let last = self.last.take().filter(|(last, _)| last == command);
-        let starts = last.map(|(_, starts)| starts).unwrap_or_else(|| {
-            let mut walk = Walk::new(self, command);
-            walk.text(command, 0);
-            walk.starts
-        });
+        if self.last.borrow().as_ref().is_none_or(|(last, _)| last != command) {
+            let _refused = self.checked_command(command, true);
+        }
+        let starts = self.last.take().map(|(_, starts)| starts).unwrap_or_default();
         starts.into_iter().map(|start| start.findable(self.rules)).collect()
     }
 

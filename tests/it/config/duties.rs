@@ -108,18 +108,19 @@ fn checkpoints_are_required() {
     let must = "is ignored: it must be an object of `file` (a text that is not empty), `required` (a list of texts, at least \
                 one), `max_gap_ms` (a time like `10m`, or a whole number from 1 to 31536000000 (milliseconds), may be left out), `retries` (a whole number from 0 to \
                 10, may be left out), or `null`";
-    for wrong in [
-        "true",
-        r#"{"file":"a"}"#,
-        r#"{"file":"a","required":[]}"#,
-        r#"{"file":"","required":["A"]}"#,
-        r#"{"file":"a","required":["A"],"retries":11}"#,
-        r#"{"file":"a","required":["A"],"max_gap_ms":0}"#,
-        r#"{"file":"a","required":["A"],"more":1}"#,
+    let gap = "`max_gap_ms` must be a time like `10m`, or a whole number from 1 to 31536000000 (milliseconds)";
+    for (wrong, says) in [
+        ("true", must.strip_prefix("is ignored: ").unwrap()),
+        (r#"{"file":"a"}"#, "`required` (a list of texts, at least one) is missing"),
+        (r#"{"file":"a","required":[]}"#, "`required` must be a list of texts, at least one"),
+        (r#"{"file":"","required":["A"]}"#, "`file` must be a text that is not empty"),
+        (r#"{"file":"a","required":["A"],"retries":11}"#, "`retries` must be a whole number from 0 to 10"),
+        (r#"{"file":"a","required":["A"],"max_gap_ms":0}"#, gap),
+        (r#"{"file":"a","required":["A"],"more":1}"#, "`more` is no key here"),
     ] {
         check_problem(
             &format!(r#"{{"main": {{"checkpoints": {wrong}}}}}"#),
-            &format!("`main.checkpoints: {wrong}` @ {must}"),
+            &format!("`main.checkpoints: {wrong}` @ is ignored: {says}"),
         );
     }
 }
@@ -162,10 +163,18 @@ fn completion_is_the_owners_command() {
     let must = "is ignored: it must be a text that is not empty, or an object of `command` (a text that is not empty), \
                 `timeout_ms` (a time like `10m`, or a whole number from 1 to 600000 (milliseconds), may be left out), `retries` (a whole number from 0 to 10, may be \
                 left out), or `null`";
-    for wrong in ["5", r#""""#, "{}", r#"{"command":"x","timeout_ms":0}"#, r#"{"command":"x","timeout_ms":600001}"#] {
+    let timeout =
+        "is ignored: `timeout_ms` must be a time like `10m`, or a whole number from 1 to 600000 (milliseconds)";
+    for (wrong, says) in [
+        ("5", must),
+        (r#""""#, must),
+        ("{}", must),
+        (r#"{"command":"x","timeout_ms":0}"#, timeout),
+        (r#"{"command":"x","timeout_ms":600001}"#, timeout),
+    ] {
         check_problem(
             &format!(r#"{{"main": {{"completion": {wrong}}}}}"#),
-            &format!("`main.completion: {wrong}` @ {must}"),
+            &format!("`main.completion: {wrong}` @ {says}"),
         );
     }
 }
@@ -187,10 +196,16 @@ fn a_tool_may_end_a_run() {
     check(&[(USER, user), (PROJECT, other), TRUST], "main explicit_stop", r#"["B"] None project"#);
     let must = "is ignored: it must be a text that is not empty, or an object of `tools` (a list of texts, at least one), `marker` \
                 (a text that is not empty, may be left out), or an object of `marker` (a text that is not empty), or `null`";
-    for wrong in ["true", "{}", r#"{"tools":[]}"#, r#"{"marker":""}"#, r#""""#] {
+    for (wrong, says) in [
+        ("true", must),
+        ("{}", must),
+        (r#""""#, must),
+        (r#"{"tools":[]}"#, "is ignored: `tools` must be a list of texts, at least one"),
+        (r#"{"marker":""}"#, "is ignored: `marker` must be a text that is not empty"),
+    ] {
         check_problem(
             &format!(r#"{{"main": {{"explicit_stop": {wrong}}}}}"#),
-            &format!("`main.explicit_stop: {wrong}` @ {must}"),
+            &format!("`main.explicit_stop: {wrong}` @ {says}"),
         );
     }
 }

@@ -9,6 +9,8 @@ use serde_json::{json, value::to_raw_value};
 
 use crate::ordinary::guard;
 use crate::world::in_long_form;
+use fusebox::domain::event::Call;
+use fusebox::wire::tool_input::ToolInput;
 use fusebox::wire::tools;
 
 /// Lengths of commands, in bytes.

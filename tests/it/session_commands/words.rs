@@ -95,7 +95,8 @@ impl Walk {
             // People read what has become of it, and programs why.
             let stands = run["status"].as_str().unwrap().replace("failed", "ended by limit");
             let says = |word: &str| explained.contains(&format!("last event; {word}"));
-            let is_lifted = ["completed", "stopped", "ended by limit"].contains(&&*stands) && says("may go on");
+            let is_lifted =
+                ["completed", "paused", "stopped", "ended by limit"].contains(&&*stands) && says("may go on");
             let is_said = says(&stands) || stands == "ended by limit" && says("blocked") || is_lifted;
             self.expect(is_said, &format!("{when}: is {stands}"), &explained);
             // Who asks about the session reads what whoever asks about its last run does.
