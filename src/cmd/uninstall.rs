@@ -63,10 +63,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mark = missing_mark::remove(env).map(|path| ("removed", path));
     let removed = changed.iter().chain(&mark);
     let mut said: String = removed.map(|(verb, path)| format!("{verb} {}\n", path.display())).collect();
-    said += match (changed.is_empty(), shared.is_empty()) {
-        (true, true) => "nothing to take out: no hook of fusebox is registered here\n",
-        (true, false) => "nothing of yours alone to take out\n",
-        (false, _) => running(env, &places),
+    said += &match (changed.is_empty(), shared.is_empty()) {
+        (true, true) => nothing(env, &places),
+        (true, false) => "nothing of yours alone to take out\n".to_owned(),
+        (false, _) => running(env, &places).to_owned(),
     };
     if changed.iter().any(|(_, path)| committed.contains(path)) {
         said += "commit and push this change: until then all others who work here keep the limits\n";
@@ -155,6 +155,16 @@ fn service(_: &Environment) -> Option<String> {
 /// Returns the file of the person's limits for all repositories, where there is one.
 fn own_policy(env: &Environment) -> Option<PathBuf> {
     env.claude_dir().map(|folder| folder.join(default_files::POLICY)).filter(|path| file_info::exists(path))
+}
+
+/// Says where nothing was found.
+fn nothing(env: &Environment, places: &[SettingsPlace]) -> String {
+    match places {
+        [one] => {
+            format!("nothing to take out: no hook of fusebox is registered in {}\n", env.short_path(&one.settings))
+        }
+        _ => "nothing to take out: no hook of fusebox is registered here\n".to_owned(),
+    }
 }
 
 /// Says what sessions that are running do, and the command that lets them go; nothing where none runs. Their clients are told that it

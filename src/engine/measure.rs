@@ -135,8 +135,8 @@ impl<'a> Actor<'a> {
             blind_to_batches: run.is_blind(state.session.sees_batches),
             completion: run.extremes.1,
             prompt: run.extremes.0,
-            // It has gone on only after the agent was told.
             repetition: run.repetition.level().min(if run.was_announced() { 2 } else { 1 }),
+            untold_repetition: run.repetition.level(),
             denials: u64::from(run.refusals.in_a_row),
             depth: u64::from(run.depth),
             ..Meters::default()

@@ -8,6 +8,7 @@ use crate::domain::moment::Moment;
 use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
+use crate::domain::spend::meters::Meters;
 use crate::domain::usage::{ScopeUsage, Usage};
 use crate::domain::verdict::{Finding, Unenforced, Verdict};
 use crate::engine::evaluate_limits;
@@ -73,7 +74,11 @@ pub fn keep_blocking<'a>(scopes: &mut [ScopeUsage<'a>], split: &'a [Option<Split
 pub fn trips(usage: &Usage, split: &[Option<Split>], event: &Event) -> Vec<(Unenforced, Finding)> {
     let mut found = Vec::new();
     for (used, split) in usage.scopes.iter().zip(split).filter_map(|(used, split)| Some((used, split.as_ref()?))) {
-        let scope = ScopeUsage { limits: &split.judged, pending_trips: &[], ..used.clone() };
+        // Of limits that are off no agent is told, so that none acts on it.
+        let is_off = split.why == Unenforced::Off;
+        let repetition = if is_off { used.meters.untold_repetition } else { used.meters.repetition };
+        let meters = Meters { repetition, ..used.meters };
+        let scope = ScopeUsage { limits: &split.judged, pending_trips: &[], meters, ..used.clone() };
         let alone = Usage { scopes: vec![scope], ..usage.clone() };
         let Some(stage) = evaluate_limits::stage_of(&event.kind, usage) else { continue };
         let trips = evaluate_limits::findings(&alone, (event, stage)).into_iter().filter(Finding::is_trip);

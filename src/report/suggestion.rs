@@ -54,7 +54,8 @@ pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Opt
     let reading = limits.iter().find(|reading| reading.limit == asked.limit)?;
     // As much as the dialog has proposed.
     let needs = reading.cap.limit.base(asked.needs).unwrap_or(0).max(reading.used.value);
-    let lacks = needs.saturating_sub(reading.cap.value);
+    // More may have been given since.
+    let lacks = needs.checked_sub(reading.cap.value).filter(|lacks| *lacks > 0)?;
     let more = typed(reading.cap.limit, sufficient(reading.increase, lacks));
     Some(NextStep::Grant { id: short(id).to_owned(), limit: asked.limit.clone(), more, spent: String::new() })
 }

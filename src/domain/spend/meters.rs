@@ -160,8 +160,10 @@ pub struct Meters {
     pub completion: u64,
     /// Prompt tokens of the last request.
     pub prompt: u64,
-    /// How far a repetition has come: 1 once it is one, 2 when it goes on.
+    /// How far a repetition has come: 1 once it is one, 2 when it goes on after the agent was told.
     pub repetition: u64,
+    /// The same where nobody would tell the agent of it first.
+    pub untold_repetition: u64,
     /// Responses of the run that are over and not on disk yet.
     pub late: u64,
     /// Batches in a row in which something was refused.

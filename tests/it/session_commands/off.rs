@@ -72,6 +72,18 @@ fn what_is_off_stops_nothing_and_what_is_spent_counts() {
     }
 }
 
+/// Nobody tells the agent of it first, as where limits are in force.
+#[test]
+fn what_repeats_is_written_down_meanwhile() {
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    fixture.world.run(&["off", "--for", "1h"]).ok();
+    assert!((0..9).all(|_| fixture.repeats()));
+    let log = fixture.world.run(&["log", "--since", "all", "--json"]).ok();
+    let found: Vec<&str> = log.lines().filter(|line| line.contains("loop_detection")).collect();
+    assert!(found.len() == 1 && found[0].contains(r#""mode":"off""#), "{log}");
+}
+
 #[test]
 fn limits_are_on_again_once_the_time_is_over() {
     let mut fixture = stopped(&policies()[0]);
