@@ -19,6 +19,7 @@ use crate::cmd::live_state::{Depth, LiveState};
 use crate::cmd::require_human;
 use crate::cmd::watch::hold::Judgement;
 use crate::config::load;
+use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::record::{Record, RecordKind};
@@ -127,8 +128,11 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn begin(env: &'a Environment, form: Form) -> Result<Watch<'a>> {
         let (policy, problems) = load::load(env, &env.folder(), Trust::Untrusted);
-        for problem in problems.iter().filter(|problem| problem.is_error()) {
-            env.eprintln_safe(&format!("fusebox: {problem}"));
+        let is_own = |problem: &&Problem| ["alerts", "watchdog"].iter().any(|key| problem.key.starts_with(key));
+        for problem in
+            problems.iter().filter(|problem| problem.is_error()).filter(|it| it.is_of_whole_file() || is_own(it))
+        {
+            env.eprintln_safe(&plain(&format!("fusebox: {problem}")));
         }
         let since_ms = env.now().wall_ms.saturating_sub(MONTH_MS);
         let records = Store::open(env)?.records_since(since_ms)?;
