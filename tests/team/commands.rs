@@ -239,7 +239,7 @@ fn what_the_store_refuses_is_explained_by_its_code() {
     let missing = [
         ("ALTER VIEW fusebox.spend RENAME COLUMN model TO other", &["report", "--by", "model"][..]),
         ("DROP VIEW fusebox.spend", &["report", "--by", "model"]),
-        ("DROP FUNCTION fusebox.sync(text, text, jsonb, jsonb, jsonb, jsonb)", &["sync"]),
+        ("DROP FUNCTION fusebox.sync_share(text, text, text, jsonb)", &["sync"]),
     ];
     for (missing, command) in missing {
         server.as_login("boss", missing).unwrap();

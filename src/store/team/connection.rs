@@ -79,8 +79,13 @@ impl Connection {
 
     /// Runs one statement with its values, and returns the rows.
     pub fn query(&mut self, statement: &str, values: &[Option<&str>]) -> Result<Vec<Row>, Failure> {
+        Ok(self.query_each(&[(statement, values)])?.pop().unwrap_or_default())
+    }
+
+    /// Runs statements with their values in one round trip, each in a transaction of its own, and returns the rows of each. Where one is
+    /// refused the others are carried out all the same.
+    pub fn query_each(&mut self, statements: &[(&str, &[Option<&str>])]) -> Result<Vec<Vec<Row>>, Failure> {
         let mut out = BytesMut::new();
-        frontend::parse("", statement, [], &mut out)?;
         let write = |value: &Option<&str>, out: &mut BytesMut| match value {
             Some(text) => {
                 out.extend_from_slice(text.as_bytes());
@@ -88,11 +93,21 @@ impl Connection {
             }
             None => Ok(IsNull::Yes),
         };
-        frontend::bind("", "", [], values, write, [], &mut out).map_err(|_| invalid("a value is too long"))?;
-        frontend::execute("", 0, &mut out)?;
-        frontend::sync(&mut out);
+        for (statement, values) in statements {
+            frontend::parse("", statement, [], &mut out)?;
+            frontend::bind("", "", [], *values, write, [], &mut out).map_err(|_| invalid("a value is too long"))?;
+            frontend::execute("", 0, &mut out)?;
+            frontend::sync(&mut out);
+        }
         self.send(&out)?;
-        self.rows()
+        let mut answers = Vec::new();
+        for _ in statements {
+            match self.rows() {
+                Err(Failure::Lost(cause)) => return Err(cause.into()),
+                answer => answers.push(answer),
+            }
+        }
+        answers.into_iter().collect()
     }
 
     /// Runs several statements, in one transaction where they do not say else.

@@ -145,7 +145,12 @@ impl Ledger {
     }
 
     pub(super) fn ask(&mut self, statement: &str, values: &[Option<&str>]) -> Result<Vec<Row>> {
-        self.connection.query(statement, values).map_err(|failure| match failure {
+        Ok(self.ask_each(&[(statement, values)])?.pop().unwrap_or_default())
+    }
+
+    /// Runs statements in one round trip, each in a transaction of its own.
+    pub(super) fn ask_each(&mut self, statements: &[(&str, &[Option<&str>])]) -> Result<Vec<Vec<Row>>> {
+        self.connection.query_each(statements).map_err(|failure| match failure {
             Failure::Refused(refusal) if refusal.code == NO_RIGHT && !refusal.is_stores => self.lacks_a_right(),
             failure => error(&self.shown, failure),
         })

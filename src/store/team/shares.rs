@@ -1,7 +1,7 @@
 //! The limits of a whole team that are no money, in its store: what machines ask of them, what admins set, what people see.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::domain::moment::Moment;
 use crate::domain::share_kind::ShareKind;
@@ -25,7 +25,7 @@ pub struct SharedLimit {
     pub machines: u64,
 }
 
-/// A share whose life is over, and which counts until its machine is heard or it is written off.
+/// A share that can be written off: its life is over, or its login is out of the team. Until then it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpiredShare {
     /// What it is of: `agents` or `requests`.
@@ -92,15 +92,13 @@ impl Ledger {
     }
 }
 
-/// Returns requests as the function in the database reads them.
-pub(super) fn asked(requests: &[ShareRequest]) -> String {
-    let asked = |it: &ShareRequest| {
-        json!({
-            "kind": it.kind.as_str(), "number": it.number, "in_use": it.in_use, "needs": it.needs, "wants": it.wants,
-            "stale_ms": it.stale_ms,
-        })
-    };
-    requests.iter().map(asked).collect::<Value>().to_string()
+/// The statement that answers what a machine asks of one kind; its row is NULL where the team has no such limit.
+pub(super) const STATEMENT: &str = "SELECT fusebox.sync_share($1, $2, $3, $4::jsonb)";
+
+/// Returns a request as the function in the database reads it.
+pub(super) fn asked(request: &ShareRequest) -> String {
+    let ShareRequest { number, in_use, needs, wants, stale_ms, .. } = request;
+    json!({"number": number, "in_use": in_use, "needs": needs, "wants": wants, "stale_ms": stale_ms}).to_string()
 }
 
 /// A reply, as the function in the database writes it.

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::domain::moment::Moment;
+use crate::domain::share_kind::ShareKind;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stable_sort::sort_by_key;
 use crate::domain::team_cap::CapUse;
@@ -74,16 +75,23 @@ impl Ledger {
         let labels = json!(besides.labels).to_string();
         let total = |(day, total): &(String, Amount)| json!({"day": day, "total_pico_usd": total.0});
         let totals = besides.totals.iter().map(total).collect::<Value>().to_string();
-        let shares = shares::asked(besides.shares);
-        let values = [team, machine, &asked, &labels, &totals, &shares].map(Some);
-        let statement = "SELECT replies, held_pico_usd, held_ms, caps, projects, shared \
-             FROM fusebox.sync($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)";
-        let rows = self.ask(statement, &values)?;
+        let of_kind = |kind: ShareKind| besides.shares.iter().find(|request| request.kind == kind).map(shares::asked);
+        let of_kinds = ShareKind::ALL.map(|kind| (kind.as_str(), of_kind(kind)));
+        let of_kinds =
+            of_kinds.each_ref().map(|(kind, asked)| [Some(team), Some(machine), Some(*kind), asked.as_deref()]);
+        let values = [team, machine, &asked, &labels, &totals].map(Some);
+        let statement = "SELECT replies, held_pico_usd, held_ms, caps, projects \
+             FROM fusebox.sync($1, $2, $3::jsonb, $4::jsonb, $5::jsonb)";
+        let statements = of_kinds.iter().map(|values| (shares::STATEMENT, values.as_slice()));
+        let statements: Vec<_> = statements.chain([(statement, values.as_slice())]).collect();
+        let mut told = self.ask_each(&statements)?;
+        let rows = told.pop().unwrap_or_default();
         let row = rows.first().ok_or_else(|| self.strange("no answer"))?;
         let answers: Vec<Answered> = self.parsed(word(row, 0))?;
         let pending = answers.iter().filter(|answer| answer.answer == "pending");
-        let shared: Vec<Shared> = self.parsed(word(row, 5))?;
-        let shares: Vec<ShareReply> = shared.into_iter().map(|shared| shared.reply(sent)).collect();
+        let shared = told.iter().flatten().map(|row| word(row, 0)).filter(|text| !text.is_empty());
+        let shared = shared.map(|text| Ok(self.parsed::<Shared>(text)?.reply(sent)));
+        let shares = shared.collect::<Result<Vec<ShareReply>>>()?;
         let of_shares = shares.iter().map(|share| share.wait_ms);
         let wait_ms = pending.filter_map(|answer| answer.wait_ms).chain(of_shares).max().unwrap_or(0);
         let replies = requests.iter().zip(answers).map(|(request, answer)| {

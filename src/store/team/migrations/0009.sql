@@ -176,35 +176,25 @@ BEGIN
     lives_ms := greatest(floor(extract(epoch FROM known.expires_at - now) * 1000), 0);
 END $$;
 
--- A sync that also has shares resized: before all that settles or leases, so that nobody waits for those meanwhile.
-CREATE FUNCTION sync(team_name text, machine_id text, requests jsonb, labels jsonb, totals jsonb, shares jsonb,
-    OUT replies jsonb, OUT held_pico_usd bigint, OUT held_ms bigint, OUT caps jsonb, OUT projects jsonb, OUT shared jsonb)
+-- Answers what a machine asks of one limit in a sync; where it asks nothing, says which limit there is, and NULL for none. It is a
+-- transaction of its own, whose end lets the next machine grow: `sync` may wait for a lease, or for another limit.
+CREATE FUNCTION sync_share(team_name text, machine_id text, of_kind text, request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
 DECLARE
     t team := team_of(team_name);
-    r record;
     reply jsonb;
 BEGIN
-    shared := '[]';
-    IF jsonb_array_length(shares) > 2 THEN
-        RAISE EXCEPTION 'a sync has two shares at most' USING ERRCODE = 'invalid_parameter_value';
+    IF request IS NULL THEN
+        SELECT jsonb_build_object('kind', l.kind, 'epoch', t.epoch, 'cap', l.amount, 'per_ms', l.per_ms) INTO reply
+            FROM shared_limit l WHERE l.team = t.id AND l.kind = of_kind;
+    ELSE
+        SELECT to_jsonb(x) INTO reply
+            FROM jsonb_to_record(request) AS q(number bigint, in_use bigint, needs bigint, wants bigint, stale_ms bigint),
+                reserve(team_name, machine_id, of_kind, q.number, q.in_use, q.needs, q.wants, q.stale_ms) x;
     END IF;
-    FOR r IN SELECT * FROM jsonb_to_recordset(shares)
-        AS q(kind text, number bigint, in_use bigint, needs bigint, wants bigint, stale_ms bigint) ORDER BY q.kind
-    LOOP
-        BEGIN
-            SELECT to_jsonb(x) INTO reply
-                FROM reserve(team_name, machine_id, r.kind, r.number, r.in_use, r.needs, r.wants, r.stale_ms) x;
-        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-            reply := jsonb_build_object('kind', r.kind, 'epoch', t.epoch, 'held_by', coalesce(holders(t, 'share'), ''));
-        END;
-        shared := shared || (reply || jsonb_build_object('contact', t.contact));
-    END LOOP;
-    -- Limits that the machine asks nothing of, because it has not heard of them.
-    SELECT shared || coalesce(jsonb_agg(jsonb_build_object('kind', l.kind, 'epoch', t.epoch, 'cap', l.amount, 'per_ms', l.per_ms,
-            'contact', t.contact)), '[]') INTO shared FROM shared_limit l
-        WHERE l.team = t.id AND NOT shared @> jsonb_build_array(jsonb_build_object('kind', l.kind));
-    SELECT s.* INTO replies, held_pico_usd, held_ms, caps, projects FROM sync(team_name, machine_id, requests, labels, totals) s;
+    RETURN reply || jsonb_build_object('contact', t.contact);
+EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+    RETURN jsonb_build_object('kind', of_kind, 'epoch', t.epoch, 'held_by', coalesce(holders(t, 'share'), ''), 'contact', t.contact);
 END $$;
 
 -- Sets how many agents may be at work at once in the whole team, or how many requests fit into a window; NULL takes the limit away.
@@ -271,5 +261,5 @@ ALTER TABLE share ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_team ON shared_limit FOR SELECT USING (is_in(team));
 CREATE POLICY of_team ON share FOR SELECT USING (is_in(team) AND login = session_user OR is_in(team, 'admin'));
 GRANT SELECT ON shared_limit, share, share_use, open_share TO fusebox_member;
-GRANT EXECUTE ON FUNCTION counts, reserve, shares_in_use, sync(text, text, jsonb, jsonb, jsonb, jsonb) TO fusebox_member;
+GRANT EXECUTE ON FUNCTION counts, reserve, shares_in_use, sync_share TO fusebox_member;
 GRANT EXECUTE ON FUNCTION set_shared_limit, write_off_share TO fusebox_admin;
