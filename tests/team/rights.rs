@@ -57,6 +57,7 @@ const REFUSED: &[&str] = &[
     "SELECT * FROM fusebox.reserve('other', 'machine-9', 'agents', 1, 0, 1, 1, 0)",
     "SELECT * FROM fusebox.reserve('core', 'machine-9', 'agents', 1, 0, -1, 1, 0)",
     "SELECT fusebox.sync_share('other', 'machine-9', 'agents', NULL)",
+    "SELECT fusebox.forget_shares(1, 'agents', clock_timestamp())",
     "INSERT INTO fusebox.shared_limit VALUES (1, 'agents', 500, NULL)",
     "UPDATE fusebox.shared_limit SET amount = 500",
     "DELETE FROM fusebox.shared_limit",

@@ -137,7 +137,7 @@ fn a_raised_limit_lets_agents_begin_without_a_restart_and_a_lower_one_holds_as_t
     ann.good(&["limit", "agents=none"]);
     bob.good(&["sync"]);
     assert_eq!(lead.spawn(), None);
-    assert_eq!(figure(&server, "SELECT count(*) FROM fusebox.share"), 0);
+    assert_eq!(figure(&server, "SELECT count(*) FROM fusebox.open_share"), 0);
 }
 
 #[test]

@@ -27,6 +27,8 @@ enum Rule {
     Drains,
     /// Of agents a share counts until its machine is heard.
     AgentsStay,
+    /// A share of requests that has lapsed is empty, and grows as a new one does.
+    Lapses,
 }
 
 /// What may happen in a check, and how often. A check is exhaustive within its bounds.
@@ -115,6 +117,10 @@ impl State {
         let most = CAP.saturating_sub(others).min(asked.needs);
         let now = self.now;
         let row = self.rows.entry(at).or_default();
+        if has_been == 0 && row.amount > 0 && bounds.without != Some(Rule::Lapses) {
+            // Its last request may be made again.
+            *row = Row { number: row.number - 1, expires: row.expires, ..Row::default() };
+        }
         if asked.number > row.number || bounds.without == Some(Rule::NumberOnce) {
             row.number = asked.number;
             let may_shrink = bounds.kind == ShareKind::Agents || asked.wants == 0 || now >= row.drains_until;
@@ -127,7 +133,7 @@ impl State {
                 row.amount = row.amount.max(asked.wants.min(most));
             }
             if bounds.kind == ShareKind::Agents {
-                row.amount = row.amount.max(asked.in_use);
+                row.amount = row.amount.max(asked.in_use.min(CAP));
             }
         }
         row.expires = row.expires.max(now + LIVES);
@@ -253,7 +259,7 @@ impl Bounds {
 }
 
 const AGENTS: Bounds = Bounds { kind: ShareKind::Agents, machines: 2, asks: 4, ticks: 0, losses: 0, without: None };
-const REQUESTS: Bounds = Bounds { kind: ShareKind::Requests, ticks: 2, asks: 3, ..AGENTS };
+const REQUESTS: Bounds = Bounds { kind: ShareKind::Requests, ticks: 4, asks: 3, ..AGENTS };
 
 fn check(bounds: &Bounds) {
     let checker = bounds.clone().checker().threads(2).spawn_bfs().join();
@@ -287,6 +293,7 @@ fn each_rule_of_shares_is_needed() {
         (Rule::LessAtOnce, AGENTS),
         (Rule::AgentsStay, Bounds { ticks: 2, ..AGENTS }),
         (Rule::Drains, REQUESTS),
+        (Rule::Lapses, REQUESTS),
     ];
     for (rule, bounds) in cases {
         let bounds = Bounds { without: Some(rule), ..bounds };

@@ -29,19 +29,24 @@ CREATE TABLE share (
     drains_until timestamptz NOT NULL DEFAULT clock_timestamp(),
     per_ms bigint,
     expires_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- For how long the machine uses it beyond that where it does not hear the store; NULL for as long as it likes.
-    stale_ms bigint CHECK (stale_ms >= 0),
+    -- For how long the machine uses it beyond that where it does not hear the store; NULL where it does not keep the limit then.
+    stale_ms bigint CHECK (stale_ms BETWEEN 0 AND 86400000),
     PRIMARY KEY (team, kind, machine)
 );
 
+CREATE INDEX share_counting ON share (team, kind) WHERE amount > 0 OR draining > 0;
+
+-- Returns whether a machine may use nothing of a share any more, and all that it used of it has left the window.
+CREATE FUNCTION has_lapsed(s share, at timestamptz) RETURNS boolean LANGUAGE sql STABLE
+    RETURN at >= s.expires_at + (coalesce(s.stale_ms, 0) + coalesce(s.per_ms, 0)) * interval '1 ms';
+
 -- Returns what a share counts at a moment. Agents work on without the store, for however long: what was reserved for them counts until
 -- their machine is heard, or an admin writes it off. Requests have passed with their window.
-CREATE FUNCTION counts(s share, at timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN s.kind = 'agents' THEN s.amount
-        WHEN at >= s.expires_at + (s.stale_ms + s.per_ms) * interval '1 ms' THEN 0
+CREATE FUNCTION counts(s share, at timestamptz) RETURNS bigint LANGUAGE sql STABLE
+    RETURN CASE WHEN s.kind = 'agents' THEN s.amount
+        WHEN has_lapsed(s, at) THEN 0
         WHEN at < s.drains_until THEN greatest(s.amount, s.draining)
-        ELSE s.amount END
-$$;
+        ELSE s.amount END;
 
 -- What was reserved and not confirmed has to be confirmed by the new epoch's replica, as leases have.
 CREATE OR REPLACE FUNCTION enter_epoch(INOUT t team) LANGUAGE plpgsql SET search_path = fusebox, pg_temp AS $$
@@ -76,54 +81,68 @@ $$;
 CREATE FUNCTION beside(own share, at timestamptz, OUT counted bigint, OUT sharers bigint)
 LANGUAGE sql STABLE SET search_path = fusebox, pg_temp AS $$
     SELECT coalesce(sum(counts(s, at)), 0)::bigint, count(*) FILTER (WHERE counts(s, at) > 0)
-    FROM share s WHERE s.team = own.team AND s.kind = own.kind AND s.machine <> own.machine
+    FROM share s WHERE s.team = own.team AND s.kind = own.kind AND s.machine <> own.machine AND (s.amount > 0 OR s.draining > 0)
 $$;
 
--- Returns the most that a machine is to want of a limit: what the others leave, and beyond what it needs its part of a quarter.
-CREATE FUNCTION most_of(bound shared_limit, own share, needs bigint, at timestamptz) RETURNS bigint
-LANGUAGE sql STABLE SET search_path = fusebox, pg_temp AS $$
-    SELECT least(greatest(bound.amount - o.counted, 0), greatest(needs, bound.amount / (4 * (o.sharers + 1)))) FROM beside(own, at) o
-$$;
+-- Returns a share as it is at a moment. One that counts nothing any more is empty, and grows as a new one does: by its last request, too.
+CREATE FUNCTION as_of(s share, at timestamptz) RETURNS share LANGUAGE plpgsql STABLE SET search_path = fusebox, pg_temp AS $$
+BEGIN
+    IF at >= s.drains_until THEN
+        s.draining := 0;
+    END IF;
+    IF greatest(s.amount, s.draining) > 0 AND counts(s, at) = 0 THEN
+        s.amount := 0;
+        s.usable := 0;
+        s.draining := 0;
+        s.number := greatest(s.number - 1, 0);
+    END IF;
+    RETURN s;
+END $$;
 
--- Returns a share as a request makes it. One that was taken already changes nothing.
-CREATE FUNCTION resized(t team, bound shared_limit, known share, request_number bigint, in_use bigint, needs bigint, wants bigint)
-RETURNS share LANGUAGE plpgsql VOLATILE SET search_path = fusebox, pg_temp AS $$
+-- Returns a share as a request makes it at a moment, at which it was made by `as_of`. One that was taken already changes nothing.
+CREATE FUNCTION resized(t team, bound shared_limit, known share, request_number bigint, in_use bigint, wants bigint, most bigint,
+    at timestamptz) RETURNS share LANGUAGE plpgsql STABLE SET search_path = fusebox, pg_temp AS $$
 DECLARE
-    now timestamptz := clock_timestamp();
-    most bigint;
-    has_been bigint := counts(known, now);
+    has_been bigint := counts(known, at);
+    -- What a machine says that it uses counts in any case, but no more than the limit: it may say anything.
+    used bigint := least(in_use, bound.amount);
 BEGIN
     IF request_number <= known.number THEN
         RETURN known;
     END IF;
     known.number := request_number;
-    IF now >= known.grown_at + t.confirm_ms * interval '1 ms' THEN
+    IF at >= known.grown_at + t.confirm_ms * interval '1 ms' THEN
         known.usable := known.amount;
     END IF;
     -- Of requests once in a window, or all at once: what has been counts on for a window each time.
-    IF wants < known.amount AND (known.kind = 'agents' OR wants = 0 OR now >= known.drains_until) THEN
+    IF wants < known.amount AND (known.kind = 'agents' OR wants = 0 OR at >= known.drains_until) THEN
         known.amount := wants;
-        known.draining := has_been;
-        known.drains_until := now + coalesce(bound.per_ms, 0) * interval '1 ms';
-    ELSIF wants > known.amount AND now >= t.grants_from THEN
-        most := least(wants, most_of(bound, known, needs, now));
-        IF most > known.amount THEN
-            known.amount := most;
-            known.grown_at := now;
-        END IF;
+        known.draining := CASE known.kind WHEN 'agents' THEN 0 ELSE has_been END;
+        known.drains_until := at + coalesce(bound.per_ms, 0) * interval '1 ms';
+    ELSIF least(wants, most) > known.amount AND at >= t.grants_from THEN
+        known.amount := least(wants, most);
+        known.grown_at := at;
     END IF;
     IF known.kind = 'agents' THEN
-        known.amount := greatest(known.amount, in_use);
-    ELSIF in_use > counts(known, now) THEN
-        known.draining := in_use;
-        known.drains_until := now + bound.per_ms * interval '1 ms';
+        known.amount := greatest(known.amount, used);
+    ELSIF used > counts(known, at) THEN
+        known.draining := used;
+        known.drains_until := at + bound.per_ms * interval '1 ms';
     END IF;
     known.usable := least(known.usable, known.amount);
     RETURN known;
 END $$;
 
+-- Deletes the shares of machines that have been at rest, or not heard, for so long that no request of theirs can come late.
+CREATE FUNCTION forget_shares(of_team integer, of_kind text, at timestamptz) RETURNS void
+LANGUAGE sql SET search_path = fusebox, pg_temp AS $$
+    DELETE FROM share d USING (SELECT s.machine FROM share s WHERE s.team = of_team AND s.kind = of_kind
+            AND s.expires_at < at - interval '2 days' AND counts(s, at) = 0 LIMIT 1000 FOR UPDATE SKIP LOCKED) old
+        WHERE d.team = of_team AND d.kind = of_kind AND d.machine = old.machine
+$$;
+
 -- Has a machine's share be as much as it wants, as far as there is room. A share shrinks by its machine's word alone, which has used less
--- since before it said so. What is in use counts, whatever was reserved for it.
+-- since before it said so. So it stays as it is where the limit is taken away. What is in use counts, whatever was reserved for it.
 CREATE FUNCTION reserve(team_name text, machine_id text, of_kind text, request_number bigint, in_use bigint, needs bigint, wants bigint,
     stale bigint, OUT epoch bigint, OUT kind text, OUT number bigint, OUT cap bigint, OUT per_ms bigint, OUT reserved bigint,
     OUT amount bigint, OUT usable bigint, OUT most bigint, OUT lives_ms bigint, OUT wait_ms bigint)
@@ -133,43 +152,59 @@ DECLARE
     bound shared_limit;
     known share;
     now timestamptz := clock_timestamp();
-    others bigint;
+    is_heard boolean;
+    others record;
 BEGIN
-    IF request_number < 1 OR least(in_use, needs, wants, stale) < 0 OR greatest(in_use, needs, wants) > 1000000 THEN
-        RAISE EXCEPTION 'a share has a number, and amounts from 0 to 1000000' USING ERRCODE = 'invalid_parameter_value';
+    IF num_nulls(request_number, in_use, needs, wants) > 0 OR request_number < 1 OR least(in_use, needs, wants, stale) < 0
+        OR greatest(in_use, needs, wants) > 1000000 OR stale > 86400000 THEN
+        RAISE EXCEPTION 'a share has a number, amounts up to 1000000, and a day at most without the store'
+            USING ERRCODE = 'invalid_parameter_value';
     END IF;
     t := enter_epoch(t);
     epoch := t.epoch;
     kind := of_kind;
     SELECT * INTO bound FROM shared_limit l WHERE l.team = t.id AND l.kind = of_kind;
+    IF bound.team IS NULL THEN
+        RETURN;
+    END IF;
     SELECT * INTO known FROM share s WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id;
-    IF bound.team IS NULL OR known.team IS NULL OR known.login <> session_user OR request_number > known.number
-        OR known.stale_ms IS DISTINCT FROM stale OR now + t.lease_ms / 2 * interval '1 ms' > known.expires_at THEN
+    is_heard := known.team IS NULL OR known.login <> session_user OR request_number > known.number
+        OR known.stale_ms IS DISTINCT FROM stale OR now + t.lease_ms / 2 * interval '1 ms' > known.expires_at;
+    IF is_heard THEN
         PERFORM touch_machine(t, machine_id);
-        IF bound.team IS NULL THEN
-            DELETE FROM share s WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id;
-            RETURN;
+        IF known.team IS NULL THEN
+            PERFORM forget_shares(t.id, of_kind, now);
         END IF;
         INSERT INTO share (team, kind, machine, login) VALUES (t.id, of_kind, machine_id, session_user) ON CONFLICT DO NOTHING;
         SELECT * INTO known FROM share s WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id FOR UPDATE;
+        now := clock_timestamp();
+        known := as_of(known, now);
         IF request_number > known.number AND wants > known.amount THEN
             -- Who reserves more waits for who does.
             SELECT * INTO bound FROM shared_limit l WHERE l.team = t.id AND l.kind = of_kind FOR NO KEY UPDATE;
+            IF bound.team IS NULL THEN
+                RETURN;
+            END IF;
+            now := clock_timestamp();
+            known := as_of(known, now);
         END IF;
-        known := resized(t, bound, known, request_number, in_use, needs, wants);
+    END IF;
+    SELECT * INTO others FROM beside(known, now);
+    -- What the others leave, and beyond what is needed a part of a quarter.
+    most := least(greatest(bound.amount - others.counted, 0), greatest(needs, bound.amount / (4 * (others.sharers + 1))));
+    IF is_heard THEN
+        known.stale_ms := CASE WHEN request_number < known.number THEN known.stale_ms ELSE stale END;
+        known := resized(t, bound, known, request_number, in_use, wants, most, now);
         UPDATE share s SET number = known.number, amount = known.amount, usable = known.usable, grown_at = known.grown_at,
-            draining = known.draining, drains_until = known.drains_until, per_ms = bound.per_ms, stale_ms = stale,
-            expires_at = greatest(s.expires_at, clock_timestamp() + t.lease_ms * interval '1 ms')
+            draining = known.draining, drains_until = known.drains_until, per_ms = bound.per_ms, stale_ms = known.stale_ms,
+            expires_at = greatest(s.expires_at, now + t.lease_ms * interval '1 ms')
             WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id RETURNING * INTO known;
     END IF;
-    now := clock_timestamp();
-    SELECT o.counted INTO others FROM beside(known, now) o;
     number := known.number;
     cap := bound.amount;
     per_ms := bound.per_ms;
-    reserved := others + counts(known, now);
+    reserved := others.counted + counts(known, now);
     amount := known.amount;
-    most := most_of(bound, known, needs, now);
     wait_ms := greatest(ceil(extract(epoch FROM known.grown_at + t.confirm_ms * interval '1 ms' - now) * 1000), 0);
     usable := CASE wait_ms WHEN 0 THEN known.amount ELSE known.usable END;
     wait_ms := CASE WHEN usable < amount THEN wait_ms ELSE 0 END;
@@ -217,12 +252,14 @@ BEGIN
         VALUES (t.id, 'shared_limit', of_kind, old_limit, CASE WHEN new_amount IS NOT NULL THEN concat_ws('/', new_amount, new_per_ms) END);
 END $$;
 
--- Gives up what a lost machine has reserved. Of its agents that are at work all the same each counts again once it is heard.
+-- Gives up what a lost machine has reserved, or one whose login is out of the team. Of its agents that are at work all the same each
+-- counts again once it is heard.
 CREATE FUNCTION write_off_share(team_name text, machine_id text, of_kind text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
 DECLARE
     t team := team_of(team_name, 'admin');
     known share;
+    counted bigint;
 BEGIN
     t := enter_epoch(t);
     PERFORM FROM machine m WHERE m.team = t.id AND m.id = machine_id FOR UPDATE;
@@ -230,14 +267,17 @@ BEGIN
     IF known.team IS NULL THEN
         RAISE EXCEPTION 'machine % has reserved no %', machine_id, of_kind USING ERRCODE = 'no_data_found';
     END IF;
-    IF clock_timestamp() < greatest(known.expires_at + coalesce(known.stale_ms, 0) * interval '1 ms', t.grants_from) THEN
+    counted := counts(known, clock_timestamp());
+    -- An old epoch may have renewed it, and be forgotten. Whose login is out of the team renews nothing.
+    IF EXISTS (SELECT FROM member m WHERE m.team = t.id AND m.login = known.login)
+        AND NOT (has_lapsed(known, clock_timestamp()) AND clock_timestamp() >= t.grants_from) THEN
         RAISE EXCEPTION 'the % of machine % can be written off once they have expired', of_kind, machine_id
             USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
     UPDATE share s SET amount = 0, usable = 0, draining = 0 WHERE s.team = t.id AND s.kind = of_kind AND s.machine = machine_id;
     INSERT INTO audit (team, what, subject, before, after)
-        VALUES (t.id, 'write_off', concat_ws(' ', known.login, machine_id, of_kind), known.amount::text, '0');
-    RETURN known.amount;
+        VALUES (t.id, 'write_off', concat_ws(' ', known.login, machine_id, of_kind), counted::text, '0');
+    RETURN counted;
 END $$;
 
 -- Returns each limit that the machines of a team share, with what they have reserved of it.
@@ -253,13 +293,15 @@ CREATE VIEW share_use WITH (security_invoker = true) AS SELECT * FROM shares_in_
 
 CREATE VIEW open_share WITH (security_invoker = true) AS
     SELECT t.name AS team, s.kind, s.login, s.machine, s.amount, counts(s, clock_timestamp()) AS counted, s.expires_at,
-        s.expires_at + coalesce(s.stale_ms, 0) * interval '1 ms' <= clock_timestamp() AS is_expired
-    FROM share s JOIN team t ON t.id = s.team WHERE counts(s, clock_timestamp()) > 0;
+        has_lapsed(s, clock_timestamp()) OR m.login IS NULL AS is_expired
+    FROM share s JOIN team t ON t.id = s.team JOIN shared_limit l ON l.team = s.team AND l.kind = s.kind
+        LEFT JOIN member m ON m.team = s.team AND m.login = s.login
+    WHERE counts(s, clock_timestamp()) > 0;
 
 ALTER TABLE shared_limit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE share ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_team ON shared_limit FOR SELECT USING (is_in(team));
 CREATE POLICY of_team ON share FOR SELECT USING (is_in(team) AND login = session_user OR is_in(team, 'admin'));
 GRANT SELECT ON shared_limit, share, share_use, open_share TO fusebox_member;
-GRANT EXECUTE ON FUNCTION counts, reserve, shares_in_use, sync_share TO fusebox_member;
+GRANT EXECUTE ON FUNCTION counts, has_lapsed, reserve, shares_in_use, sync_share TO fusebox_member;
 GRANT EXECUTE ON FUNCTION set_shared_limit, write_off_share TO fusebox_admin;
