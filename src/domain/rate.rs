@@ -1,5 +1,6 @@
 //! Sliding windows: how often something happened lately, and when the next slot opens.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -7,12 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::domain::bounds::{MODELS, MOMENTS, OTHER_MODELS};
 use crate::domain::limit_set::Rate;
 use crate::domain::moment::Moment;
+use crate::domain::stored::serde_default::is_default;
 use crate::domain::text::pattern;
 
-/// What happened in one window: the boot, and the milliseconds since then. A boot empties it.
+/// What happened in one window: the boot, and the milliseconds since then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     boot: u64,
+    /// When the last of it happened, by the wall clock: after a boot nothing else says how long ago that was.
+    #[serde(default, skip_serializing_if = "is_default")]
+    wall_ms: i64,
     at_ms: Vec<u64>,
 }
 
@@ -70,8 +75,10 @@ impl RateWindows {
         let name = self.name(rate, model, now);
         let window = self.0.entry(name).or_default();
         if window.boot != now.boot {
-            *window = Window { boot: now.boot, at_ms: Vec::new() };
+            window.at_ms = window.moments(rate.per_ms, now).into_owned();
+            window.boot = now.boot;
         }
+        window.wall_ms = now.wall_ms;
         let old = window.at_ms.partition_point(|at| now.mono_ms.saturating_sub(*at) >= rate.per_ms);
         // When one more fits is told by the last ones, as many as fit.
         let kept = usize::try_from(rate.max).unwrap_or(usize::MAX).saturating_add(1).max(MOMENTS);
@@ -97,7 +104,7 @@ impl RateWindows {
 
     /// Reads a rate's window where so many more have happened that it does not hold yet.
     pub fn read_ahead(&self, rate: &Rate, model: &str, now: Moment, more: u64) -> WindowUsage {
-        let windows = self.0.iter().filter(|(name, window)| window.boot == now.boot && rate.looks_at(name, model));
+        let windows = self.0.iter().filter(|(name, _)| rate.looks_at(name, model));
         let readings = windows.map(|(_, window)| window.read(rate, now, more));
         readings.max_by_key(|reading| reading.used).unwrap_or_else(|| Window::default().read(rate, now, more))
     }
@@ -107,12 +114,24 @@ impl Window {
     /// Whether something in it, by the length that stands in its name, has not passed.
     fn is_live(&self, name: &str, now: Moment) -> bool {
         let per_ms = name.rsplit('/').next().and_then(|per_ms| per_ms.parse().ok()).unwrap_or(u64::MAX);
-        self.boot == now.boot && self.at_ms.last().is_some_and(|at| now.mono_ms.saturating_sub(*at) < per_ms)
+        self.moments(per_ms, now).last().is_some_and(|at| now.mono_ms.saturating_sub(*at) < per_ms)
+    }
+
+    /// Returns when it happened, by the clock of this boot. What happened before the boot counts from its beginning on, as far as the
+    /// window has not passed by the wall clock: a restart frees nothing.
+    fn moments(&self, per_ms: u64, now: Moment) -> Cow<'_, [u64]> {
+        if self.boot == now.boot {
+            return Cow::Borrowed(&self.at_ms);
+        }
+        let last = self.at_ms.last().copied().unwrap_or_default();
+        let passed = u64::try_from(now.wall_ms.saturating_sub(self.wall_ms)).unwrap_or(0);
+        let is_live = |at: &&u64| passed.saturating_add(last.saturating_sub(**at)) < per_ms;
+        Cow::Owned(vec![0; self.at_ms.iter().filter(is_live).count()])
     }
 
     fn read(&self, rate: &Rate, now: Moment, more: u64) -> WindowUsage {
         let mut left: Vec<u64> = self
-            .at_ms
+            .moments(rate.per_ms, now)
             .iter()
             .filter_map(|at| rate.per_ms.checked_sub(now.mono_ms.saturating_sub(*at)))
             .filter(|left| *left > 0)
@@ -168,8 +187,29 @@ mod tests {
         let written = serde_json::to_string(&windows).unwrap();
         assert_eq!(written, r#"{"Web*/1000":{"boot":1,"at_ms":[100,300]}}"#);
         assert_eq!(serde_json::from_str::<RateWindows>(&written).unwrap(), windows);
-        let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2, ..Moment::default() };
-        assert_eq!(windows.read(&rate, "", rebooted), WindowUsage { used: 0, frees_in_ms: 0 });
+    }
+
+    #[test]
+    fn what_happened_before_a_boot_counts_until_its_window_has_passed() {
+        let rate = rate("rate_limits", "Web*");
+        let at = |boot, mono_ms, wall_ms| Moment { wall_ms, mono_ms, boot, ..Moment::default() };
+        let mut windows = RateWindows::default();
+        windows.note(&rate, "", at(1, 70_000, 500_000));
+        windows.note(&rate, "", at(1, 70_600, 500_600));
+        let cases = [
+            ("at once", at(2, 10, 500_700), (2, 990)),
+            ("once the first has left", at(2, 500, 501_000), (1, 0)),
+            ("a wall clock that was set back", at(2, 10, 400_000), (2, 990)),
+            ("a whole window after the boot", at(2, 1_000, 500_700), (0, 0)),
+            ("long after", at(2, 10, 600_000), (0, 0)),
+        ];
+        for (when, now, expected) in cases {
+            let reading = windows.read(&rate, "", now);
+            assert_eq!((reading.used, reading.frees_in_ms), expected, "{when}");
+        }
+        windows.note(&rate, "", at(2, 200, 500_900));
+        assert_eq!(windows.read(&rate, "", at(2, 300, 501_000)).used, 3);
+        assert_eq!(windows.read(&rate, "", at(2, 1_100, 501_800)).used, 1);
     }
 
     #[test]
