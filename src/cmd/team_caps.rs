@@ -152,7 +152,7 @@ fn more_of(text: &str) -> Result<Amount> {
     more.ok_or_else(|| Error::usage(format!("`{text}` is no grant: it is like +5, in US dollars")))
 }
 
-/// Gives up what the expired leases of a machine hold, or one of them.
+/// Gives up what the expired leases and shares of a machine hold, or one of its leases.
 pub fn write_off(env: &Environment, what: &str) -> Result<ExitCode> {
     let (machine, lease) = match what.split_once('/') {
         Some((machine, lease)) => {
@@ -174,7 +174,7 @@ pub fn write_off(env: &Environment, what: &str) -> Result<ExitCode> {
         meant.iter().map(|it| &it.machine).chain(shares.iter().map(|it| &it.machine)).collect();
     if ids.is_empty() {
         let hint = "`fusebox team status` names them, to an admin";
-        return Err(Error::failed(format!("no expired lease of a machine {machine} counts")).hint(hint));
+        return Err(Error::failed(format!("no expired lease or share of a machine {machine} counts")).hint(hint));
     }
     if ids.len() > 1 {
         return Err(Error::failed(format!("{machine} begins the ids of several machines")).hint("say more of it"));
