@@ -4,8 +4,8 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::moment::Moment;
 use crate::domain::session::Session;
 use crate::domain::share_kind::ShareKind;
+use crate::domain::share_right::ShareRight;
 use crate::domain::team::TeamShare;
-use crate::domain::team_share::TeamRight;
 use crate::error::Result;
 use crate::hook::background::team_sync::Wait;
 use crate::hook::policy::agents_elsewhere;
@@ -47,14 +47,14 @@ fn agents(store: &Store, (open, waits, runs): (&[Session], &[Wait], u64), now: M
 }
 
 /// Returns the requests of the last window, and as many as may come until the next sync where anything is at work.
-fn requests(budget: &SharedBudget, right: &TeamRight, runs: u64, now: Moment) -> Demand {
+fn requests(budget: &SharedBudget, right: &ShareRight, runs: u64, now: Moment) -> Demand {
     let in_use = right.rate(right.cap).map_or(0, |rate| budget.windows.read(&rate, "", now).used);
     let needs = if runs > 0 { in_use + in_use / 4 + 2 * runs } else { 0 };
     Demand { in_use, needs, wants: 2 * needs, stale_ms: None }
 }
 
-fn right(share: &Share) -> TeamRight {
-    TeamRight {
+fn right(share: &Share) -> ShareRight {
+    ShareRight {
         kind: share.kind,
         cap: share.cap,
         per_ms: share.per_ms,
@@ -63,6 +63,6 @@ fn right(share: &Share) -> TeamRight {
         until: share.until(),
         is_full: share.is_full,
         contact: share.contact.clone(),
-        ..TeamRight::default()
+        ..ShareRight::default()
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::cmd::query;
 use crate::domain::share_kind::ShareKind;
-use crate::domain::team_share::TeamRight;
+use crate::domain::share_right::ShareRight;
 use crate::domain::text::duration;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -60,7 +60,7 @@ pub fn set(env: &Environment, (ledger, team): (&mut Ledger, &str), new: NewLimit
     ledger.set_shared_limit(team, new.kind, new.limit)?;
     let shown = match new.limit {
         None => "none".to_owned(),
-        Some((cap, per_ms)) => TeamRight { kind: new.kind, cap, per_ms, ..TeamRight::default() }.named(),
+        Some((cap, per_ms)) => ShareRight { kind: new.kind, cap, per_ms, ..ShareRight::default() }.named(),
     };
     env.print(&format!("{} of the whole team: {shown}\n", new.kind.as_str()));
     Ok(())

@@ -9,10 +9,10 @@ use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
 use crate::domain::share_kind::ShareKind;
+use crate::domain::share_right::ShareRight;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::team_cap::CapUse;
-use crate::domain::team_share::TeamRight;
 pub use crate::domain::team_terms::{
     MAX_STALENESS_MS, OnStale, SOONEST_SYNC_MS, SYNC_INTERVAL_MS, Standing, TeamTerms,
 };
@@ -48,7 +48,7 @@ pub struct TeamShare {
     pub caps: Vec<CapUse>,
     /// What the team shares besides money, and what this machine may use of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rights: Vec<TeamRight>,
+    pub rights: Vec<ShareRight>,
     /// When a sync last looked at what is needed of that.
     #[serde(skip_serializing_if = "is_default")]
     pub looked: Moment,
@@ -118,7 +118,7 @@ impl TeamShare {
     }
 
     /// Returns what this machine may use of what the team shares.
-    pub fn right(&self, kind: ShareKind) -> Option<&TeamRight> {
+    pub fn right(&self, kind: ShareKind) -> Option<&ShareRight> {
         self.rights.iter().find(|right| right.kind == kind)
     }
 

@@ -6,10 +6,10 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::frees::Frees;
 use crate::domain::limit::{Ends, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
+use crate::domain::limit_reason::LimitReason;
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::scope::Scope;
 use crate::domain::spend::meters::{Meters, Spend};
-use crate::domain::team_right::Said;
 use crate::domain::text::duration;
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
@@ -156,8 +156,8 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
 }
 
 /// Says what keeps work from a limit over what sessions share.
-fn says(scope: &ScopeUsage, limit: &Limit, figures: (u64, u64)) -> Said {
-    scope.shared_budget.map(|budget| budget.says(limit, figures)).unwrap_or_default()
+fn says(scope: &ScopeUsage, limit: &Limit, figures: (u64, u64)) -> LimitReason {
+    scope.shared_budget.map(|budget| budget.reason_of(limit, figures)).unwrap_or_default()
 }
 
 /// Says when the period of a rule begins anew.
@@ -190,7 +190,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         (model, _) => model,
     };
     let source = FindingSource::Limit(rate.limit);
-    let Said { subject, frees, wait_ms } = says(at.scope, rate.limit, (reading.used, rate.max));
+    let LimitReason { subject, frees, wait_ms } = says(at.scope, rate.limit, (reading.used, rate.max));
     let finding = Finding {
         used: reading.used,
         cap: rate.max,

@@ -157,14 +157,14 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
             budget.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
         }
         budget.set_limits(rules);
-        let at_work = if scope == Scope::User { agents_at_work(rows, now) } else { 0 };
+        let at_work = if scope == Scope::User { count_agents(rows, now) } else { 0 };
         budgets.extend(of_shared_budget(session, (budget, at_work), now));
     }
     budgets
 }
 
 /// Counts the subagents at work in all these sessions.
-fn agents_at_work(rows: &[SessionRows], now: Moment) -> u64 {
+fn count_agents(rows: &[SessionRows], now: Moment) -> u64 {
     let of_session = |rows: &SessionRows| {
         let mut state = SessionState::new(rows.session.clone());
         rows.runs.iter().for_each(|run| state.insert_loaded_run(run.clone()));

@@ -10,10 +10,10 @@ use crate::domain::limit_set::Rate;
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::share_kind::ShareKind;
+use crate::domain::share_right::ShareRight;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stored::metadata;
 use crate::domain::team::{SOONEST_SYNC_MS, Standing};
-use crate::domain::team_share::TeamRight;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::platform::environment::Environment;
@@ -133,7 +133,7 @@ fn is_low(budget: &SharedBudget) -> bool {
 
 /// Whether half of a share of requests is used, a share's life is over, or agents are started.
 fn is_share_low(budget: &SharedBudget, event: &Event) -> bool {
-    let is_low = |right: &TeamRight| match right.kind {
+    let is_low = |right: &ShareRight| match right.kind {
         ShareKind::Agents => event.kind.call().is_some_and(Call::addresses_agent),
         ShareKind::Requests => {
             let used = |rate: &Rate| budget.windows.read(rate, "", event.at).used;

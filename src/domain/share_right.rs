@@ -16,7 +16,7 @@ use crate::domain::text::duration;
 /// What this machine may use of a limit that its team shares.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct TeamRight {
+pub struct ShareRight {
     /// What the limit is on.
     pub kind: ShareKind,
     /// The team's limit.
@@ -44,7 +44,7 @@ pub struct TeamRight {
     pub wait_ms: u64,
 }
 
-impl TeamRight {
+impl ShareRight {
     /// Adds the rule that it comes to under a session's terms at a moment; none where the limit is not kept without the store.
     pub fn stand(&mut self, limits: &mut LimitSet, terms: &TeamTerms, now: Moment) {
         let standing = terms.standing(self.until, now);

@@ -4,12 +4,12 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::frees::Frees;
 use crate::domain::limit::Limit;
 use crate::domain::share_kind::ShareKind;
+use crate::domain::share_right::ShareRight;
 use crate::domain::team::{Standing, TeamShare};
-use crate::domain::team_share::TeamRight;
 
 /// What is said of a limit over what sessions share. Empty where a budget is no team's.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct LimitReason {
     /// What keeps work from it.
     pub subject: String,
     /// When that passes, where it is known here.
@@ -20,23 +20,23 @@ pub struct Said {
 
 impl SharedBudget {
     /// Says what keeps work from a limit of which so much is used.
-    pub fn says(&self, limit: &Limit, (used, cap): (u64, u64)) -> Said {
+    pub fn reason_of(&self, limit: &Limit, (used, cap): (u64, u64)) -> LimitReason {
         let Some(right) = limit.shared.and_then(|kind| self.team.as_deref()?.right(kind)) else {
-            return Said { subject: self.says_of_team(), frees: self.frees_of_team(), wait_ms: self.wait_ms };
+            return LimitReason { subject: self.says_of_team(), frees: self.frees_of_team(), wait_ms: self.wait_ms };
         };
         let wait_ms = right.wait_ms;
         let whom = self.team.as_deref().map_or("an admin of the team", TeamShare::whom);
         if right.standing.is_none_or(Standing::is_closed) {
             let frees = Frees::Once(format!("the store is heard: `fusebox team sync` shows why, or ask {whom}"));
-            return Said { subject: self.says_of_store() + &self.without_store(), frees: Some(frees), wait_ms };
+            return LimitReason { subject: self.says_of_store() + &self.without_store(), frees: Some(frees), wait_ms };
         }
-        let TeamRight { cap: of_team, reserved, .. } = right;
+        let ShareRight { cap: of_team, reserved, .. } = right;
         let (named, team, command) = (right.named(), &self.id, right.raised_by());
         let subject = format!(
             "this machine's share of the {named} of team {team} is used up, {used}/{cap}; \
              {reserved}/{of_team} are reserved, ask {whom} for more: `{command}`"
         );
         let frees = (right.kind == ShareKind::Agents).then_some(Frees::Never);
-        Said { subject, frees, wait_ms }
+        LimitReason { subject, frees, wait_ms }
     }
 }
