@@ -6,7 +6,7 @@ use crate::domain::action::Action;
 use crate::domain::billing::Billing;
 use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
-use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::moment::Moment;
 use crate::domain::share_kind::ShareKind;
 use crate::domain::share_right::ShareRight;
@@ -120,6 +120,11 @@ impl TeamShare {
     /// Returns what this machine may use of what the team shares.
     pub fn right(&self, kind: ShareKind) -> Option<&ShareRight> {
         self.rights.iter().find(|right| right.kind == kind)
+    }
+
+    /// Returns the rates by which requests are counted for the team.
+    pub fn rates(&self) -> impl Iterator<Item = Rate> {
+        self.rights.iter().filter_map(|right| right.rate(right.cap))
     }
 
     /// Whether the store was heard so lately that asking again would bring nothing new.

@@ -5,6 +5,7 @@ use crate::domain::bounds::of_model;
 use crate::domain::budget::SharedBudget;
 use crate::domain::counters::Counters;
 use crate::domain::event::Call;
+use crate::domain::layer::Layer;
 use crate::domain::limit_meter::Observed;
 use crate::domain::limit_set::{LimitSet, Rate};
 use crate::domain::moment::Moment;
@@ -190,15 +191,21 @@ impl<'a> ScopeMut<'a> {
         }
     }
 
-    /// Takes note in the windows of the rates that count what has happened.
+    /// Takes note in the windows of the rates that count what has happened. Those of a team count all of its limit, whatever is kept of it
+    /// here now: the store is told of it once it is heard.
     pub fn note(&mut self, counts: impl Fn(&Rate) -> bool, model: &str, now: Moment) {
+        let of_team: Vec<Rate> = match self {
+            ScopeMut::Budget(budget) => budget.team.iter().flat_map(|team| team.rates()).collect(),
+            _ => Vec::new(),
+        };
         let (limits, windows, changed) = match self {
             ScopeMut::Run(run) => (&run.limits, &mut run.windows, None),
             ScopeMut::Session(session) | ScopeMut::Outer(session) => (&session.limits, &mut session.windows, None),
             ScopeMut::Budget(budget) => (&budget.limits, &mut budget.windows, Some(&mut budget.changed)),
         };
         let mut is_noted = false;
-        for rate in limits.counting_rates().filter(|rate| counts(rate)) {
+        let own = limits.counting_rates().filter(|rate| rate.layer != Layer::Team);
+        for rate in own.chain(&of_team).filter(|rate| counts(rate)) {
             windows.note(rate, model, now);
             is_noted = true;
         }
