@@ -7,7 +7,9 @@ impl Machine {
     /// Takes in what the store says of its shares: one of each limit that the team has.
     pub fn apply_shares(&mut self, replies: &[ShareReply]) {
         for share in &mut self.shares {
-            share.is_limited &= replies.iter().any(|reply| reply.kind == share.kind);
+            if replies.iter().all(|reply| reply.kind != share.kind) {
+                share.take_away();
+            }
         }
         for reply in replies {
             match self.shares.iter_mut().find(|share| share.kind == reply.kind) {

@@ -134,14 +134,19 @@ impl Share {
     /// Whether the share is as large as it may be for what is needed.
     pub fn is_settled(&self) -> bool {
         let target = self.target();
-        !self.is_limited || self.number > 0 && self.wants == target && self.amount == target
+        !self.is_limited || self.is_heard() && self.wants == target && self.amount == target
     }
 
     /// Returns how much the share is to be. Agents at work stay at work: their share shrinks as they end.
     fn target(&self) -> u64 {
         let Demand { in_use, needs, wants, .. } = self.demand;
         let floor = if self.kind == ShareKind::Agents { in_use } else { 0 };
-        if self.number == 0 { needs } else { wants.min(self.most).max(floor) }
+        if self.is_heard() { wants.min(self.most).max(floor) } else { needs }
+    }
+
+    /// Whether the store has said how large it is.
+    fn is_heard(&self) -> bool {
+        self.lives_ms > 0
     }
 
     /// Returns the request for it; `None` before anything was asked.
@@ -152,7 +157,10 @@ impl Share {
 
     /// Takes a reply in, which may be late, doubled, or of an earlier epoch.
     pub fn apply(&mut self, reply: &ShareReply) {
-        self.is_limited = reply.cap.is_some() || reply.held_by.is_some() && self.is_limited;
+        if reply.cap.is_none() && reply.held_by.is_none() {
+            self.take_away();
+        }
+        self.is_limited |= reply.cap.is_some();
         let Some(cap) = reply.cap.filter(|_| reply.epoch >= self.epoch) else { return };
         if reply.number > self.number {
             // What this machine knew is lost: it goes on behind what it had asked for before.
@@ -169,8 +177,68 @@ impl Share {
         (self.since, self.lives_ms) = (reply.sent, reply.lives_ms);
     }
 
+    /// Takes note that the team has no such limit any more: of a share of it nothing is used where it is set again.
+    pub fn take_away(&mut self) {
+        *self = Share { epoch: self.epoch, number: self.number, demand: self.demand, ..Share::known(self.kind, 0) };
+    }
+
     /// Returns until when it may be used.
     pub fn until(&self) -> Moment {
         Moment { mono_ms: self.since.mono_ms.saturating_add(self.lives_ms), ..self.since }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::team::machine::Machine;
+
+    fn reply(number: u64, amount: u64) -> ShareReply {
+        ShareReply {
+            cap: Some(6),
+            number,
+            amount,
+            usable: amount,
+            most: 6,
+            lives_ms: 1_000,
+            sent: Moment { mono_ms: 7, boot: 1, ..Moment::default() },
+            ..ShareReply::default()
+        }
+    }
+
+    #[test]
+    fn nothing_is_used_of_a_share_of_before_where_a_limit_is_taken_away_and_set_again() {
+        let demand = Demand { in_use: 1, needs: 4, wants: 4, stale_ms: Some(0) };
+        let mut held = Share { is_limited: true, ..Share::default() };
+        held.ask(&demand);
+        held.apply(&reply(1, 4));
+        assert_eq!((held.usable, held.is_settled()), (4, true));
+        let none = ShareReply { cap: None, ..reply(0, 0) };
+        // What the store says of one that was set anew, and of which this machine has asked nothing yet.
+        let anew = ShareReply { lives_ms: 0, most: 0, ..reply(0, 0) };
+        let mut told = Machine { shares: vec![held.clone()], ..Machine::default() };
+        told.apply_shares(&[none]);
+        let mut untold = Machine { shares: vec![held], ..Machine::default() };
+        untold.apply_shares(&[]);
+        for mut machine in [told, untold] {
+            assert!(machine.share_requests().is_empty());
+            machine.apply_shares(std::slice::from_ref(&anew));
+            let share = &mut machine.shares[0];
+            let is_over = share.until().mono_ms == 0;
+            assert_eq!((share.usable, is_over, share.is_limited, share.is_settled()), (0, true, true, false));
+            share.ask(&demand);
+            assert_eq!((share.number, share.wants, share.usable), (2, 4, 0));
+            share.apply(&reply(2, 3));
+            assert_eq!(share.usable, 3);
+        }
+    }
+
+    #[test]
+    fn a_share_that_somebodys_transaction_keeps_locked_stays_as_it_was() {
+        let mut share = Share { is_limited: true, ..Share::default() };
+        share.ask(&Demand { needs: 2, wants: 2, ..Demand::default() });
+        share.apply(&reply(1, 2));
+        share.apply(&ShareReply { cap: None, held_by: Some("eve".to_owned()), ..ShareReply::default() });
+        assert_eq!((share.usable, share.is_limited), (2, true));
     }
 }
