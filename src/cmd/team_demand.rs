@@ -10,12 +10,13 @@ use crate::error::Result;
 use crate::hook::background::team_sync::Wait;
 use crate::hook::policy::agents_elsewhere;
 use crate::store::Store;
+use crate::team::machine::Machine;
 use crate::team::share::{Demand, Share};
 
 /// Asks for what is needed of each share, and publishes what may be used of it. It is to be saved before that is sent.
 pub fn ask(
     store: &Store,
-    (budget, team, shares): (&SharedBudget, &mut TeamShare, &mut [Share]),
+    (budget, team, machine): (&SharedBudget, &mut TeamShare, &mut Machine),
     (open, waits, runs): (&[Session], &[Wait], u64),
     now: Moment,
 ) -> Result<()> {
@@ -23,11 +24,12 @@ pub fn ask(
     let stale_ms = stale_ms.reduce(|one, other| one.zip(other).map(|(one, other)| one.max(other))).unwrap_or(Some(0));
     team.rights.clear();
     team.looked = Moment::default();
-    for share in shares.iter_mut().filter(|share| share.is_limited) {
+    for share in machine.shares.iter_mut().filter(|share| share.is_limited) {
         let demand = match share.kind {
             ShareKind::Agents => agents(store, (open, waits, runs), now)?,
             ShareKind::Requests => requests(budget, &right(share), runs, now),
         };
+        let demand = if machine.is_leaving { demand.of_use() } else { demand };
         share.ask(&Demand { stale_ms, ..demand });
         team.rights.push(right(share));
         team.looked = now;
@@ -35,15 +37,22 @@ pub fn ask(
     Ok(())
 }
 
-/// Returns the subagents at work and asked for, and one or more that may be asked for next where anything is at work.
+/// Returns the subagents at work and asked for, and one or more that may be asked for next where a prompt or an agent is at work.
 fn agents(store: &Store, (open, waits, runs): (&[Session], &[Wait], u64), now: Moment) -> Result<Demand> {
-    let mut in_use = 0;
+    let (mut in_use, mut is_busy) = (0, false);
     for session in open.iter().filter(|session| session.team.is_some()) {
         in_use += agents_elsewhere::at_work(store, session.clone(), now)?;
+        is_busy |= !session.is_at_rest() && is_answering(store, session)?;
     }
     let needs = in_use + waits.iter().filter(|wait| wait.starts_agent).count() as u64;
-    let next = if runs > 0 { 1 + in_use / 4 } else { 0 };
+    let next = if runs > 0 && (is_busy || needs > 0) { 1 + in_use / 4 } else { 0 };
     Ok(Demand { in_use, needs, wants: needs + next, stale_ms: None })
+}
+
+/// Whether a session's main agent works on a prompt.
+fn is_answering(store: &Store, session: &Session) -> Result<bool> {
+    let Some(id) = &session.main else { return Ok(false) };
+    Ok(store.run(&session.id, id)?.is_some_and(|run| run.working))
 }
 
 /// Returns the requests of the last window, and as many as may come until the next sync where anything is at work.
@@ -62,6 +71,8 @@ fn right(share: &Share) -> ShareRight {
         usable: share.usable,
         until: share.until(),
         is_full: share.is_full,
+        is_held_back: share.is_held_back,
+        held_by: share.held_by.clone(),
         contact: share.contact.clone(),
         ..ShareRight::default()
     }

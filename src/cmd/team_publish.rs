@@ -90,7 +90,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     let waits = team_sync::waits(&store, now)?;
     let totals = team_totals::totals(&store, since_ms)?;
     let needs = Needs { projects, totals, ..team_needs::needs(&budget, (&open, &waits), now) };
-    if needs.has_too_much(machine.held(now).0) {
+    if machine.is_leaving || needs.has_too_much(machine.held(now).0) {
         // Written down as gone before it is given back.
         machine.give_back();
     }
@@ -104,7 +104,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         (None, Some(heard)) if heard.held_by.is_none() => at(heard, EMPTY_LIVES_MS),
         _ => share.until,
     };
-    team_demand::ask(&store, (&budget, &mut share, &mut machine.shares), (&open, &waits, needs.runs), now)?;
+    team_demand::ask(&store, (&budget, &mut share, machine), (&open, &waits, needs.runs), now)?;
     budget.team = Some(Box::new(share));
     store.save_shared_budget(&budget)?;
     // A batch is sent as it was saved: it may arrive although this process does not hear of it.

@@ -17,7 +17,7 @@ use crate::store::team::ledger::Ledger;
 use crate::store::team::sync::{self, Besides, Synced};
 use crate::team::machine::Machine;
 use crate::team::messages::{Answer, Request};
-use crate::team::share::{Demand, Share};
+use crate::team::share::Share;
 use crate::ui::formats::counted;
 
 /// How many slices are asked for at most in one sync.
@@ -46,6 +46,8 @@ struct Told {
     /// Who keeps locked what these wait for, and whether a new lease is among them.
     held_by: String,
     is_lease_held: bool,
+    /// Whether a share was left as it was because of somebody.
+    is_share_held: bool,
     /// What it said last, and when it was asked.
     last: Synced,
     at: Moment,
@@ -86,11 +88,8 @@ pub fn alone(env: &Environment) -> Result<Telling> {
 
 /// Settles what was spent, and gives back all that the machine holds. Takes the right to do so as given.
 pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
-    let (mut machine, needs) = known(env, joined)?;
+    let (mut machine, needs) = known(env, joined, true)?;
     let besides = Besides { totals: &needs.totals, ..Besides::default() };
-    machine.give_back();
-    machine.shares.iter_mut().for_each(|share| share.ask(&Demand::default()));
-    team_place::save_machine(env, &machine)?;
     let mut told = Told::default();
     tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&besides, &mut told), PATIENCE)?;
     match told.is_hindered() {
@@ -100,7 +99,7 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
 }
 
 fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
-    let told = known(env, joined).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
+    let told = known(env, joined, false).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
     if let Err(cause) = &told {
         team_publish::note_failure(env, cause)?;
     }
@@ -108,12 +107,14 @@ fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
 }
 
 /// Returns what the machine knows, with what is new charged and published: where the store cannot be reached, what is left is known
-/// all the same. What another program has changed is not believed, and made anew of what the store knows.
-fn known(env: &Environment, joined: &Joined) -> Result<(Machine, Needs)> {
-    let mut machine = match team_place::machine(env)? {
+/// all the same. What another program has changed is not believed, and made anew of what the store knows. Of a machine that leaves it
+/// is published that nothing is left.
+fn known(env: &Environment, joined: &Joined, is_leaving: bool) -> Result<(Machine, Needs)> {
+    let machine = match team_place::machine(env)? {
         Some(machine) => machine,
         None => team_place::machine_of_store(joined)?,
     };
+    let mut machine = Machine { is_leaving, ..machine };
     let needs = team_publish::publish(env, joined, &mut machine, None)?;
     Ok((machine, needs))
 }
@@ -180,12 +181,15 @@ fn tell(
     loop {
         told.at = env.now();
         let requests = sync::together(told.to_send(machine, told.at));
-        let besides = Besides { shares: &machine.share_requests(), ..*besides };
+        // A share that waits in vain for somebody stays for the next sync.
+        let shares = if told.is_share_held { Vec::new() } else { machine.share_requests() };
+        let besides = Besides { shares: &shares, ..*besides };
         told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, &besides)?;
         let before = machine.clone();
         told.last.replies.iter().for_each(|reply| machine.apply(reply));
         let has_heard_more = *machine != before;
         machine.apply_shares(&told.last.shares);
+        told.hear_of_shares(machine);
         if machine.has_ended() {
             // Written down as gone before it is given back, and given back before another is asked for.
             team_publish::publish(env, joined, machine, None)?;
@@ -216,7 +220,16 @@ fn tell(
 impl Told {
     /// Whether something was left undone that waits for somebody.
     fn is_hindered(&self) -> bool {
-        !self.busy.is_empty()
+        !self.busy.is_empty() || self.is_share_held
+    }
+
+    /// Takes note whether a share waits for somebody.
+    fn hear_of_shares(&mut self, machine: &Machine) {
+        let held_by = machine.shares.iter().map(|share| &share.held_by).find(|by| !by.is_empty());
+        self.is_share_held = held_by.is_some();
+        if let Some(by) = held_by {
+            self.held_by.clone_from(by);
+        }
     }
 
     /// Returns what the machine has to send, without what has waited in vain often enough.

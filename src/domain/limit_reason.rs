@@ -32,6 +32,20 @@ impl SharedBudget {
         }
         let ShareRight { cap: of_team, reserved, .. } = right;
         let (named, team, command) = (right.named(), &self.id, right.raised_by());
+        if !right.held_by.is_empty() {
+            let by = &right.held_by;
+            let subject = format!(
+                "team {team}: no more of its {named} is reserved while {by} keeps a transaction open in its store, {used}/{cap}"
+            );
+            return LimitReason { subject, frees: Some(Frees::Once("that has ended".to_owned())), wait_ms };
+        }
+        if right.is_held_back {
+            let subject = format!(
+                "the store of team {team} grants no more of its {named} yet, as for a while after its restart, {used}/{cap}"
+            );
+            let frees = Frees::Once("it grants again: `fusebox team sync` asks for more".to_owned());
+            return LimitReason { subject, frees: Some(frees), wait_ms };
+        }
         let subject = format!(
             "this machine's share of the {named} of team {team} is used up, {used}/{cap}; \
              {reserved}/{of_team} are reserved, ask {whom} for more: `{command}`"

@@ -33,6 +33,12 @@ pub struct ShareRight {
     /// Whether the store had no more for it than that then.
     #[serde(skip_serializing_if = "is_default")]
     pub is_full: bool,
+    /// Whether it had more then, and granted nothing: for a while after its restart.
+    #[serde(skip_serializing_if = "is_default")]
+    pub is_held_back: bool,
+    /// Who kept locked what the share waits for then; empty where nobody did.
+    #[serde(skip_serializing_if = "is_default")]
+    pub held_by: String,
     /// Whom to ask for more; empty where nobody is named.
     #[serde(skip_serializing_if = "is_default")]
     pub contact: String,

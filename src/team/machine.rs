@@ -31,6 +31,9 @@ pub struct Machine {
     pub charged: BTreeMap<String, Amount>,
     /// The shares of what the team limits besides money.
     pub shares: Vec<Share>,
+    /// Whether it leaves the team now: it gives back all that it holds, and asks for nothing.
+    #[serde(skip)]
+    pub is_leaving: bool,
 }
 
 impl Machine {

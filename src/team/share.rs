@@ -21,6 +21,13 @@ pub struct Demand {
     pub stale_ms: Option<u64>,
 }
 
+impl Demand {
+    /// Returns what is in use alone: nothing is asked for, or wanted next.
+    pub fn of_use(self) -> Demand {
+        Demand { needs: self.needs.min(self.in_use), wants: 0, ..self }
+    }
+}
+
 /// What a machine asks the store for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ShareRequest {
@@ -105,6 +112,10 @@ pub struct Share {
     pub reserved: u64,
     /// Whether it was less than the machine needed, and all was reserved.
     pub is_full: bool,
+    /// Whether the store had more left, and granted nothing: for a while after its restart.
+    pub is_held_back: bool,
+    /// Who kept locked what the last request waited for; empty where nobody did.
+    pub held_by: String,
     /// Whom to ask for more.
     pub contact: String,
 }
@@ -161,6 +172,11 @@ impl Share {
             self.take_away();
         }
         self.is_limited |= reply.cap.is_some();
+        match reply.held_by.as_deref() {
+            None if reply.number == 0 => {}
+            None => self.held_by.clear(),
+            Some(by) => (if by.is_empty() { "somebody" } else { by }).clone_into(&mut self.held_by),
+        }
         let Some(cap) = reply.cap.filter(|_| reply.epoch >= self.epoch) else { return };
         if reply.number > self.number {
             // What this machine knew is lost: it goes on behind what it had asked for before.
@@ -174,6 +190,7 @@ impl Share {
         (self.amount, self.most) = (reply.amount, reply.most);
         self.usable = reply.usable.min(self.wants);
         self.is_full = reply.amount < self.demand.needs && reply.wait_ms == 0;
+        self.is_held_back = reply.amount < self.wants.min(reply.most);
         (self.since, self.lives_ms) = (reply.sent, reply.lives_ms);
     }
 

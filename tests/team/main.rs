@@ -30,6 +30,7 @@ mod release;
 mod rights;
 mod scale;
 mod server;
+mod share_edges;
 mod share_store;
 mod shares;
 mod shares_model;

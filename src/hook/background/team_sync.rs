@@ -13,7 +13,7 @@ use crate::domain::share_kind::ShareKind;
 use crate::domain::share_right::ShareRight;
 use crate::domain::spend::amount::Amount;
 use crate::domain::stored::metadata;
-use crate::domain::team::{SOONEST_SYNC_MS, Standing};
+use crate::domain::team::{SOONEST_SYNC_MS, Standing, TeamShare};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::platform::environment::Environment;
@@ -23,7 +23,13 @@ use crate::store::Store;
 /// Claims a sync where one is due after an event, so that no other hook begins it. Returns whether this one is to.
 pub fn claim_after(store: &Store, state: &SessionState, event: &Event) -> Result<bool> {
     let Some(terms) = state.session.team.as_ref().filter(|_| cfg!(feature = "team")) else { return Ok(false) };
-    let budget = state.shared_budgets.iter().find(|budget| budget.scope == Scope::Team);
+    let loaded = state.shared_budgets.iter().find(|budget| budget.scope == Scope::Team);
+    // The end of a turn is decided without it.
+    let unloaded = match loaded {
+        None if event.ending().is_some() => store.shared_budget(Scope::Team, &terms.name)?,
+        _ => None,
+    };
+    let budget = loaded.or(unloaded.as_ref());
     let interval_ms = match &event.kind {
         // What is left of the leases goes back to the others.
         EventKind::SessionEnded => 0,
@@ -38,6 +44,7 @@ pub fn claim_after(store: &Store, state: &SessionState, event: &Event) -> Result
         }
         _ => match budget {
             Some(budget) if is_share_left(store, budget, event)? => 0,
+            Some(_) if loaded.is_none() => return Ok(false),
             Some(budget) if is_low(budget) || is_share_low(budget, event) => SOONEST_SYNC_MS,
             Some(_) => terms.sync_interval_ms,
             None => return Ok(false),
@@ -134,7 +141,10 @@ fn is_low(budget: &SharedBudget) -> bool {
 /// Whether half of a share of requests is used, a share's life is over, or agents are started.
 fn is_share_low(budget: &SharedBudget, event: &Event) -> bool {
     let is_low = |right: &ShareRight| match right.kind {
-        ShareKind::Agents => event.kind.call().is_some_and(Call::addresses_agent),
+        ShareKind::Agents => {
+            let asks_soon = right.usable == 0 && matches!(&event.kind, EventKind::Prompt { .. });
+            asks_soon || event.kind.call().is_some_and(Call::addresses_agent)
+        }
         ShareKind::Requests => {
             let used = |rate: &Rate| budget.windows.read(rate, "", event.at).used;
             budget.limits.rates.iter().any(|rate| rate.counts_requests() && used(rate) * 2 >= right.usable)
@@ -144,11 +154,16 @@ fn is_share_low(budget: &SharedBudget, event: &Event) -> bool {
     rights.any(|right| right.standing != Some(Standing::Alive) || is_low(right))
 }
 
-/// Whether a share of agents is to shrink because one has ended, and no sync is under way that has yet to look at what is needed.
+/// Whether a share of agents is to shrink because one has ended or the prompt is answered, and no sync is under way that has yet to look
+/// at what is needed.
 fn is_share_left(store: &Store, budget: &SharedBudget, event: &Event) -> Result<bool> {
-    let ends = matches!(&event.kind, EventKind::SubagentEnded(_))
-        || matches!(&event.kind, EventKind::ToolEnded(call, _) if call.addresses_agent());
-    let share = budget.team.as_deref().filter(|share| ends && share.right(ShareKind::Agents).is_some());
+    let ends = match &event.kind {
+        EventKind::SubagentEnded(_) | EventKind::Stopped { .. } => true,
+        EventKind::ToolEnded(call, _) => call.addresses_agent(),
+        _ => false,
+    };
+    let has_share = |share: &&TeamShare| share.right(ShareKind::Agents).is_some_and(|right| right.usable > 0);
+    let share = budget.team.as_deref().filter(|share| ends && has_share(share));
     let Some(share) = share else { return Ok(false) };
     let last = last_begun(store)?;
     Ok(last.boot != share.looked.boot || last.mono_ms <= share.looked.mono_ms)
