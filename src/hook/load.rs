@@ -145,7 +145,7 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
         need_run(store, &mut state, named.as_deref().unwrap_or(to))?;
     }
     shared_budgets::load_outer(store, &mut state)?;
-    if shared_budgets::matters(&state, event) {
+    if shared_budgets::matters(store, &state, event)? {
         shared_budgets::load_budgets(store, &mut state, event.at)?;
     }
     agents_elsewhere::load(store, &mut state, event)?;

@@ -41,31 +41,32 @@ pub fn load_outer(store: &Store, state: &mut SessionState) -> Result<()> {
 
 /// Whether an event is decided by what sessions share, or charges an estimate to it, before anything that it finds is
 /// charged. A plain call is not: each request was.
-pub fn matters(state: &SessionState, event: &Event) -> bool {
+pub fn matters(store: &Store, state: &SessionState, event: &Event) -> Result<bool> {
     let session = &state.session;
     if estimates::unlogged_requests::is_any(session, event) {
-        return true;
+        return Ok(true);
     }
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project | Scope::Team);
     if let Some(ending) = event.ending() {
-        return ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
+        return Ok(ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0));
     }
     let touches_own = Touches::of(&event.kind) == Touches::Own;
-    let Some(call) = event.kind.call() else { return !touches_own };
+    let Some(call) = event.kind.call() else { return Ok(!touches_own) };
     let pending_prompts = session.pending_prompts.iter().any(|ask| shared(ask.finding.scope));
     let pending_trips = session.pending_trips.iter().any(|trip| shared(trip.scope));
     let mut rates = session.user_limits.rates.iter().chain(&session.project_limits.rates);
-    !touches_own
+    Ok(!touches_own
         || pending_prompts
         || pending_trips
         || !session.sees_batches
-        || agents_elsewhere::is_start(state, event) && limits_agents(session)
         || rates.any(|rate| rate.counts_tool(&call.tool))
+        || agents_elsewhere::is_start(state, event) && limits_agents(store, session)?)
 }
 
-/// Whether a limit may be on the agents of several sessions.
-fn limits_agents(session: &Session) -> bool {
-    session.team.is_some() || session.user_limits.counting().any(|rule| rule.limit.counts_agents())
+/// Whether a limit is on the agents of several sessions.
+fn limits_agents(store: &Store, session: &Session) -> Result<bool> {
+    let is_of_user = session.user_limits.counting().any(|rule| rule.limit.counts_agents());
+    Ok(is_of_user || team_budget::limits_agents(store, session)?)
 }
 
 /// Loads into the state the budgets and rates that its session shares, as of a moment.

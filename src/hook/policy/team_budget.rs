@@ -7,6 +7,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
+use crate::domain::share_kind::ShareKind;
 use crate::domain::team::Standing;
 use crate::domain::text::project_address;
 use crate::error::Result;
@@ -24,6 +25,13 @@ const LARGEST_CONFIG: u64 = 1 << 20;
 pub fn project_name(git_folder: &Path) -> String {
     let config = files::text(&git_folder.join("config"), LARGEST_CONFIG).unwrap_or_default();
     project_address::of_config(&config).unwrap_or_default()
+}
+
+/// Whether a limit on the agents of a session's team is published here.
+pub fn limits_agents(store: &Store, session: &Session) -> Result<bool> {
+    let Some(terms) = session.team.as_ref().filter(|_| cfg!(feature = "team")) else { return Ok(false) };
+    let team = store.shared_budget(Scope::Team, &terms.name)?.and_then(|budget| budget.team);
+    Ok(team.is_some_and(|team| team.right(ShareKind::Agents).is_some()))
 }
 
 /// Loads the budget of a session's team; nothing where it has none.
@@ -44,7 +52,8 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
     budget.wait_ms = if is_known { 0 } else { LOOK_MS };
     for right in budget.team.iter_mut().flat_map(|share| &mut share.rights) {
         right.stand(&mut budget.limits, &terms, now);
-        let is_known = right.is_full && right.standing == Some(Standing::Alive) && share.is_fresh(now);
+        let is_known =
+            (right.is_full || right.is_held_back) && right.standing == Some(Standing::Alive) && share.is_fresh(now);
         right.wait_ms = if is_known { 0 } else { LOOK_MS };
     }
     // An idle machine lets its leases run out: only a sync that brought nothing says that the store is silent.
