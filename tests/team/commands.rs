@@ -148,7 +148,7 @@ fn an_admin_grants_more_and_writes_off_what_a_lost_machine_holds() {
         server.as_login("bob", &lease).unwrap();
     }
     assert!(!ann.good(&["status"]).contains("expired leases"));
-    assert!(ann.bad(&["write-off", "11111111"]).contains("no expired lease of a machine 11111111 counts"));
+    assert!(ann.bad(&["write-off", "11111111"]).contains("no expired lease or share of a machine 11111111 counts"));
     server.as_login("boss", "UPDATE fusebox.lease SET expires_at = clock_timestamp()").unwrap();
     let shown = ann.good(&["status"]);
     assert!(shown.contains("11111111/1") && shown.contains("11111111/2") && shown.contains("2.00 USD"), "{shown}");

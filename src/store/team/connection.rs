@@ -82,8 +82,7 @@ impl Connection {
         Ok(self.query_each(&[(statement, values)])?.pop().unwrap_or_default())
     }
 
-    /// Runs statements with their values in one round trip, each in a transaction of its own, and returns the rows of each. Where one is
-    /// refused the others are carried out all the same.
+    /// Runs statements in one round trip, each a transaction of its own that another's refusal leaves alone. Returns the rows of each.
     pub fn query_each(&mut self, statements: &[(&str, &[Option<&str>])]) -> Result<Vec<Vec<Row>>, Failure> {
         let mut out = BytesMut::new();
         let write = |value: &Option<&str>, out: &mut BytesMut| match value {
