@@ -14,8 +14,8 @@ use fusebox::config::policy::Policy;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
 use fusebox::domain::event::{Event, EventKind};
-use fusebox::domain::moment::Moment;
 use fusebox::domain::ingested::Ingested;
+use fusebox::domain::moment::Moment;
 use fusebox::domain::session::{Counters, Session, TranscriptPosition};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::charging::credible;
@@ -31,6 +31,7 @@ use fusebox::wire::events::EventName;
 use fusebox::wire::input::{self, Input};
 use fusebox::wire::output::{self, Case};
 use fusebox::wire::read_event;
+use fusebox::wire::tool_input::ToolInput;
 use libfuzzer_sys::fuzz_target;
 
 /// Limits that are soon reached, over the session and over runs, with every action.
@@ -120,7 +121,8 @@ fn take(state: &mut SessionState, ingest: &mut TranscriptIngest<Memory>, input: 
     }
     let name = EventName::parse(&input.hook_event_name);
     let outcome = outcome(state, &run, &event, &verdict);
-    let case = Case { name, event: &event, outcome: &outcome, tool_input: input.tool_input };
+    let tool_input = input.tool_input.as_ref().map(ToolInput::json);
+    let case = Case { name, event: &event, outcome: &outcome, tool_input };
     let text = output::answer(&case, &verdict).text();
     assert!(
         text.is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|it| it.is_object()),
