@@ -221,8 +221,9 @@ fn no_depth_hides_a_name() {
 #[test]
 fn no_count_hides_a_name() {
     let mut tried = Tried::new();
-    for text in texts() {
-        BOUNDS.iter().for_each(|bound| tried.attempt(&bound(&text)));
+    for (number, text) in texts().enumerate() {
+        let some = BOUNDS.iter().enumerate().filter(|(at, _)| in_long_form() || (at + number) % 3 == 0);
+        some.for_each(|(_, bound)| tried.attempt(&bound(&text)));
     }
     tried.assert_none_is_missed();
 }
@@ -232,9 +233,11 @@ fn no_length_hides_a_name() {
     let mut tried = Tried::new();
     for (attempt, word) in ATTEMPTS {
         let (first, second) = word.split_at(word.len() / 2);
-        for bound in LONG_BOUNDS {
-            tried.attempt(&bound(&attempt.replace('§', &format!("{first}''{second}"))));
-            tried.attempt(&bound(&attempt.replace('§', &format!("{first}$(:){second}"))));
+        for (at, bound) in LONG_BOUNDS.iter().enumerate() {
+            let disguises = ["''", "$(:)"].into_iter().enumerate();
+            for (_, between) in disguises.filter(|(number, _)| in_long_form() || (at + attempt.len()) % 2 == *number) {
+                tried.attempt(&bound(&attempt.replace('§', &format!("{first}{between}{second}"))));
+            }
         }
     }
     tried.assert_none_is_missed();

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 
 use crate::session_commands::fixture::{Actor, Fixture};
-use crate::world::FUSEBOX;
+use crate::world::{FUSEBOX, in_long_form};
 
 /// One way to be held.
 #[derive(Clone, Debug)]
@@ -143,6 +143,9 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn whoever_follows_an_advice_sees_the_work_go_on() {
-    let wrong: Vec<String> = cases().iter().flat_map(Case::wrong).collect();
+    // Of each limit both actions and both agents, though not each with each.
+    let is_turn = |at: usize| (at / 4 + at / 2 + at) % 2 == 0;
+    let some = cases().into_iter().enumerate().filter(|(at, _)| in_long_form() || is_turn(*at));
+    let wrong: Vec<String> = some.flat_map(|(_, case)| case.wrong()).collect();
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
