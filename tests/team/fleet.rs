@@ -216,7 +216,7 @@ impl Member {
             charge(machine, &message, cost, now);
             world.made.lock().unwrap().entry(message).or_default().is_kept = true;
         }
-        for _ in 0..self.random.below(RESPONSES) {
+        for _ in 0..=self.random.below(RESPONSES) {
             // Half of all responses cost more than that. As hooks do, it keeps as much unspent as the dearest one costs.
             let estimate = self.recent.iter().sum::<u64>() / self.recent.len().max(1) as u64;
             if self.may_spend(world, machine).0 < estimate + COST[1] * MILLI_USD {
