@@ -189,7 +189,8 @@ impl Share {
         }
         (self.amount, self.most) = (reply.amount, reply.most);
         self.usable = reply.usable.min(self.wants);
-        self.is_full = reply.amount < self.demand.needs && reply.wait_ms == 0;
+        // Where the store has room for more than was wanted, the next request asks for it.
+        self.is_full = reply.amount < self.demand.needs && reply.amount >= reply.most && reply.wait_ms == 0;
         self.is_held_back = reply.amount < self.wants.min(reply.most);
         (self.since, self.lives_ms) = (reply.sent, reply.lives_ms);
     }
@@ -248,6 +249,22 @@ mod tests {
             share.apply(&reply(2, 3));
             assert_eq!(share.usable, 3);
         }
+    }
+
+    /// At rest a small limit's share is to want nothing: what the store says of that is no answer to who asks next.
+    #[test]
+    fn a_share_that_has_not_asked_for_what_it_needs_is_not_full() {
+        let mut share = Share { is_limited: true, ..Share::default() };
+        share.ask(&Demand::default());
+        share.apply(&ShareReply { most: 0, ..reply(1, 0) });
+        share.ask(&Demand { needs: 3, wants: 4, ..Demand::default() });
+        share.apply(&ShareReply { most: 2, ..reply(1, 0) });
+        assert_eq!((share.is_full, share.is_settled()), (false, false));
+        share.ask(&Demand { needs: 3, wants: 4, ..Demand::default() });
+        share.apply(&ShareReply { most: 2, usable: 0, wait_ms: 500, ..reply(2, 2) });
+        assert_eq!((share.wants, share.usable, share.is_full), (2, 0, false));
+        share.apply(&ShareReply { most: 2, ..reply(2, 2) });
+        assert_eq!((share.usable, share.is_full, share.is_settled()), (2, true, true));
     }
 
     #[test]

@@ -44,12 +44,17 @@ impl<'a> Client<'a> {
     }
 
     pub fn event(&self, name: &str, rest: &str) -> String {
+        self.machine.hook(&self.input(name, rest))
+    }
+
+    /// Writes what a client tells a hook.
+    pub fn input(&self, name: &str, rest: &str) -> String {
         let (home, id, prompt) = (self.machine.home.path().display(), self.id, self.prompts.get());
         let folder = self.machine.home.path().join(self.folder);
         let folder = folder.display();
-        self.machine.hook(&format!(
+        format!(
             r#"{{"session_id":"{id}","transcript_path":"{home}/{id}.jsonl","cwd":"{folder}","prompt_id":"{id}-p{prompt}","hook_event_name":"{name}",{rest}}}"#
-        ))
+        )
     }
 
     /// Sends a prompt; returns the reason where it is kept back.

@@ -1,5 +1,6 @@
 //! Shares of a team's agents and requests where something comes between: a silent store, a failover, a transaction, a leave, a rest.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use fusebox::store::team::address::Address;
@@ -93,6 +94,57 @@ fn a_session_whose_prompt_is_answered_keeps_no_share_of_the_agents() {
     client.event("Stop", r#""stop_hook_active":false"#);
     bob.good(&["sync"]);
     assert_eq!(reserved(&server), 1 + 1, "one in the background goes on");
+}
+
+/// A prompt starts three agents in one batch, with nothing reserved before: as many begin as the limit has room for, and at once.
+#[test]
+fn agents_that_are_asked_for_together_begin_as_far_as_a_small_limit_goes() {
+    let Some(server) = Postgres::start() else { return };
+    for limits in [1, 2, 3] {
+        limit(&server, "agents", limits, "NULL");
+        let bob = joined(&server, "bob", "");
+        let client = Client::start(&bob, "s1");
+        for round in 0..3 {
+            assert_eq!(client.prompt(), None);
+            let agents = ["a", "b", "c"].map(|agent| format!("{agent}{round}"));
+            let inputs = agents.each_ref().map(|agent| client.input("PreToolUse", &call(agent)));
+            let answers = thread::scope(|scope| {
+                let asks = inputs.each_ref().map(|input| scope.spawn(|| bob.hook(input)));
+                asks.map(|ask| ask.join().unwrap())
+            });
+            let is_refused = |answer: &String| answer.contains(r#""permissionDecision":"deny""#);
+            let begun: Vec<&String> =
+                agents.iter().zip(&answers).filter(|(_, answer)| !is_refused(answer)).map(|(agent, _)| agent).collect();
+            assert_eq!(begun.len() as u64, limits, "{round}: {answers:?}");
+            for agent in begun {
+                client.event("SubagentStart", &format!(r#""agent_id":"{agent}","agent_type":"developer""#));
+                end(&client, agent);
+            }
+            client.event("Stop", r#""stop_hook_active":false"#);
+            wait_until("all is given back", || reserved(&server) == 0);
+        }
+        client.end();
+        bob.good(&["leave"]);
+    }
+}
+
+/// Faster than syncs follow each other: a call waits for what the next one brings.
+#[test]
+fn a_fast_machine_alone_makes_all_the_requests_of_a_window() {
+    let Some(server) = Postgres::start() else { return };
+    limit(&server, "requests", 12, "600000");
+    // As a team has it that nobody has set up otherwise.
+    server.as_login("ann", "SELECT fusebox.set_team('core', 'ann@core', 600000, 2000, 20000000000)").unwrap();
+    let bob = joined(&server, "bob", "");
+    let client = Client::start(&bob, "s1");
+    assert_eq!(client.prompt(), None);
+    let mut answer = None;
+    let made = (0..20).take_while(|_| {
+        answer = client.turn();
+        answer.is_none()
+    });
+    let made = made.count();
+    assert!([11, 12].contains(&made), "{made}: {answer:?}");
 }
 
 #[test]
