@@ -139,7 +139,7 @@ fn serve(env: &Environment, address: SocketAddr) -> Result<ExitCode> {
 /// not changed since it was read is not read again.
 fn read(env: &Environment, cache: &mut Cache, write: fn(&MetricsSource) -> String) -> Result<String> {
     let now = env.now();
-    let folder = store::folder(env)?;
+    let folder = Store::open(env)?.folder().to_path_buf();
     let _held = locks::hold_detail(&folder)?;
     let mut lately = query::fresh_sessions(env, &lately(env, now.wall_ms)?)?;
     next_client::bind_rows(env, &Store::open(env)?, &mut lately)?;

@@ -129,6 +129,9 @@ fn past(env: &Environment, args: &Args, paths: &[PathBuf]) -> Result<String> {
 /// Reports what the state tells.
 fn kept(env: &Environment, args: &Args) -> Result<String> {
     read_state(env, args, |Kept { rows, store, since_ms, until_ms, pruned_before }| {
+        if !args.json && !args.csv && store.sessions_since(0)?.is_empty() && store.sums()?.is_empty() {
+            return Ok(summary::nothing_yet(&env.short_path(store.folder())));
+        }
         Ok(match args.by.unwrap_or(GroupBy::Session) {
             GroupBy::Session => sessions(env, args, &rows, (&store.shared_budgets()?, pruned_before)),
             GroupBy::Tool => tools(env, args, &store, (&rows, (since_ms, until_ms)))?,

@@ -35,6 +35,12 @@ pub const TRIPS: [(Column, &str); 8] = [
     (Column::new("LAYER", Align::Left, 3), "whose rule it is"),
 ];
 
+/// Says that a state has no session, and where it is: another one may have been meant.
+pub fn nothing_yet(folder: &str) -> String {
+    let next = "`fusebox report --transcripts` shows what was before Fusebox; FUSEBOX_HOME names another state.";
+    format!("No session yet in {folder}.\n{next}\n")
+}
+
 /// Writes sessions with their totals, their trips, and what is held.
 pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     if report.sessions.is_empty() {
