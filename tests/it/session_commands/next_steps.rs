@@ -144,7 +144,7 @@ pub fn cases() -> Vec<Case> {
 #[test]
 fn whoever_follows_an_advice_sees_the_work_go_on() {
     // Of each limit both actions and both agents, though not each with each.
-    let is_turn = |at: usize| (at / 4 + at / 2 + at) % 2 == 0;
+    let is_turn = |at: usize| (at / 4 + at / 2 + at).is_multiple_of(2);
     let some = cases().into_iter().enumerate().filter(|(at, _)| in_long_form() || is_turn(*at));
     let wrong: Vec<String> = some.flat_map(|(_, case)| case.wrong()).collect();
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
