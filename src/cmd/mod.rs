@@ -45,6 +45,7 @@ pub mod resume;
 pub mod run;
 mod run_command;
 pub mod run_held;
+pub mod run_hooks;
 mod run_outcome;
 pub mod run_summary;
 pub mod session_edit;

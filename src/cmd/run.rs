@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cmd::run_command::{self, OPTIONS};
+use crate::cmd::run_command::{self, OPTIONS, is_client};
 use crate::cmd::run_held::HeldLookout;
+use crate::cmd::run_hooks;
 use crate::cmd::run_outcome::{Outcome, outcome};
 use crate::cmd::run_summary::{self, Ended, HowEnded};
 use crate::config::load;
@@ -34,14 +35,14 @@ const SIGNALS: u8 = 128;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit codes: the client's own; 3 where a limit or a person stopped or paused its
-main agent, or blocked its prompt, and where --summary cannot be written; 1 where
-the client cannot be started; 128 and the signal's number where a signal was handed
-on to it.
+main agent, or blocked its prompt, where the state cannot be read to tell, and
+where --summary cannot be written; 1 where the client cannot be started; 128 and
+the signal's number where a signal was handed on to it.
 On standard error it says also what did not end it: mistakes in the configuration,
 subagents and clients of agents that were stopped or refused, calls that went by
 without Fusebox being asked, limits that were off or only observed, a damaged state
-that was set aside. --strict makes each of them exit 3, and does not start the client
-where the configuration has mistakes.
+that was set aside. --strict makes each of them exit 3, and does not start the
+client where the configuration has mistakes or no hook of Fusebox is registered.
 
 Examples:
   fusebox run -- claude -p 'fix the tests'
@@ -63,8 +64,9 @@ pub struct Args {
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let (program, arguments) = run_command::read(&args.command)?;
     let remarks = mistakes(env);
-    if args.strict && !remarks.is_empty() {
-        return end(env, args, not_begun(remarks));
+    let has_no_hooks = run_hooks::has_none(env, &args.command);
+    if args.strict && (has_no_hooks || !remarks.is_empty()) {
+        return end(env, args, not_begun(remarks, has_no_hooks));
     }
     let asides = || store::folder(env).map(|folder| health::asides(&folder)).unwrap_or_default();
     let known = asides();
@@ -85,32 +87,48 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     drop(lookout);
     let mut ended = Ended { remarks, ..of_client(code) };
     match Store::open(env).and_then(|store| outcome(&store, &mark, since_ms)) {
-        Ok(outcome) => of_state(&mut ended, outcome, &args.command),
+        Ok(outcome) => of_state(&mut ended, outcome, &args.command, has_no_hooks),
         Err(error) => {
             ended.instead_of_completed(HowEnded::Unknown);
-            ended.remarks.push(to_people::run_unknown(error));
+            let advice = error.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
+            ended.remarks.push(to_people::run_unknown(error, advice));
         }
     }
     let lost = asides().into_iter().filter(|aside| !known.contains(aside));
     ended.remarks.extend(lost.map(|aside| notices::state_set_aside(aside.display())));
     let is_estimated = args.command.iter().any(|argument| argument == KEEPS_NO_TRANSCRIPT);
     ended.remarks.extend(is_estimated.then(to_people::run_estimated));
-    let is_three = ended.stopped.is_some() || args.strict && !ended.remarks.is_empty();
-    ended.exit_code = Some(if is_three { STOPPED } else { code });
+    let was_stopped = ended.stopped.is_some() || ended.how == HowEnded::Unknown;
+    let exit_code = if was_stopped || args.strict && !ended.remarks.is_empty() { STOPPED } else { code };
+    ended.exit_code = Some(exit_code);
+    ended.remarks.extend(by_itself(&ended, exit_code));
     end(env, args, ended)
 }
 
-/// Returns the outcome of a command that is not started: the configuration has mistakes.
-fn not_begun(mistakes: Vec<String>) -> Ended {
-    let remarks = mistakes.into_iter().chain([to_people::run_not_begun()]).collect();
+/// Says how a client ended that no limit has stopped, and that has not done its work.
+fn by_itself(ended: &Ended, exit_code: u8) -> Option<String> {
+    match (ended.how, ended.signal, ended.client_exit_code) {
+        (_, Some(signal), _) => Some(to_people::run_signal(signal, exit_code)),
+        (HowEnded::ClientFailed, None, Some(code)) => Some(to_people::run_client_failed(code)),
+        _ => None,
+    }
+}
+
+/// Returns the outcome of a command that is not started: the configuration has mistakes, or no hook would ask for it.
+fn not_begun(mistakes: Vec<String>, has_no_hooks: bool) -> Ended {
+    let no_hooks = has_no_hooks.then(|| to_people::run_no_hooks(NextStep::Doctor));
+    let begun = (!mistakes.is_empty()).then(to_people::run_not_begun);
+    let remarks = mistakes.into_iter().chain(begun).chain(no_hooks).collect();
     Ended { how: HowEnded::NotStarted, exit_code: Some(STOPPED), remarks, ..Ended::default() }
 }
 
 /// Takes in how the work went, as the state has it.
-fn of_state(ended: &mut Ended, outcome: Outcome, command: &[OsString]) {
+fn of_state(ended: &mut Ended, outcome: Outcome, command: &[OsString], has_no_hooks: bool) {
     if outcome.sessions.is_empty() {
+        // A client that refuses its own options ends before its first hook.
+        let has_begun = has_no_hooks || ended.how != HowEnded::ClientFailed || !is_client(command);
         ended.instead_of_completed(HowEnded::Unheard);
-        ended.remarks.push(unseen(command));
+        ended.remarks.extend(unseen(command, has_begun));
     }
     (ended.warned, ended.sessions) = (outcome.warned, outcome.sessions);
     if let Some(stopped) = outcome.stopped {
@@ -133,19 +151,18 @@ fn of_client(code: u8) -> Ended {
 }
 
 /// Says that no hook was heard; the client may not have begun over an option that stands among its own.
-fn unseen(command: &[OsString]) -> String {
+fn unseen(command: &[OsString], has_begun: bool) -> Option<String> {
     let is_among = |option: &str| command.iter().any(|it| it.to_string_lossy().split('=').next() == Some(option));
     match (OPTIONS.iter().find(|(option, _)| is_among(option)), command.first()) {
-        (Some((option, typed)), Some(program)) => to_people::run_option_behind(option, typed, program.display()),
-        _ => to_people::run_unseen(NextStep::Doctor),
+        (Some((option, typed)), Some(program)) => Some(to_people::run_option_behind(option, typed, program.display())),
+        _ => has_begun.then(|| to_people::run_unseen(NextStep::Doctor)),
     }
 }
 
 /// Says on standard error what the client does not, and writes down what came of the command where that was asked for.
 fn end(env: &Environment, args: &Args, ended: Ended) -> Result<ExitCode> {
     let exit_code = ended.exit_code.unwrap_or(STOPPED);
-    let signal = ended.signal.map(|signal| to_people::run_signal(signal, exit_code));
-    for line in ended.warned.iter().chain(&ended.remarks).chain(&signal) {
+    for line in ended.warned.iter().chain(&ended.remarks) {
         env.eprintln_safe(&plain(&format!("fusebox: {line}")));
     }
     summarize(env, args, &ended)?;

@@ -18,6 +18,11 @@ use crate::ui::terminal::plain;
 /// The options of `fusebox run`, and how each is typed.
 pub const OPTIONS: [(&str, &str); 2] = [("--strict", "--strict"), ("--summary", "--summary FILE")];
 
+/// Whether a command is the client itself, and no program that may start it.
+pub fn is_client(command: &[OsString]) -> bool {
+    command.first().is_some_and(|program| Path::new(program).file_stem() == Some("claude".as_ref()))
+}
+
 /// Returns the program to run and its arguments.
 pub fn read(command: &[OsString]) -> Result<(&OsStr, &[OsString])> {
     let Some((program, arguments)) = command.split_first() else {

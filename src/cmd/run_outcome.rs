@@ -1,8 +1,8 @@
 //! How the work of a `fusebox run` went, as the state has it.
 
 use std::ffi::OsString;
-use std::path::Path;
 
+use crate::cmd::run_command::is_client;
 use crate::cmd::run_summary::HowEnded;
 use crate::domain::mode::Mode;
 use crate::domain::record::Record;
@@ -60,8 +60,7 @@ impl Stopped {
 
 /// Whether a command is the client that prints its result as text: that of a blocked prompt is the reason.
 fn prints_its_result(command: &[OsString]) -> bool {
-    let is_client = command.first().is_some_and(|program| Path::new(program).file_stem() == Some("claude".as_ref()));
-    is_client && !command.iter().any(|argument| argument.to_string_lossy().ends_with("json"))
+    is_client(command) && !command.iter().any(|argument| argument.to_string_lossy().ends_with("json"))
 }
 
 /// Reads how the work of the sessions went that a `fusebox run` has marked.

@@ -197,6 +197,13 @@ messages! {
     /// At the end of `fusebox run`: a signal was handed on to the client, or ended it.
     run_signal(signal = 15, code = 143) => "signal {signal} ended the client: exit code {code}";
 
+    /// At the end of `fusebox run`: the client says that it failed, and no limit has stopped it.
+    run_client_failed(code = 1) => "the client failed by itself with exit code {code}: its own output says why";
+
+    /// `fusebox run --strict` does not start a client that would run no hook.
+    run_no_hooks(next = NextStep::Doctor)
+        => "no hook of Fusebox is registered here, so no limit could strike: the client was not started. {next}";
+
     /// At the end of `fusebox run`: no hook was heard.
     run_unseen(next = NextStep::Doctor)
         => "no hook of this command was heard: nothing was counted, and no limit could strike. {next}";
@@ -207,7 +214,8 @@ messages! {
             `fusebox run {typed} -- {program} …`";
 
     /// At the end of `fusebox run`: the state cannot be read.
-    run_unknown(error = "`state.db` cannot be opened") => "whether a limit stopped it is not known: {error}";
+    run_unknown(error = "`state.db` cannot be opened", advice = " (set FUSEBOX_HOME to another folder)")
+        => "whether a limit stopped it is not known: {error}{advice}";
 
     /// The state can be neither read nor written, so calls and prompts are refused. An agent reads it, too.
     state_fails(

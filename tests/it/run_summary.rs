@@ -60,7 +60,7 @@ fn cases() -> Vec<Case> {
         case(
             "{}",
             &after("rm -r $FUSEBOX_HOME; echo > $FUSEBOX_HOME"),
-            [json!("unknown"), none.clone(), none.clone(), json!(0), json!(0)],
+            [json!("unknown"), none.clone(), none.clone(), json!(0), json!(3)],
         ),
     ];
     cases.push(Case {

@@ -11,6 +11,7 @@ fn run_hands_on_what_the_command_says() {
     in -p -- x
     [stderr]
     fusebox: no hook of this command was heard: nothing was counted, and no limit could strike. `fusebox doctor` shows what is registered here.
+    fusebox: the client failed by itself with exit code 7: its own output says why
     [exit 7]
     ");
     world.script("bin/client", "kill -TERM $$");
@@ -96,4 +97,57 @@ fn run_says_that_a_limit_kept_the_prompt_back_where_the_client_does_not() {
     [exit 3]
     ");
     assert!(ran(&["--output-format", "json"]).contains("the prompt was blocked: cost of the session"));
+}
+
+/// A job that is to be strict spends nothing where no limit could strike; what another program starts is not known before.
+#[test]
+fn a_strict_run_starts_no_client_that_would_run_no_hook() {
+    for (registers, command, starts) in [
+        (&[][..], &["claude", "-p", "x"][..], false),
+        (&[], &["claude", "-p", "x", "--settings", "hooks.json"], true),
+        (&[], &["claude", "-p", "x", "--plugin-dir=plugin"], true),
+        (&[], &["client", "-p", "x"], true),
+        (&["init", "--scope", "user"], &["claude", "-p", "x"], true),
+        (&["init", "--scope", "project"], &["claude", "-p", "x"], true),
+    ] {
+        let world = TestWorld::new();
+        for name in ["claude", "client"] {
+            world.script(&format!("bin/{name}"), "echo started");
+        }
+        if !registers.is_empty() {
+            world.run(registers).ok();
+        }
+        let words: Vec<&str> = ["run", "--strict", "--"].iter().chain(command).copied().collect();
+        let ran = world.run(&words);
+        assert_eq!((ran.stdout.contains("started"), ran.code), (starts, 3), "{registers:?} {command:?}: {ran}");
+        assert_eq!(ran.stderr.contains("was not started. `fusebox doctor`"), !starts, "{ran}");
+    }
+}
+
+/// A client that does not know its own options never comes to a hook: that is no fault of what is registered.
+#[test]
+fn a_client_that_fails_by_itself_keeps_its_exit_code() {
+    let world = TestWorld::new();
+    world.script("bin/claude", "echo \"error: unknown option '--nonsense'\" >&2; exit 4");
+    world.run(&["init"]).ok();
+    for options in [&["run"][..], &["run", "--strict"]] {
+        let ran = world.run(&[options, &["claude", "-p", "x", "--nonsense"]].concat());
+        assert_eq!(ran.code, 4, "{ran}");
+        assert!(
+            ran.stderr.ends_with("fusebox: the client failed by itself with exit code 4: its own output says why\n"),
+            "{ran}"
+        );
+        assert!(!ran.stderr.contains("no hook"), "{ran}");
+    }
+}
+
+/// Its hooks refused the prompt, and the client has said that all is well.
+#[test]
+fn a_run_whose_state_cannot_be_read_has_not_passed() {
+    let world = TestWorld::new();
+    world.script("bin/client", "exit 0");
+    world.write("state", "a file");
+    let ran = world.run(&["run", "client"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    assert!(ran.stderr.contains("is not known") && ran.stderr.contains("FUSEBOX_HOME"), "{ran}");
 }

@@ -1,0 +1,27 @@
+//! Whether the client that `fusebox run` starts will run any hook of Fusebox.
+
+use std::ffi::OsString;
+
+use crate::cmd::run_command::is_client;
+use crate::install::place::Folders;
+use crate::install::{handlers, plugin_handlers, settings_files};
+use crate::platform::environment::Environment;
+
+/// The client's options that bring hooks of their own.
+const BRING_HOOKS: [&str; 2] = ["--settings", "--plugin-dir"];
+
+/// Whether no settings file and no plugin that this client will read has it run Fusebox. What another program does is not known.
+pub fn has_none(env: &Environment, command: &[OsString]) -> bool {
+    let brings = |argument: &OsString| {
+        let text = argument.to_string_lossy();
+        BRING_HOOKS.contains(&text.split('=').next().unwrap_or_default())
+    };
+    if !is_client(command) || command.iter().any(brings) {
+        return false;
+    }
+    let folders = Folders::of(env, &env.folder());
+    let settings = settings_files::read(&folders);
+    let brought = plugin_handlers::find(&folders, &settings, &[]);
+    // Whichever binary is registered: another version or copy counts too.
+    handlers::resolve(&settings, &brought, None).events.is_empty()
+}
