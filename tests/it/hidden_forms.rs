@@ -6,6 +6,7 @@ mod bounds;
 mod clients;
 mod depths;
 mod files;
+mod spellings;
 mod values;
 
 use std::process::Command;
@@ -31,11 +32,20 @@ fn guard(world: &TestWorld) -> Guard {
     }
 }
 
-/// Has a shell run a command in a world's project.
+/// Has bash run a command in a world's project.
 fn run(world: &TestWorld, command: &str) {
-    let mut shell = Command::new("timeout");
-    shell.args(["20", "bash", "-c", command]).env_clear().envs(world.variables()).current_dir(world.path("project"));
-    let _said = shell.output().unwrap();
+    run_by(world, "bash", command);
+}
+
+/// Has a shell run a command in a world's project.
+fn run_by(world: &TestWorld, shell: &str, command: &str) {
+    let mut process = Command::new("timeout");
+    let process = process
+        .args(["20", shell, "-c", command])
+        .env_clear()
+        .envs(world.variables())
+        .current_dir(world.path("project"));
+    let _said = process.output().unwrap();
 }
 
 /// Whether the programs are there that a form needs.

@@ -20,12 +20,16 @@ impl Walk<'_> {
             (self.scope.way.is_lost, self.scope.way.is_whole) = (true, false);
         }
         self.scope.around = self.entered(it, self.scope.around.as_deref());
-        self.scope.folder = entered;
+        self.scope.before = std::mem::replace(&mut self.scope.folder, entered);
+        if let Some(before) = self.scope.before.as_deref().filter(|_| self.leads.names_before) {
+            self.variables.set("OLDPWD", before, true);
+        }
     }
 
     /// Returns the folder that a `cd` leads to from another.
     fn entered(&self, it: &Invocation, folder: Option<&str>) -> Option<String> {
         match it.args.iter().find(|word| !word.text.starts_with('-') || word.text == "-") {
+            Some(word) if word.text == "-" => self.scope.before.clone(),
             Some(word) if self.leads.hide(&word.text) => None,
             Some(word) if it.name() != "popd" => self.guard.resolve(folder, &word.text),
             None if it.name() == "cd" => self.guard.home.clone(),

@@ -21,6 +21,38 @@ const UNTOLD: &str = "a client with words that the command's text does not tell,
      before them";
 
 impl Walk<'_> {
+    /// Remembers what a command reads through a pipe: those of its block may read it.
+    pub(super) fn note_piped(&mut self, simple: &Simple) {
+        if simple.is_piped && self.variables.takes(self.said.iter().map(String::len).sum()) {
+            self.piped.clone_from(&self.said);
+        }
+    }
+
+    /// Gives the text that is read next what a command reads.
+    pub(super) fn give(&mut self, simple: &Simple, said: &[String]) {
+        let said = said.iter().filter(|_| simple.is_piped).map(String::as_str);
+        let read: Vec<&str> = simple.input.iter().map(|text| &**text).chain(said).collect();
+        let is_held = self.variables.takes(read.iter().map(|text| text.len()).sum());
+        self.given = read.into_iter().filter(|_| is_held).map(str::to_owned).collect();
+    }
+
+    /// Says what a shell does that is refused with what it reads: through its own pipe, or through that of its block.
+    pub(super) fn read_by_shell(
+        &mut self,
+        simple: &Simple,
+        found: &[Invocation],
+        said: &[String],
+        depth: usize,
+    ) -> Option<String> {
+        if !found.iter().any(|it| it.reads_commands) {
+            return None;
+        }
+        let around = self.fed.iter().chain(&self.piped).filter(|_| !simple.is_piped);
+        let around: Vec<String> = around.filter(|text| !said.contains(text)).cloned().collect();
+        let is_held = self.variables.takes(around.iter().map(String::len).sum());
+        said.iter().chain(around.iter().filter(|_| is_held)).find_map(|script| self.text(script, depth + 1))
+    }
+
     /// Says what a program does that is run with words which are read: by these programs with what `said` holds.
     pub(super) fn handed(
         &mut self,

@@ -4,6 +4,7 @@
 
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
+use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
 
 /// How the names of the programs begin, and the options that a text follows.
@@ -19,18 +20,12 @@ const LANGUAGES: [(&str, &[&str]); 7] = [
 
 /// Functions that run a command, a text for a shell or words: those that are called so elsewhere, too, and those that are not.
 const RUNS: [&str; 7] = ["call", "popen", "run", "shell_exec", "spawn", "system", "exec"];
-const RUNS_SURELY: [&str; 10] = [
-    "Popen",
-    "check_call",
-    "check_output",
-    "execFile",
-    "execFileSync",
-    "execSync",
-    "execvp",
-    "getoutput",
-    "spawnSync",
-    "spawnlp",
-];
+const RUNS_SURELY: [&str; 8] =
+    ["Popen", "check_call", "check_output", "execFile", "execFileSync", "execSync", "getoutput", "spawnSync"];
+
+/// How functions begin that run a program, whose own name they are given before its arguments; and how they end.
+const RUNS_NAMED: [&str; 3] = ["exec", "spawn", "posix_spawn"];
+const ENDS: [&str; 9] = ["l", "le", "lp", "lpe", "v", "ve", "vp", "vpe", "p"];
 
 /// Functions that move or remove the files that they name, and are called so elsewhere, too.
 const MOVES: [&str; 8] = ["move", "remove", "rename", "replace", "rm", "rmtree", "truncate", "unlink"];
@@ -86,13 +81,24 @@ impl Walk<'_> {
     /// Says what the text of a program in another language does that is refused.
     pub(super) fn other_language(&mut self, it: &Invocation, read: &[&str], depth: usize) -> Option<String> {
         let (_, options) = LANGUAGES.iter().find(|row| it.name().starts_with(row.0))?;
-        let follows = it.args.windows(2).filter(|pair| options.contains(&&*pair[0].text)).map(|pair| &*pair[1].text);
-        let mut texts: Vec<&str> = follows.collect();
+        let mut texts: Vec<&str> = Vec::new();
+        for (at, word) in it.args.iter().enumerate() {
+            let attached =
+                options.iter().filter(|option| option.len() == 2).find_map(|option| word.text.strip_prefix(option));
+            if options.iter().any(|option| *option == word.text || bundles(&word.text, option)) {
+                texts.extend(it.args.get(at + 1).map(|text| &*text.text));
+            } else {
+                texts.extend(attached);
+            }
+        }
         if it.args.iter().all(|word| word.text.starts_with('-')) {
             texts.extend(read);
         }
         texts.retain(|text| self.guard.mentions(text));
-        texts.into_iter().find_map(|text| self.calls(&tokens(text), depth))
+        texts.into_iter().find_map(|text| {
+            let run = quoted_commands(it.name(), text).into_iter().find_map(|command| self.text(command, depth + 1));
+            run.or_else(|| self.calls(&tokens(text), depth))
+        })
     }
 
     fn calls(&mut self, tokens: &[Token], depth: usize) -> Option<String> {
@@ -108,8 +114,13 @@ impl Walk<'_> {
                 _ => None,
             };
             let is_held = || holder(before).is_none_or(|holder| HOLDERS.contains(&holder));
-            if RUNS_SURELY.contains(name) || (RUNS.contains(name) && is_held()) {
-                let words = given();
+            let is_named =
+                RUNS_NAMED.iter().any(|begin| name.strip_prefix(begin).is_some_and(|end| ENDS.contains(&end)));
+            if is_named || RUNS_SURELY.contains(name) || (RUNS.contains(name) && is_held()) {
+                let mut words = given();
+                if is_named && words.len() > 1 {
+                    words.remove(1);
+                }
                 let words: Vec<String> =
                     words.iter().map(|word| if words.len() > 1 { quoted(word) } else { (*word).to_owned() }).collect();
                 return if words.is_empty() { None } else { self.text(&words.join(" "), depth + 1) };
@@ -136,6 +147,14 @@ impl Walk<'_> {
         let folder = self.scope.folder.as_deref();
         self.guard.guarded(folder, path).or_else(|| self.guard.holds(folder, path))
     }
+}
+
+/// Whether options of one letter in one word end with one: `-we`.
+fn bundles(word: &str, option: &str) -> bool {
+    let letters = word.strip_prefix('-').zip(option.strip_prefix('-').filter(|letter| letter.len() == 1));
+    letters.is_some_and(|(letters, letter)| {
+        letters.ends_with(letter) && letters.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 /// Returns the name of what a function is called of: `os` of `os.remove`; nothing where it stands alone.

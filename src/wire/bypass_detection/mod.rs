@@ -11,7 +11,7 @@ pub use crate::wire::bypass_detection::at_hand::Guard;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
 pub use crate::wire::bypass_detection::client_starts::ClientStart;
 use crate::wire::bypass_detection::own_names::OwnNames;
-use crate::wire::bypass_detection::way::{ENTERING, Leads, Way};
+use crate::wire::bypass_detection::way::{ENTERING, Leads, ShellScope};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::variables::Variables;
 use crate::wire::shell::{self, Part, Simple, written};
@@ -94,19 +94,6 @@ impl Guard {
     }
 }
 
-/// What a subshell begins with and its parent goes on with.
-#[derive(Clone, Default)]
-struct ShellScope {
-    /// The folder; `None` where it is not known.
-    folder: Option<String>,
-    /// The folder without what functions do, which do it where they are called.
-    around: Option<String>,
-    /// How sure that is.
-    way: Way,
-    /// A variable that was set and diverts a client, with what it does.
-    diverted: Option<(String, &'static str)>,
-}
-
 /// Goes through a command as a shell would, as far as text tells.
 struct Walk<'g> {
     guard: &'g Guard,
@@ -132,6 +119,9 @@ struct Walk<'g> {
     said: Vec<String>,
     /// What the blocks of the text at hand read: `while read x; do …; done <FILE`.
     fed: Vec<String>,
+    /// What the commands around the one at hand read, and what those of the next text will.
+    piped: Vec<String>,
+    given: Vec<String>,
     /// The session's own files that the command at hand names for a pipe.
     listed: Vec<String>,
     /// The clients that were started so far.
@@ -166,6 +156,8 @@ impl<'g> Walk<'g> {
             leads: Leads::of(text),
             said: Vec::new(),
             fed: Vec::new(),
+            piped: Vec::new(),
+            given: Vec::new(),
             listed: Vec::new(),
             starts: Vec::new(),
             looked_at: Vec::new(),
@@ -186,6 +178,8 @@ impl<'g> Walk<'g> {
         let parts = shell::parts(text);
         self.leads.look_at(&parts);
         let fed = std::mem::replace(&mut self.fed, written::fed(&parts));
+        let given = std::mem::take(&mut self.given);
+        let piped = std::mem::replace(&mut self.piped, given);
         for part in parts {
             match part {
                 Part::Open => outer.push((self.scope.clone(), self.variables.mark())),
@@ -205,7 +199,7 @@ impl<'g> Walk<'g> {
                 }
             }
         }
-        self.fed = fed;
+        (self.fed, self.piped) = (fed, piped);
         None
     }
 
@@ -231,10 +225,13 @@ impl<'g> Walk<'g> {
         }
         let invocations = Invocation::of(simple);
         self.note_read(simple);
+        self.note_piped(simple);
         let said = std::mem::take(&mut self.said);
-        let piped = said.iter().filter(|_| invocations.iter().any(|it| it.reads_commands));
-        let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
+        let refused = self.read_by_shell(simple, &invocations, &said, depth);
         let read: Vec<&str> = simple.input.iter().map(|text| &**text).chain(said.iter().map(String::as_str)).collect();
+        if invocations.iter().any(|it| !it.scripts.is_empty()) {
+            self.give(simple, &said);
+        }
         let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(simple, it, &read, depth)));
         let refused = refused.or_else(|| self.servers(simple, &invocations, &said, depth));
         let refused = refused.or_else(|| self.handed(simple, &invocations, &said, depth));
@@ -337,6 +334,7 @@ pub mod path_rules;
 pub mod paths;
 mod persons;
 pub mod processes;
+mod quoted_commands;
 mod runner_variables;
 pub mod servers;
 mod shell_variables;

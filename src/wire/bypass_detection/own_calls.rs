@@ -3,6 +3,7 @@
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::own_names::{Body, MOST};
 use crate::wire::bypass_detection::{DEEPEST, Walk};
+use crate::wire::shell::invocation::parameters;
 use crate::wire::shell::{Simple, assignment};
 
 /// What each call counts beside its bytes.
@@ -34,17 +35,25 @@ impl Walk<'_> {
             let is_read = self.variables.takes(text.len() + bytes);
             return if is_read { self.text(&format!("{text} {given}"), depth + 1) } else { None };
         }
-        let body = match self.own_names.body(&name.text)? {
-            Body::Read(body) => body,
-            Body::TooLong => return self.too_deep(),
-            Body::None => return None,
-        };
-        if depth >= DEEPEST && body.contains('$') {
+        self.own_names.bodies(&name.text).into_iter().find_map(|body| match body {
+            Body::Read(body) => self.called(body, simple, bytes, depth),
+            Body::TooLong => self.too_deep(),
+            Body::None => None,
+        })
+    }
+
+    /// Says what a function's body does that is refused, with the words and the input that it is given.
+    fn called(&mut self, body: &str, simple: &Simple, bytes: usize, depth: usize) -> Option<String> {
+        let reads = simple.is_piped || !simple.input.is_empty();
+        if depth >= DEEPEST && (body.contains('$') || reads) {
             return self.too_deep();
         }
-        if !body.contains('$') || !self.variables.takes(body.len() + bytes) {
+        if !(body.contains('$') || reads) || !self.variables.takes(body.len() + bytes) {
             return None;
         }
+        let words: Vec<&str> = simple.words.iter().skip(1).map(|word| &*word.text).collect();
+        let filled = parameters::filled_in(body, &simple.words);
+        let body = filled.as_deref().unwrap_or(body);
         let (scope, mut entered) = (self.scope.clone(), None);
         // What other functions are read to do may lie behind the shell, or not.
         let is_same = scope.folder == scope.around;
@@ -53,6 +62,8 @@ impl Walk<'_> {
             (self.scope.folder, self.scope.around) = (folder.clone(), folder.clone());
             simple.assignments.iter().for_each(|word| self.variables.assign(&word.text, true));
             self.variables.set_parameters(&words, true);
+            let said = self.said.clone();
+            self.give(simple, &said);
             let refused = self.text(body, depth + 1);
             self.variables.leave(mark);
             let after =

@@ -142,6 +142,9 @@ impl Guard {
         if byte_search::first(b'$', word.as_bytes()).is_some() {
             word = Cow::Owned(SESSION.iter().fold(word.into_owned(), |word, name| word.replace(name, "session")));
         }
+        if let Some(plain) = of_process(folder, &word) {
+            word = Cow::Owned(plain);
+        }
         let expanded = self.expanded(folder, &word)?;
         let expanded = self.rules.unified(&expanded);
         let mut path = match expanded.starts_with('/') {
@@ -185,6 +188,16 @@ impl Guard {
             None => Some(known.to_owned()),
         }
     }
+}
+
+/// Returns a path that leads by way of what Linux tells of the process at hand as one without: `/proc/self/cwd/x`.
+fn of_process(folder: Option<&str>, word: &str) -> Option<String> {
+    const OWN: [&str; 4] = ["self", "thread-self", "$$", "$BASHPID"];
+    let (process, rest) = word.strip_prefix("/proc/")?.split_once('/')?;
+    let behind = |name| rest.strip_prefix(name).filter(|_| OWN.contains(&process));
+    let cwd = behind("cwd").filter(|behind| behind.is_empty() || behind.starts_with('/'));
+    cwd.and_then(|behind| Some(format!("{}{behind}", folder?)))
+        .or_else(|| behind("root").filter(|behind| behind.starts_with(['/', '$'])).map(str::to_owned))
 }
 
 /// Returns the folder that is a program's own: the one that it lies in, or the one above that which has its name.

@@ -25,6 +25,7 @@ impl Walk<'_> {
         if simple.words.is_empty() && simple.assignments.len() > 1 {
             return self.one_by_one(simple, depth);
         }
+        self.variables.note_named(simple);
         let written = self.variables.written(simple);
         let is_sure = is_sure(simple);
         match written.as_deref() {
@@ -79,7 +80,14 @@ impl Walk<'_> {
 
     /// Returns a command with what its substitutions plainly write in their places; nothing where there are none such.
     pub(super) fn filled_in(&mut self, simple: &Simple) -> Option<Simple<'static>> {
-        written::filled_in(simple, &|name| self.guard.path_of(name), &mut self.left)
+        let folder = self.scope.folder.as_ref();
+        let project = self.guard.project.as_ref().filter(|own| folder.is_some_and(|it| it.starts_with(own.as_str())));
+        let find = |name: &str| match name {
+            "." => folder.cloned(),
+            written::TOP => project.cloned(),
+            name => self.guard.path_of(name),
+        };
+        written::filled_in(simple, &find, &mut self.left)
     }
 
     /// Takes the values that a command gives variables, with what substitutions plainly write in their places.

@@ -9,6 +9,21 @@ pub const ENTERING: [&str; 3] = ["cd", "pushd", "popd"];
 /// The most folders that are entered one after the other.
 const MOST_ENTERED: usize = 16;
 
+/// What a subshell begins with and its parent goes on with.
+#[derive(Clone, Default)]
+pub struct ShellScope {
+    /// The folder; `None` where it is not known.
+    pub folder: Option<String>,
+    /// The folder without what functions do, which do it where they are called.
+    pub around: Option<String>,
+    /// The folder that the shell was in before.
+    pub before: Option<String>,
+    /// How sure that is.
+    pub way: Way,
+    /// A variable that was set and diverts a client, with what it does.
+    pub diverted: Option<(String, &'static str)>,
+}
+
 /// How sure it is that a shell is in its folder.
 #[derive(Clone, Default)]
 pub struct Way {
@@ -55,6 +70,8 @@ pub struct Leads {
     is_physical: bool,
     /// Whether it names a command that enters folders.
     names_cd: bool,
+    /// Whether it names the folder that the shell was in before, or the repository's.
+    pub names_before: bool,
     /// Whether a loop enters a folder.
     again: bool,
     /// Whether anything does.
@@ -68,6 +85,7 @@ impl Leads {
             names_cdpath: text.contains("CDPATH"),
             is_physical: text.contains("-P") || text.contains("physical"),
             names_cd: text.contains("cd") || text.contains("pushd"),
+            names_before: text.contains("OLDPWD") || text.contains("show-toplevel"),
             again: false,
             enters: false,
         }
@@ -95,13 +113,15 @@ impl Leads {
 
     /// Whether the text does not tell where this word leads a `cd`.
     pub fn hide(&self, word: &str) -> bool {
-        word == "-" || (self.names_cdpath && !word.starts_with(['/', '.']))
+        self.names_cdpath && !word.starts_with(['/', '.'])
     }
 
     /// Whether this word may lead a `cd` elsewhere than its text reads.
     pub fn mislead(&self, word: &str) -> bool {
         let is_named = word.starts_with('~') && word != "~" && !word.starts_with("~/");
-        is_named || (self.is_physical && word.contains(".."))
+        // A `cd` that fails leaves another folder there, and a repository may lie in another one.
+        let leads_back = word == "-" || (self.names_before && word.starts_with('/'));
+        is_named || leads_back || (self.is_physical && word.contains(".."))
     }
 }
 

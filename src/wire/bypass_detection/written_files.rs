@@ -22,10 +22,15 @@ impl Walk<'_> {
     /// Says what an invocation writes, where an agent may not.
     pub(super) fn writes(&self, it: &Invocation, read: &[&str]) -> Option<String> {
         let folder = self.scope.folder.as_deref();
-        let mut programs = it.runners.iter().copied().chain([(it.program, it.args)]);
+        // Options of those that run it may lead it to another one: `env -C`.
+        let led = self.led(it);
+        let own = (led.as_deref().or(folder), (it.program, it.args));
+        let mut programs = it.runners.iter().map(|runner| (folder, *runner)).chain([own]);
         let look = |folder: Option<&str>, path: &str| self.note_written(folder, path);
         programs
-            .find_map(|(program, args)| self.guard.written(folder, (program_name(program), args), read, &look))
+            .find_map(|(folder, (program, args))| {
+                self.guard.written(folder, (program_name(program), args), read, &look)
+            })
             .or_else(|| self.logged(it))
     }
 

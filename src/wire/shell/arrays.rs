@@ -46,6 +46,14 @@ impl Variables {
         }
     }
 
+    /// Takes one element that is assigned: `x[1]=WORD`.
+    pub(super) fn assign_element(&mut self, array: &str, name: &str, value: &str, is_only: bool) {
+        self.set(name, value, is_only);
+        for all in ALL.iter().chain([&""]).map(|all| format!("{array}{all}")) {
+            self.set(&all, value, false);
+        }
+    }
+
     /// Gives an array its elements: from the first on where it is new, else behind those that it has.
     fn set_array(&mut self, name: &str, words: &[&str], is_only: bool, is_new: bool) {
         for all in ALL.map(|all| format!("{name}{all}")) {

@@ -83,5 +83,6 @@ pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
         is_doubtful: simple.is_doubtful,
         is_repeated: simple.is_repeated,
         is_called: simple.is_called,
+        is_piped: simple.is_piped,
     }
 }

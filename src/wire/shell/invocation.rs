@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::wire::shell::invocation::runners::{FOLDERS, ROWS, Row, Runs};
 use crate::wire::shell::invocation::typed::{OFTEN, TIMES};
-use crate::wire::shell::{Simple, Word, assignment, program_name, written};
+use crate::wire::shell::{Simple, Word, assignment, program_name, substituted, written};
 
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
@@ -23,6 +23,10 @@ const ASSIGNED: [&str; 6] = ["env", "sudo", "doas", "cross-env", "dotenv", "env-
 
 /// How the dynamic loader's names begin, which runs the program that it is given.
 const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
+
+/// How a text names the shell that it is in, or the user's.
+const NAMES_OF_SHELLS: [&str; 9] =
+    ["$BASH", "${BASH}", "$SHELL", "${SHELL}", "$0", "${0}", "/proc/self/exe", "/proc/$$/exe", "/proc/$BASHPID/exe"];
 
 /// The row of each program whose name has a version or a system in it.
 const LOADER: &str = "ld.so";
@@ -76,7 +80,7 @@ impl<'a> Invocation<'a> {
                 if at.name() == "git" {
                     at.scripts.extend(git::scripts(args));
                 }
-                let Some(row) = row(at.name(), args) else { break };
+                let Some(row) = row(at.program, args) else { break };
                 if row.2 == Runs::Exec {
                     let by = |how| Invocation { runners: vec![(at.program, how)], ..Invocation::default() };
                     open.extend(executed(args).take(MOST + 1).map(|(how, words)| (by(how), words)));
@@ -117,7 +121,7 @@ impl<'a> Invocation<'a> {
             [] => args,
             _ => subcommand_at(args, valued).map_or(args, |at| &args[at + 1..]),
         };
-        let mut operands = 0;
+        let (mut operands, mut is_text) = (0, false);
         let (awaited, texts): (usize, &[&str]) = match runs {
             Runs::Words(operands) => (*operands, &[]),
             Runs::Text(operands, texts) => (*operands, texts),
@@ -131,16 +135,14 @@ impl<'a> Invocation<'a> {
                     break;
                 }
             } else if *runs == Runs::Shell && is_command_option(text) {
-                self.scripts.extend(after.split_first().map(|(script, given)| {
-                    self.parameters = given;
-                    parameters::filled_in(&script.text, given).map_or_else(|| script.text.clone(), Cow::Owned)
-                }));
-                return &[];
-            } else if texts.contains(&text) || texts.iter().any(|option| bundles(text, option)) {
+                // The text comes behind all options and their values.
+                is_text = true;
+                rest = after.get(text.matches(['o', 'O']).count()..).unwrap_or(&[]);
+            } else if texts.iter().any(|option| shortens(text, option) || bundles(text, option)) {
                 self.scripts.extend(after.first().map(|script| script_of(name, script.text.clone())));
                 rest = after.get(1..).unwrap_or(&[]);
-            } else if let Some(option) = texts.iter().find_map(|option| text.strip_prefix(option)?.strip_prefix('=')) {
-                self.scripts.push(script_of(name, Cow::Borrowed(option)));
+            } else if let Some(script) = texts.iter().find_map(|option| inline_value(text, option)) {
+                self.scripts.push(script_of(name, Cow::Borrowed(script)));
                 rest = after;
             } else if let values @ 1.. = values_after(text, valued) {
                 self.note_valued(name, text, after);
@@ -161,7 +163,16 @@ impl<'a> Invocation<'a> {
                 break;
             }
         }
-        self.take_script(*runs, rest, simple)
+        if is_text { self.take_text(rest) } else { self.take_script(*runs, rest, simple) }
+    }
+
+    /// Takes in the text behind a shell's `-c`, and its parameters.
+    fn take_text(&mut self, rest: &'a [Word<'a>]) -> &'a [Word<'a>] {
+        self.scripts.extend(rest.split_first().map(|(script, given)| {
+            self.parameters = given;
+            parameters::filled_in(&script.text, given).map_or_else(|| script.text.clone(), Cow::Owned)
+        }));
+        &[]
     }
 
     /// Takes in the text that a program's operands or input are; returns the words of a command otherwise.
@@ -194,7 +205,7 @@ impl<'a> Invocation<'a> {
     }
 
     fn note_valued(&mut self, program: &str, option: &'a str, after: &'a [Word<'a>]) {
-        if program == "env" && (option == "--unset" || (!option.starts_with("--") && option.ends_with('u'))) {
+        if program == "env" && (shortens(option, "--unset") || (!option.starts_with("--") && option.ends_with('u'))) {
             self.variables.extend(after.first().map(|name| (&*name.text, None)));
         }
         self.note_option(program, option);
@@ -205,12 +216,13 @@ impl<'a> Invocation<'a> {
             return;
         }
         let is_short = !option.starts_with("--");
-        self.is_cleared |= option == "--ignore-environment" || (is_short && option.contains('i'));
+        self.is_cleared |= shortens(option, "--ignore-environment") || (is_short && option.contains('i'));
         let unset =
-            option.strip_prefix("--unset=").or_else(|| option.strip_prefix("-u")).filter(|name| !name.is_empty());
+            inline_value(option, "--unset").or_else(|| option.strip_prefix("-u")).filter(|name| !name.is_empty());
         self.variables.extend(unset.map(|name| (name, None)));
-        let split = option.strip_prefix("--split-string=").or_else(|| option.strip_prefix("-S"));
-        self.scripts.extend(split.map(Cow::Borrowed));
+        let letters = option.strip_prefix('-').map(|letters| letters.trim_start_matches(['i', 'v', '0']));
+        let split = letters.and_then(|letters| letters.strip_prefix('S')).filter(|text| !text.is_empty());
+        self.scripts.extend(split.map(|text| script_of(program, Cow::Borrowed(text))));
     }
 }
 
@@ -220,14 +232,15 @@ fn script_of<'a>(program: &str, text: Cow<'a, str>) -> Cow<'a, str> {
 }
 
 /// Finds the row of a program; nothing for one that runs no other here.
-fn row(name: &str, args: &[Word]) -> Option<&'static Row> {
+fn row(program: &str, args: &[Word]) -> Option<&'static Row> {
     let is_meant = |row: &Row| {
         let has = |option: &&str| args.iter().any(|word| word.text == *option);
         let is_named = |at: usize| row.1.contains(&&*args[at].text);
         let is_asked = row.1.is_empty() || subcommand_at(args, row.3).is_some_and(is_named);
         is_asked && !matches!(row.2, Runs::After(options) if !options.iter().any(has))
     };
-    let name = match name {
+    let name = match program_name(substituted(program).unwrap_or(program)) {
+        _ if NAMES_OF_SHELLS.contains(&program) => "sh",
         name if LOADERS.iter().any(|loader| name.starts_with(loader)) => LOADER,
         name if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit() || b"*,-".contains(&byte)) => TIMES,
         name if name.starts_with(OFTEN) => OFTEN,
@@ -256,13 +269,26 @@ fn subcommand_at(args: &[Word], valued: &[&str]) -> Option<usize> {
 /// Returns how many words after an option are its values. Of short options in one word the first with a value takes the rest of it.
 fn values_after(word: &str, valued: &[&str]) -> usize {
     let count = |option: &[u8]| valued.iter().filter(|it| it.as_bytes() == option).count();
-    let whole = count(word.as_bytes());
+    let whole = match count(word.as_bytes()) {
+        0 if word.starts_with("--") => usize::from(valued.iter().any(|option| shortens(word, option))),
+        whole => whole,
+    };
     let letters = word.strip_prefix('-').filter(|_| whole == 0).unwrap_or_default().as_bytes();
     if letters.len() < 2 || !letters.iter().all(u8::is_ascii_alphabetic) {
         return whole;
     }
     let first = letters.iter().position(|letter| count(&[b'-', *letter]) > 0);
     first.filter(|at| at + 1 == letters.len()).map_or(0, |at| count(&[b'-', letters[at]]))
+}
+
+/// Whether a word is an option, or the start of its long name.
+fn shortens(word: &str, option: &str) -> bool {
+    word == option || (word.len() > 2 && word.starts_with("--") && option.starts_with(word))
+}
+
+/// Returns the value that stands in one word with a long option: `--chdir=x`, `--ch=x`.
+fn inline_value<'a>(word: &'a str, option: &str) -> Option<&'a str> {
+    word.split_once('=').filter(|(name, _)| shortens(name, option)).map(|(_, value)| value)
 }
 
 /// Whether a shell's option is `-c`, alone or among others: `-lc`.
@@ -286,13 +312,10 @@ fn led_to<'a>((_, valued, untold): &(&str, &[&str], &[&str]), args: &'a [Word<'a
     let mut found = Vec::new();
     while let Some(word) = words.next() {
         let inline = valued.iter().find_map(|option| {
-            let value = word.strip_prefix(option)?;
-            value
-                .strip_prefix('=')
-                .or(Some(value).filter(|_| !option.starts_with("--")))
-                .filter(|value| !value.is_empty() && !value.starts_with(' '))
+            let behind = || word.strip_prefix(option).filter(|_| !option.starts_with("--"));
+            inline_value(word, option).or_else(behind).filter(|value| !value.is_empty() && !value.starts_with(' '))
         });
-        if valued.contains(&word) {
+        if valued.iter().any(|option| shortens(word, option)) {
             found.push(words.peek().copied());
         } else if inline.is_some() {
             found.push(inline);
@@ -318,7 +341,7 @@ pub fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = (&'a [Word<'a>
 }
 
 mod git;
-mod parameters;
+pub mod parameters;
 mod runners;
 #[cfg(test)]
 mod tests;

@@ -3,16 +3,13 @@
 use std::borrow::Cow;
 
 use crate::wire::shell::braces;
+use crate::wire::shell::grammar;
 use crate::wire::shell::lists::{Link, List};
 use crate::wire::shell::parentheses::Parentheses;
-use crate::wire::shell::parts::{Part, Simple, assignment};
+use crate::wire::shell::parts::{Part, Simple, assignment, element};
 
 /// How many here-documents may begin in one line; what is beyond is read as commands.
 const MOST_DOCUMENTS: usize = 100;
-
-/// Words of the shell's grammar after which a command begins.
-const BEFORE_COMMANDS: [&str; 12] =
-    ["if", "then", "elif", "else", "do", "while", "until", "!", "{", "coproc", "fi", "done"];
 
 /// What joins commands or ends one, the longer ones first.
 const OPERATORS: [&str; 7] = ["&&", "||", "|&", ";;", ";&", "|", "&"];
@@ -127,7 +124,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Takes the command at hand as complete.
-    fn finish(&mut self, list: &mut List<'a>) {
+    pub(super) fn finish(&mut self, list: &mut List<'a>) {
         let place = self.parts.len();
         for document in self.documents.iter_mut().filter(|document| document.depth == self.depth) {
             document.command.get_or_insert(place);
@@ -156,7 +153,8 @@ impl<'a> Lexer<'a> {
         list.in_pattern = matches!(operator, ";;" | ";&") && list.cases > 0;
         list.link = match operator {
             "&&" => Link::And,
-            "||" | "|" | "|&" => Link::Other,
+            "||" => Link::Other,
+            "|" | "|&" => Link::Pipe,
             _ => Link::None,
         };
         match operator {
@@ -189,7 +187,10 @@ impl<'a> Lexer<'a> {
             // A pattern may have one before it.
             self.at += 1;
         } else if doubled && list.may_be_arithmetic() && self.skip_arithmetic(0) {
-            // It runs nothing.
+            // It runs nothing. A loop's commands follow.
+            self.finish(list);
+        } else if list.names_loop() {
+            self.listed(list);
         } else if self.peek(1) == Some(b')') && list.command.words.len() == 1 {
             // A function is defined: its body follows.
             list.command = Simple::default();
@@ -237,6 +238,7 @@ impl<'a> Lexer<'a> {
             self.at += 1;
             return;
         };
+        let is_of_errors = self.text[..self.at].ends_with(" 2");
         self.at += operator.len();
         while matches!(self.peek(0), Some(b' ' | b'\t')) {
             self.at += 1;
@@ -256,6 +258,8 @@ impl<'a> Lexer<'a> {
             }
             "<<" | "<<-" => self.is_cut = true,
             "<<<" => list.command.input.push(target.text),
+            // Errors that are thrown away change nothing of what is written.
+            ">" if is_of_errors && target.text == "/dev/null" => {}
             // A copy of another descriptor is no file.
             ">&" if target.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => {}
             _ if writes => {
@@ -271,7 +275,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Takes in the lines of the here-documents whose commands have been read.
-    fn here_documents(&mut self) {
+    pub(super) fn here_documents(&mut self) {
         for document in std::mem::take(&mut self.documents) {
             let (start, mut end) = (self.at, self.end);
             while self.at < self.end {
@@ -307,8 +311,13 @@ impl<'a> Lexer<'a> {
         }
         let raw = &self.text[start..word.end];
         let names_descriptor = matches!(self.peek(0), Some(b'<' | b'>'));
-        if names_descriptor && raw.bytes().all(|byte| byte.is_ascii_digit()) {
+        if names_descriptor && grammar::names_descriptor(raw) {
             return;
+        }
+        if list.names_loop() && raw == "do" {
+            self.finish(list);
+        } else if grammar::precede(&list.command.words, list.is_coproc, raw) {
+            list.command.words.clear();
         }
         if list.command.words.is_empty() {
             list.open_or_close(raw);
@@ -325,7 +334,7 @@ impl<'a> Lexer<'a> {
         } else if raw == "esac" && list.cases > 0 {
             list.cases -= 1;
             list.in_pattern = false;
-        } else if assignment(raw).is_some() {
+        } else if assignment(raw).is_some() || element(raw).is_some() {
             command.assignments.push(word);
         } else if raw == "function" {
             while matches!(self.peek(0), Some(b' ' | b'\t')) {
@@ -333,7 +342,7 @@ impl<'a> Lexer<'a> {
             }
             let _name = self.read_word();
             list.defines = true;
-        } else if raw != "}" && !BEFORE_COMMANDS.contains(&raw) {
+        } else if raw != "}" && !grammar::BEFORE_COMMANDS.contains(&raw) {
             self.take(command, |command| &mut command.words, raw, word);
         }
     }

@@ -10,8 +10,10 @@ pub enum Link {
     None,
     /// Behind `&&`.
     And,
-    /// Behind `||` or a pipe.
+    /// Behind `||`.
     Other,
+    /// Behind a pipe.
+    Pipe,
 }
 
 /// What is between a word such as `if` and its end.
@@ -38,6 +40,8 @@ pub struct List<'a> {
     pub chain: usize,
     /// Whether the next block is a function's.
     pub defines: bool,
+    /// Whether the next word may be the name of a `coproc`.
+    pub is_coproc: bool,
     /// Whether the next words are the patterns of a `case`.
     pub in_pattern: bool,
     /// How many `case` are open.
@@ -62,7 +66,7 @@ impl List<'_> {
             "{" if std::mem::take(&mut self.defines) => Block::Function,
             "{" => Block::Group,
             "coproc" => {
-                self.link = Link::Other;
+                (self.link, self.is_coproc) = (Link::Other, true);
                 return;
             }
             "fi" | "esac" | "done" | "}" => {
@@ -87,10 +91,12 @@ impl List<'_> {
     pub fn mark(&mut self, command: &mut Simple) {
         let link = std::mem::take(&mut self.link);
         command.follows = link == Link::And;
+        command.is_piped = link == Link::Pipe;
+        self.is_coproc = false;
         // The words of a loop are read once, before it.
         let begins_loop = command.words.first().is_some_and(|word| matches!(&*word.text, "for" | "select"));
         let own = usize::from(begins_loop && self.blocks.last() == Some(&Block::Loop));
-        command.is_doubtful |= link == Link::Other || self.blocks.len() > own;
+        command.is_doubtful |= matches!(link, Link::Other | Link::Pipe) || self.blocks.len() > own;
         command.is_repeated = self.loops > own;
         command.is_called = self.functions > 0;
     }
@@ -100,6 +106,11 @@ impl List<'_> {
         if self.link == Link::None {
             self.chain = parts;
         }
+    }
+
+    /// Whether the words so far begin a loop over words: `for x`.
+    pub fn names_loop(&self) -> bool {
+        self.command.words.len() == 2 && matches!(&*self.command.words[0].text, "for" | "select")
     }
 
     /// Whether `((` is arithmetic here: at the start of a command, and after `for`.

@@ -8,6 +8,8 @@ mod arrays;
 mod bounds;
 mod braces;
 mod choices;
+mod globs;
+mod grammar;
 pub mod invocation;
 mod lexer;
 mod lists;
@@ -23,6 +25,7 @@ mod words;
 pub mod written;
 
 use crate::byte_search;
+pub use crate::wire::shell::parentheses::closed as closing_parenthesis;
 pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};
 pub use crate::wire::shell::references::closed as closing_brace;
 pub use crate::wire::shell::spelling::Spelling;
@@ -145,6 +148,13 @@ mod tests {
             ("x=$(cat <<'E'\na ) b\nE\n); c", "( ; cat|<a ) b\\n ; ) ; [x=$(cat <<'E'\na ) b\nE\n)] ; c"),
             ("echo 'open", "echo|open"),
             ("echo \"$(a", "( ; a ; ) ; echo|$(a"),
+            ("echo `a \\`b\\``", "( ; ( ; b ; ) ; a|`b` ; ) ; echo|`a \\`b\\``"),
+            ("time { a; }; time -p if b; then c; fi; time A=1 d", "a ; b ; c ; [A=1]|d"),
+            ("coproc N { a; }; coproc b c", "a ; b|c"),
+            ("for ((;;)) do a; done; for x do b; done; for y (c d) e", "for ; a ; for|x ; b ; for|y|in|c|d ; e"),
+            ("a[0]=1 b[x]+=2 c {fd}>d {e}", "[a[0]=1]|[b[x]+=2]|c|{e}|>d"),
+            ("repeat 2 { a; }; { b; } always { c; }", "a ; b ; c"),
+            ("a 2>/dev/null >/dev/null 2>b", "a|>/dev/null|>b"),
             ("a ) b", "a ; b"),
             ("echo ü 'ü'x", "echo|ü|üx"),
         ] {

@@ -1,6 +1,7 @@
 //! What a shell makes of a variable's value by the operator behind its name: `${x%.txt}`, `${x/a/b}`, `${x:2}`, `${x,,}`.
 
 use crate::domain::text::pattern;
+use crate::wire::shell::globs;
 
 /// The operators, the longer ones first.
 pub(super) const CHANGES: [&str; 17] =
@@ -43,11 +44,15 @@ fn without<'v>(value: &'v str, pattern: &str, (at_end, takes_most): (bool, bool)
     if value.len() > LONGEST_COMPARED {
         return without_one(value, pattern, at_end, takes_most);
     }
-    let pattern = pattern.replace('?', "*");
-    if value.len() > LONGEST_TRIED && pattern.matches('*').count() > 1 {
+    let is_tried = pattern.contains(['?', '[']) && value.len() <= LONGEST_TRIED;
+    let widened = pattern.replace('?', "*");
+    if value.len() > LONGEST_TRIED && widened.matches('*').count() > 1 {
         return value;
     }
-    let fits = |at: &usize| pattern::matches(&pattern, if at_end { &value[*at..] } else { &value[..*at] });
+    let fits = |at: &usize| {
+        let part = if at_end { &value[*at..] } else { &value[..*at] };
+        if is_tried { globs::fits(pattern, part) } else { pattern::matches(&widened, part) }
+    };
     let mut places = (0..=value.len()).filter(|at| value.is_char_boundary(*at));
     let found = if at_end == takes_most { places.find(fits) } else { places.rfind(fits) };
     match found {
@@ -76,6 +81,9 @@ fn replaced(operator: &str, word: &str, value: &str) -> String {
     let (pattern, new) = word.split_once('/').unwrap_or((word, ""));
     match operator {
         "/" | "//" if pattern.is_empty() => value.to_owned(),
+        "/" | "//" if pattern.contains(['*', '?', '[']) && value.len() <= LONGEST_TRIED => {
+            globs::replaced(value, pattern, new, operator == "//")
+        }
         "//" => value.replacen(pattern, new, LONGEST.checked_div(new.len()).unwrap_or(LONGEST)),
         "/#" => value.strip_prefix(pattern).map_or_else(|| value.to_owned(), |rest| format!("{new}{rest}")),
         "/%" => value.strip_suffix(pattern).map_or_else(|| value.to_owned(), |rest| format!("{rest}{new}")),
@@ -87,7 +95,7 @@ fn replaced(operator: &str, word: &str, value: &str) -> String {
 fn cut(value: &str, word: &str) -> String {
     let letters: Vec<char> = value.chars().collect();
     let place = |text: &str, from: usize| {
-        let number: i64 = text.trim().trim_matches(['(', ')']).trim().parse().ok()?;
+        let number = sum(text)?;
         let size = usize::try_from(number.unsigned_abs()).ok()?.min(letters.len());
         Some(if number < 0 { letters.len() - size } else { (from + size).min(letters.len()) })
     };
@@ -95,6 +103,23 @@ fn cut(value: &str, word: &str) -> String {
     let Some(from) = place(offset, 0) else { return value.to_owned() };
     let to = length.map_or(Some(letters.len()), |length| place(length, from)).unwrap_or(letters.len());
     letters.get(from..to).unwrap_or_default().iter().collect()
+}
+
+/// Returns what numbers with signs between them make; nothing makes 0.
+fn sum(text: &str) -> Option<i64> {
+    let (mut total, mut sign, mut number) = (0_i64, 1, 0_i64);
+    for letter in text.trim().trim_matches(['(', ')']).chars().filter(|letter| *letter != ' ') {
+        if let Some(digit) = letter.to_digit(10) {
+            number = number.saturating_mul(10).saturating_add(digit.into());
+            continue;
+        }
+        total = total.saturating_add(number.saturating_mul(sign));
+        (number, sign) = (0, if letter == '-' { -1 } else { 1 });
+        if !matches!(letter, '+' | '-') {
+            return None;
+        }
+    }
+    Some(total.saturating_add(number.saturating_mul(sign)))
 }
 
 /// Returns a text with the letters that its escapes stand for: all that `printf` knows, or those with a number alone.
@@ -176,6 +201,12 @@ mod tests {
             ("#", "*.", "a.b.c", "b.c"),
             ("##", "*.", "a.b.c", "c"),
             ("%", "x", "abc", "abc"),
+            ("#", "?", "abc", "bc"),
+            ("%", "??", "abc", "a"),
+            ("##", "[0-9]*[!a]", "1abc", ""),
+            ("//", "[0-9a]", "1ab2ca", "bc"),
+            ("/", "?/x", "abc", "xbc"),
+            ("//", "b*/x", "abc", "ax"),
             ("/", "b/x", "abcb", "axcb"),
             ("//", "b/x", "abcb", "axcx"),
             ("//", "b", "abcb", "ac"),
@@ -186,6 +217,8 @@ mod tests {
             (":", "1", "abc", "bc"),
             (":", "1:1", "abc", "b"),
             (":", " -2", "abc", "bc"),
+            (":", ":2", "abc", "ab"),
+            (":", "2-1:1+0", "abc", "b"),
             (":", "0:-1", "abc", "ab"),
             (":", "9", "abc", ""),
             (":", "2:-2", "abc", ""),

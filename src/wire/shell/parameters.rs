@@ -1,5 +1,8 @@
 //! The parameters of a shell or a function, as far as a text tells them: `$1`, `$@`, and what `shift` and `${@:2}` leave of them.
 
+use crate::wire::shell::choices::all_words;
+use crate::wire::shell::parts::Simple;
+use crate::wire::shell::references;
 use crate::wire::shell::variables::{MOST_BYTES, MOST_TIMES, Variables};
 
 /// The names of all parameters together.
@@ -24,6 +27,34 @@ impl Variables {
         let most = text.split("${").skip(1).map(|name| digits(name.trim_start_matches('!'))).max().unwrap_or_default();
         variables.names_far = most > 1;
         variables
+    }
+
+    /// Takes the parameters that `set` gives a shell behind its options: `set -e -- WORDS`.
+    pub(super) fn note_set(&mut self, words: &[&str], is_only: bool) {
+        let mut rest = words;
+        while let Some((word, after)) = rest.split_first() {
+            if matches!(*word, "--" | "-") {
+                return self.set_parameters(after, is_only);
+            }
+            if !word.starts_with(['-', '+']) {
+                return self.set_parameters(rest, is_only);
+            }
+            rest = after.get(usize::from(word.ends_with('o'))..).unwrap_or(&[]);
+        }
+    }
+
+    /// Takes the values that a command gives variables by naming them: `${x:=WORD}`.
+    pub fn note_named(&mut self, simple: &Simple) {
+        for (name, word) in all_words(simple).flat_map(references::assigned) {
+            self.set(name, &word, false);
+        }
+    }
+
+    /// Gives a loop's variable each of the parameters: `for x; do`.
+    pub(super) fn give_parameters(&mut self, name: &str) {
+        let words: Vec<String> =
+            self.values(ALL[0]).iter().flat_map(|all| all.split_whitespace()).map(str::to_owned).collect();
+        self.give(name, &words.iter().map(String::as_str).collect::<Vec<_>>(), false);
     }
 
     /// Takes the parameters of a shell: `set -- WORDS`. Where they may be shifted, each of them may be the first.

@@ -39,6 +39,8 @@ pub struct Simple<'a> {
     pub is_repeated: bool,
     /// Whether it runs where its function is called.
     pub is_called: bool,
+    /// Whether it reads what the one before it writes: behind a pipe.
+    pub is_piped: bool,
 }
 
 impl Word<'_> {
@@ -99,7 +101,21 @@ impl Simple<'_> {
             is_doubtful: self.is_doubtful,
             is_repeated: self.is_repeated,
             is_called: self.is_called,
+            is_piped: self.is_piped,
         }
+    }
+}
+
+impl Part<'_> {
+    /// Returns it as one of another text, in which all its words end at this place.
+    pub(super) fn of_text_at(&self, place: usize) -> Part<'static> {
+        let Part::Command(command) = self else {
+            return if *self == Part::Open { Part::Open } else { Part::Close };
+        };
+        let mut command = command.to_static();
+        let lists = [&mut command.words, &mut command.assignments, &mut command.writes, &mut command.reads];
+        lists.into_iter().flatten().for_each(|word| word.end = place);
+        Part::Command(command)
     }
 }
 
@@ -118,7 +134,19 @@ pub enum Part<'a> {
 pub fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let name = name.strip_suffix('+').unwrap_or(name);
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let starts = name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
-    (starts && name.bytes().all(is_name)).then_some((name, value))
+    is_name(name).then_some((name, value))
+}
+
+/// Splits an assignment to an element of an array into the array's name, the element's and the value: `a[0]=x`.
+pub(super) fn element(word: &str) -> Option<(&str, &str, &str)> {
+    let (array, rest) = word.split_once('[').filter(|(array, _)| is_name(array))?;
+    let length = rest.find(']')? + 1;
+    let value = rest[length..].strip_prefix('+').unwrap_or(&rest[length..]).strip_prefix('=')?;
+    Some((array, &word[..array.len() + 1 + length], value))
+}
+
+/// Whether a text is the name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.bytes().next().is_some_and(|byte| !byte.is_ascii_digit()) && text.bytes().all(is_of_name)
 }

@@ -43,6 +43,11 @@ pub(super) fn reference<'t>(text: &'t str, place: &Range<usize>) -> Option<Refer
         let length = name_length(rest)?;
         return Some(plain(&rest[..length], at + 1 + length));
     };
+    if inner.starts_with(":-") {
+        // A word alone, as zsh reads it.
+        let length = closed(inner, LONGEST_IN_BRACES)?;
+        return Some(Reference { word: Some(inner[..length].split_at(2)), ..plain("", at + length + 3) });
+    }
     let known = place.len().checked_sub(3).filter(|_| text.as_bytes()[place.end - 1] == b'}');
     let length = known.or_else(|| closed(inner, LONGEST_IN_BRACES))?;
     let (end, inner) = (at + length + 3, &inner[..length]);
@@ -76,6 +81,16 @@ pub(super) fn reference<'t>(text: &'t str, place: &Range<usize>) -> Option<Refer
         // What other operators make of it is not known.
         None => Some(Reference { change: split(&CHANGES), ..found }),
     }
+}
+
+/// Returns the variables that a word gives values by naming them, with the values: `${x:=WORD}`.
+pub(super) fn assigned<'w>(word: &'w Word) -> Vec<(&'w str, String)> {
+    let found =
+        word.expansions.iter().filter(|place| word.text.get((**place).clone()).is_some_and(|it| it.contains('=')));
+    let found = found.filter_map(|place| reference(&word.text, place));
+    let assigned =
+        found.filter_map(|found| found.word.filter(|(sign, _)| sign.ends_with('=')).map(|it| (found.name, it.1)));
+    assigned.map(|(name, word)| (name, word.replace(['"', '\'', '\\'], ""))).collect()
 }
 
 /// Returns the name of the array that an element's name is of: `a` of `a[1]`.

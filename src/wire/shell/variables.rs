@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::wire::shell::choices::{Choice, Named, all_words, size, with};
 use crate::wire::shell::operators;
-use crate::wire::shell::parts::{Simple, assignment};
+use crate::wire::shell::parts::{Simple, assignment, element};
 use crate::wire::shell::references::{self, Kind};
 
 /// The most bytes that values may take, and that may be written with them: so many, and so many times the length of a command's text. Beyond
@@ -188,6 +188,9 @@ impl Variables {
 
     /// Takes the value that a word assigns: `x=WORD`, `x+=WORD`, `x=(WORDS)`; it may be one of several.
     pub fn assign(&mut self, word: &str, is_only: bool) {
+        if let Some((array, name, value)) = element(word) {
+            return self.assign_element(array, name, value, is_only);
+        }
         let Some((name, value)) = assignment(word).filter(|_| self.left > 0) else { return };
         let appends = word[name.len()..].starts_with('+');
         if let Some(elements) = value.strip_prefix('(') {
@@ -238,6 +241,7 @@ impl Variables {
         let words: Vec<&str> = simple.words.iter().map(|word| &*word.text).collect();
         match &words[..] {
             [] => simple.assignments.iter().for_each(|word| self.assign(&word.text, is_sure && is_first)),
+            ["for" | "select", name] => self.give_parameters(name),
             ["for" | "select", name, "in", values @ ..] if is_first => self.give(name, values, is_sure),
             ["for" | "select", name, "in", values @ ..] => self.set_each(name, values, false),
             ["printf", "-v", name, format, values @ ..] => {
@@ -248,7 +252,7 @@ impl Variables {
                 let name = words[1..].iter().rev().find(|word| !word.starts_with('-')).copied().unwrap_or("MAPFILE");
                 self.set_each(name, &lines, false);
             }
-            ["set", "--", values @ ..] => self.set_parameters(values, is_sure && is_first),
+            ["set", words @ ..] => self.note_set(words, is_sure && is_first),
             ["unset", names @ ..] => {
                 let names = names.iter().filter(|name| !name.starts_with('-'));
                 names.for_each(|name| self.set(name, "", is_sure && is_first));

@@ -7,7 +7,7 @@ use crate::byte_search;
 use crate::wire::shell::bounds::{DEEPEST, LONGEST_IN_BRACES, MOST_READ};
 use crate::wire::shell::braces::{self, Braces};
 use crate::wire::shell::lexer::{Lexer, Until};
-use crate::wire::shell::lists::Link;
+use crate::wire::shell::lists::{Link, List};
 use crate::wire::shell::operators;
 use crate::wire::shell::parentheses::Parentheses;
 use crate::wire::shell::parts::{Part, Simple, Word, assignment};
@@ -125,6 +125,22 @@ impl<'a> Lexer<'a> {
         self.at > start && self.text.as_bytes()[self.at - 1] == b'=' && assignment(&self.text[start..self.at]).is_some()
     }
 
+    /// Reads the words of a loop in parentheses, as zsh does: `for x (a b)`.
+    pub(super) fn listed(&mut self, list: &mut List<'a>) {
+        list.command.words.push(Word::of("in".to_owned()));
+        self.at += 1;
+        while let Some(byte) = self.peek(0).filter(|byte| *byte != b')') {
+            let start = self.at;
+            if !byte.is_ascii_whitespace() {
+                let word = self.read_word();
+                list.command.words.push(word);
+            }
+            self.at = self.at.max(start + 1);
+        }
+        self.at = (self.at + 1).min(self.end);
+        self.finish(list);
+    }
+
     fn array(&mut self) {
         if self.is_too_deep() {
             return;
@@ -219,7 +235,10 @@ impl<'a> Lexer<'a> {
             } else {
                 self.depth += 1;
                 self.parts.push(Part::Open);
-                self.within(inner, self.at, |lexer| lexer.list(Until::End, Link::None));
+                match backquoted(&self.text[inner..self.at]) {
+                    Cow::Borrowed(_) => self.within(inner, self.at, |lexer| lexer.list(Until::End, Link::None)),
+                    Cow::Owned(text) => self.apart_from(&text),
+                }
                 self.parts.push(Part::Close);
                 self.depth -= 1;
             }
@@ -235,6 +254,18 @@ impl<'a> Lexer<'a> {
         } else {
             self.at += 1;
         }
+    }
+
+    /// Reads commands that do not stand in the text as they are.
+    fn apart_from(&mut self, text: &str) {
+        let (depth, words) = (self.depth, self.words + self.parts.len());
+        let mut lexer = Lexer::new(text);
+        (lexer.depth, lexer.words, lexer.braces_left) = (depth, words, self.braces_left);
+        lexer.list(Until::End, Link::None);
+        lexer.here_documents();
+        (self.words, self.braces_left) = (self.words + lexer.words - words, lexer.braces_left);
+        self.is_cut |= lexer.is_cut;
+        self.parts.extend(lexer.parts.iter().map(|part| -> Part<'a> { part.of_text_at(self.at) }));
     }
 
     /// Reads `${…}` from behind its brace.
@@ -288,4 +319,17 @@ impl<'a> Lexer<'a> {
         self.at = at + 1;
         true
     }
+}
+
+/// Returns the commands between backticks as they are run: without the backslashes before backticks, dollars and backslashes.
+pub(super) fn backquoted(text: &str) -> Cow<'_, str> {
+    if !["\\`", "\\$", "\\\\"].iter().any(|escaped| text.contains(escaped)) {
+        return Cow::Borrowed(text);
+    }
+    let (mut into, mut letters) = (String::new(), text.chars().peekable());
+    while let Some(letter) = letters.next() {
+        let is_escape = letter == '\\' && matches!(letters.peek(), Some('`' | '$' | '\\'));
+        into.extend(if is_escape { letters.next() } else { Some(letter) });
+    }
+    Cow::Owned(into)
 }

@@ -1,17 +1,19 @@
 //! What commands write out as far as their text tells it: `echo`, `printf`, a here-document.
 
-use crate::byte_search;
 use crate::wire::shell::bounds::DEEPEST;
 use crate::wire::shell::operators::{self, unescaped};
-use crate::wire::shell::parts;
-use crate::wire::shell::parts::{Part, Simple, Word};
-use crate::wire::shell::references;
+use crate::wire::shell::parts::{Part, Simple, Word, assignment};
+use crate::wire::shell::words::backquoted;
+use crate::wire::shell::{parentheses, parts, program_name, references};
 
 /// Programs that hand on what they read, without operands.
 const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac", "shuf"];
 
 /// What a command may stand behind that is run by it as it stands.
 const HANDS_THROUGH: [&str; 8] = ["eval", "command", "builtin", "exec", "env", "nohup", "time", "sudo"];
+
+/// The option by which git says where the repository lies.
+pub const TOP: &str = "--show-toplevel";
 
 /// What each substitution counts beside its bytes.
 const EACH: usize = 128;
@@ -22,9 +24,8 @@ pub const LOOKS_UP: [&str; 5] = ["which", "command", "type", "whereis", "where"]
 /// Returns the texts that a command writes out for a pipe: the words of an `echo` together and one by one, or here-documents, or
 /// what it hands on of what it reads.
 pub fn written_out(simple: &Simple, read: Vec<String>) -> Vec<String> {
-    let runs = simple.words.iter().position(|word| !HANDS_THROUGH.contains(&&*word.text)).unwrap_or(0);
-    let Some((name, args)) = simple.words[runs..].split_first() else { return Vec::new() };
-    if !matches!(&*name.text, "echo" | "printf" | "print") {
+    let Some((name, args)) = handed_through(&simple.words).split_first() else { return Vec::new() };
+    if !matches!(program_name(&name.text), "echo" | "printf" | "print") {
         let mut said: Vec<String> = simple.input.iter().map(|text| text.clone().into_owned()).collect();
         said.extend(simple.reads.iter().flat_map(|word| streamed(&word.text)));
         let hands_on = said.is_empty() && HAND_ON.contains(&&*name.text);
@@ -63,7 +64,7 @@ pub fn streamed(word: &str) -> Vec<String> {
     found
 }
 
-/// Finds the path of a program by its name; nothing where that is not known.
+/// Finds the path of a program by its name, or a folder: the shell's by `.`, the repository's by `--show-toplevel`; nothing where that is not known.
 pub type Find<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Returns a command with what its substitutions plainly write in their places; nothing where there are none such. `left` is how many
@@ -117,7 +118,8 @@ fn filled(word: &Word, left: &mut usize, find: &Find, depth: usize) -> Option<Wo
         };
         let start = text.len();
         *left = left.saturating_sub(inner.map_or(0, |inner| inner.len() + EACH));
-        let said = inner.and_then(|inner| plain_output(inner, left, find, depth));
+        let inner = inner.map(|inner| if opened.starts_with('`') { backquoted(inner) } else { inner.into() });
+        let said = inner.and_then(|inner| plain_output(&inner, left, find, depth));
         if let Some(said) = &said {
             text.push_str(said.trim_end_matches('\n'));
         } else {
@@ -142,25 +144,7 @@ pub(super) fn substitution(text: &str) -> Option<(&str, usize)> {
         return Some((&inner[..length], length + 2));
     }
     let inner = text.strip_prefix("$(")?;
-    let bytes = inner.as_bytes();
-    // What is open: double quotes, and parentheses in them or around them.
-    let (mut at, mut open) = (0, vec![b'(']);
-    while let Some(byte) = bytes.get(at) {
-        match (byte, open.last()?) {
-            (b'\\', _) => at += 1,
-            (b'"', b'"') => _ = open.pop(),
-            (b'"', _) => open.push(b'"'),
-            (b'(', b'"') if at > 0 && bytes[at - 1] != b'$' => {}
-            (b'(', _) => open.push(b'('),
-            (b')' | b'\'', b'"') => {}
-            (b')', _) if open.len() == 1 => return Some((&inner[..at], at + 3)),
-            (b')', _) => _ = open.pop(),
-            (b'\'', _) => at += 1 + byte_search::first(b'\'', &bytes[at + 1..])?,
-            _ => {}
-        }
-        at += 1;
-    }
-    None
+    parentheses::closed(inner).map(|length| (&inner[..length], length + 3))
 }
 
 /// Returns what commands write, where the output of each is plain: `echo`, `printf`, `cat` of a here-document, or one that finds this
@@ -185,16 +169,18 @@ fn plain_output(text: &str, left: &mut usize, find: &Find, depth: usize) -> Opti
 
 /// Returns what a command plainly writes.
 fn one_output(simple: &Simple, left: &mut usize, find: &Find, depth: usize) -> Option<String> {
-    if !simple.writes.is_empty() || !simple.assignments.is_empty() {
+    if !simple.writes.is_empty() {
         return None;
     }
-    let (name, args) = simple.words.split_first()?;
+    let (name, args) = handed_through(&simple.words).split_first()?;
     let mut operand = || {
         let last = args.last().filter(|word| !word.text.starts_with('-'))?;
         let filled = filled(last, left, find, depth + 1);
         Some(filled.map_or_else(|| last.text.clone().into_owned(), |word| word.text.into_owned()))
     };
-    match &*name.text {
+    match program_name(&name.text) {
+        "pwd" => find("."),
+        "git" => args.last().filter(|word| word.text == TOP).and_then(|_| find(TOP)),
         ":" | "true" => Some(String::new()),
         "echo" => Some(echoed(&all_filled(args, left, find, depth + 1))),
         "printf" => Some(printed(&all_filled(args, left, find, depth + 1))),
@@ -204,6 +190,18 @@ fn one_output(simple: &Simple, left: &mut usize, find: &Find, depth: usize) -> O
         "dirname" => operand().and_then(|path| Some(path.rsplit_once('/')?.0.to_owned())),
         _ => None,
     }
+}
+
+/// Returns the words of a command from the program on that is run in the end: `env A=1 echo x` is `echo x`.
+fn handed_through<'w, 'a>(words: &'w [Word<'a>]) -> &'w [Word<'a>] {
+    let looks_up = |at: usize| words.get(at + 1).is_some_and(|next| matches!(&*next.text, "-v" | "-V"));
+    let is_before = |at: &usize| {
+        let text = &*words[*at].text;
+        (HANDS_THROUGH.contains(&program_name(text)) && !looks_up(*at))
+            || (*at > 0 && (text.starts_with('-') || assignment(text).is_some()))
+    };
+    let runs = (0..words.len()).find(|at| !is_before(at)).unwrap_or(0);
+    &words[runs..]
 }
 
 /// Returns words with what their substitutions write in their places, where that is plain.

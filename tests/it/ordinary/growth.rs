@@ -157,6 +157,19 @@ const FORMS: &[(&str, &str)] = &[
     ("printf '%s%s%s' a b c|sh;", ""),
     ("declare -n x=y;y=$x;", ""),
     ("python3 -c 'run(run(run(\"fusebox\"';", ""),
+    ("`echo \\`echo x\\`` ", ""),
+    ("echo a b | (a; sh); ", ""),
+    ("{ sh; } <<<a; ", ""),
+    ("f() ( $1 ); f a; ", ""),
+    ("f() if a; then $1; fi; f a; ", ""),
+    ("time { a; }; ", ""),
+    ("for ((;;)) do a; done; ", ""),
+    ("for x (a b) c; ", ""),
+    ("a[0]=b; ", ""),
+    (": ${a:=b} ${a#?} ${a//[b]/}; ", ""),
+    ("set a b; for x; do $x; done; ", ""),
+    ("cd a; cd $OLDPWD; rm $(pwd); ", ""),
+    ("perl -e 'qx(a)`b`'; ", ""),
 ];
 
 /// Those of them that open something and close nothing.

@@ -10,7 +10,7 @@ const ALL: [&str; 3] = ["\"$@\"", "\"${@}\"", "$@"];
 const MOST_ADDED: usize = 16 * 1024;
 
 /// Returns a text with all its parameters in their places; nothing where it names none.
-pub(super) fn filled_in(text: &str, given: &[Word]) -> Option<String> {
+pub fn filled_in(text: &str, given: &[Word]) -> Option<String> {
     let count: usize = ALL.iter().map(|name| text.matches(name).count()).sum();
     let all = given.iter().skip(1).map(|word| quoted(&word.text)).collect::<Vec<_>>().join(" ");
     let is_filled = count > 0 && !text.contains("shift") && count.saturating_mul(all.len()) <= MOST_ADDED;

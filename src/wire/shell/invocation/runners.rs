@@ -97,6 +97,7 @@ pub(super) const ROWS: &[Row] = &[
     ("xterm", &[], Runs::After(&["-e"]), &[]),
     ("gnome-terminal", &[], Runs::After(&["--", "-x"]), &[]),
     ("coproc", &[], Runs::Words(0), &[]),
+    ("repeat", &[], Runs::Words(1), &[]),
     ("start-stop-daemon", &[], Runs::After(&["-x", "--exec", "-a", "--startas"]), &[]),
     ("daemonize", &[], Runs::Words(0), &["-c", "-e", "-E", "-l", "-o", "-p", "-u"]),
     ("systemd-inhibit", &[], Runs::Words(0), &[]),
@@ -319,7 +320,7 @@ const SETPRIV: [&str; 14] = [
 const POWERSHELL: [&str; 3] = ["-ExecutionPolicy", "-Version", "-WorkingDirectory"];
 const LOADER: [&str; 6] =
     ["--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath", "--glibc-hwcaps-prepend"];
-const SHELL: [&str; 4] = ["-o", "+O", "--rcfile", "--init-file"];
+const SHELL: [&str; 6] = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
 const TMUX: [&str; 12] = ["-s", "-n", "-c", "-t", "-e", "-x", "-y", "-F", "-l", "-L", "-S", "-f"];
 const TMUX_RUNS: [&str; 16] = [
     "new",

@@ -41,6 +41,12 @@ fn the_program_that_runs_in_the_end_is_found() {
         ("bash -euo pipefail -c 'a'", " {a}"),
         ("bash -lc a", " {a}"),
         ("bash x.sh -c a", ""),
+        (
+            "bash -c -e -o pipefail -- 'a' b; sh -O x -co y 'c'; \"$SHELL\" -c d; $(command -v sh) -c e",
+            "{a}; {c}; {d}; command -v sh; {e}",
+        ),
+        ("env --ig --uns=B --ch x timeout --sig K 5 a", "[] -B a"),
+        ("env -vS'a b'", " {env a b}"),
         ("bash <<E\na b\nE", " {a b\n}"),
         ("bash x.sh <<E\na\nE", ""),
         ("eval a 'b c'", " {a b c}"),
