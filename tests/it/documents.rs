@@ -53,6 +53,29 @@ fn links_lead_somewhere() {
     assert_eq!(broken, Vec::<String>::new());
 }
 
+/// A page cites only what a reader of it can open: each file by a name that leads to it, each document by a link.
+#[test]
+fn documents_that_are_cited_are_there() {
+    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/');
+    let mut broken = Vec::new();
+    for (path, text) in documents() {
+        let folders = [path.parent().unwrap(), Path::new(env!("CARGO_MANIFEST_DIR"))];
+        for line in text.lines() {
+            let names = line.split(|letter| !is_name(letter)).filter(|name| name.ends_with(".md"));
+            // Files of the client's are a reader's own.
+            let names =
+                names.filter(|name| !name.contains(".claude/") && !name.ends_with("SKILL.md") && *name != ".md");
+            let missing = names.filter(|name| !folders.iter().any(|folder| folder.join(name).exists()));
+            broken.extend(missing.map(|name| format!("{}: {name}", path.display())));
+            let words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '-');
+            if !line.contains("](") && words.into_iter().any(|word| ["document", "specification"].contains(&word)) {
+                broken.push(format!("{}: no link in {line:?}", path.display()));
+            }
+        }
+    }
+    assert_eq!(broken, Vec::<String>::new());
+}
+
 #[test]
 fn commands_are_understood() {
     let mut wrong = Vec::new();
