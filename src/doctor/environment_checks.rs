@@ -1,5 +1,6 @@
 //! The checks of what Fusebox works with: configuration, state, file system, prices.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::config::load;
@@ -103,7 +104,10 @@ pub fn state(installation: &Installation<'_>) -> Diagnosis {
         Ok((faults, path)) => {
             Diagnosis::fail(format!("{} is damaged: {}", installation.short(&path), faults.join("; ")), MOVE_AWAY)
         }
-        Err(error) => unreadable(&error),
+        Err(error) => {
+            let full = store::folder(installation.env).ok().and_then(|folder| no_room(installation, &folder));
+            full.unwrap_or_else(|| unreadable(&error))
+        }
     }
 }
 
@@ -155,6 +159,17 @@ pub fn history(installation: &Installation<'_>) -> Diagnosis {
     }
 }
 
+/// Says that the state's disk is full, and what follows; `None` where it has room.
+fn no_room(installation: &Installation<'_>, folder: &Path) -> Option<Diagnosis> {
+    let cause = file_system::try_room(folder, 1 << 20).err().filter(|cause| cause.kind() == ErrorKind::StorageFull)?;
+    let words = format!(
+        "{} has no room for 1 MB ({cause}): a hook that cannot write refuses calls and prompts; what is spent meanwhile \
+         is counted from the transcripts later",
+        installation.short(folder)
+    );
+    Some(Diagnosis::fail(words, "make room on that disk, or set FUSEBOX_HOME to a folder on another one"))
+}
+
 /// Whether the state's file system can do what the state needs.
 pub fn file_system(installation: &Installation<'_>) -> Diagnosis {
     let hint = "set FUSEBOX_HOME to a folder on a local disk";
@@ -165,6 +180,9 @@ pub fn file_system(installation: &Installation<'_>) -> Diagnosis {
     }
     if !locks::work_in(&folder) {
         return Diagnosis::fail(format!("locks do not work in {name}"), hint);
+    }
+    if let Some(full) = no_room(installation, &folder) {
+        return full;
     }
     match Store::open(installation.env).and_then(|store| store.journal()) {
         Ok(journal) if journal == "wal" => Diagnosis::ok("local, with locks and a write-ahead log"),

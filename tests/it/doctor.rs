@@ -293,6 +293,29 @@ fn limits_that_are_off_or_of_a_file_that_observes_are_not_as_the_limits_have_it(
     }
 }
 
+/// A full disk is found whether nothing fits on it or a little, and the trial of that leaves nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_without_room_for_the_state_is_found() {
+    const ON_SMALL_DISK: &str = r#"
+        disk=$FUSEBOX_HOME; cp -a "$disk" "$disk.kept"; mount -t tmpfs -o size=8m tmpfs "$disk"; cp -a "$disk.kept/." "$disk"
+        head -c 9m /dev/zero > "$disk/filler" 2>/dev/null; truncate -s -"$FREE" "$disk/filler"; "$@"; ls "$disk""#;
+    let world = with_client("2.1.332");
+    world.run(&["init"]).ok();
+    let apart = ["-rm", "--", "sh", "-c", ON_SMALL_DISK, "sh", crate::world::FUSEBOX, "doctor"];
+    if !std::process::Command::new("unshare").args(["-rm", "true"]).output().unwrap().status.success() {
+        fusebox::platform::environment::Environment::real().eprintln_safe("not tried: the system allows no mounts");
+        return;
+    }
+    for (free, found) in [("0", true), ("600K", true), ("4M", false)] {
+        let said = world.program("unshare", &apart).env("FREE", free).env("COLUMNS", "300").run().stdout;
+        let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_found = words.contains("has no room for 1 MB") && words.contains("refuses calls and prompts");
+        assert_eq!((is_found, said.contains("ok    disk")), (found, !found), "{free}: {said}");
+        assert!(said.contains("filler") && !said.contains("trial-room"), "{free}: {said}");
+    }
+}
+
 #[test]
 fn run_says_that_work_is_paused_and_how_it_goes_on() {
     let world = TestWorld::new();
