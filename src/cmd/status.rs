@@ -15,6 +15,7 @@ use crate::report::group;
 use crate::report::model::Report;
 use crate::report::own_run;
 use crate::report::status::{self, Show};
+use crate::report::suggestion;
 use crate::store::Store;
 use crate::ui::json;
 use crate::ui::style::{Style, Terminal};
@@ -78,7 +79,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mut report = Report::of(&rows, &Store::open(env)?.shared_budgets()?, env.now());
     match &target {
         Some(target) => narrow(&mut report, target),
-        None => report.sessions.retain(|session| args.all || status::is_open(session)),
+        // What is used up blocks the next prompt, whether or not a client is there.
+        None => report
+            .sessions
+            .retain(|session| args.all || status::is_open(session) || suggestion::used_up(session).next().is_some()),
     }
     if args.json {
         env.print_data(&json::text(&report));

@@ -77,7 +77,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
             _ => Some(format!("then {again}")),
         };
         words
-            .filter(|_| session.status == Status::Completed)
+            .filter(|_| is_left(session.status))
             .map(|words| terminal.wrap(&format!("{indent}  "), &words))
             .unwrap_or_default()
     };
@@ -116,7 +116,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     let used_up = used_up(session).map(|(reading, next)| {
         let why =
             format!("{}, used up: {} ({}, {})", short(id), reading.figures(), plain(&reading.limit), reading.layer);
-        told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal))
+        told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal)) + &then(&next)
     });
     let waiting = waiting(session, (indent, terminal));
     of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(waiting).collect()
@@ -124,7 +124,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
 
 /// Says of every run that nothing holds any more how it goes on: one that a person has let, and one whose turn a No has ended.
 fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Vec<String> {
-    let is_heard = !matches!(session.status, Status::Completed | Status::Orphaned);
+    let is_heard = !is_left(session.status);
     let waits = |run: &&RunReport| run.was_let_go_on() && (run.agent_type != MAIN || run.awaits_prompt);
     let is_shown = |run: &&RunReport| waits(run) && (is_heard || run.awaits_prompt);
     let let_go_on = session.runs.iter().filter(is_shown).map(|run| {
@@ -150,30 +150,52 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
 /// Says how work goes on that nothing holds: with a prompt, for which a client has to take the session up where none is there.
 pub fn goes_on(session: &SessionReport, here: &str) -> String {
     match session.status {
-        Status::Completed | Status::Orphaned => {
+        status if is_left(status) => {
             takes_up((&session.session_id, &session.folder), session.launcher.as_deref(), here)
         }
         _ => "with the next prompt".to_owned(),
     }
 }
 
-/// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more.
-fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, NextStep)> {
+/// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more. A
+/// client's end frees none of them.
+pub fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, NextStep)> {
     let is_free = session.order.is_none()
         && session.prompt_blocks.is_empty()
         && session.limits_off.as_ref().is_none_or(|off| !off.now);
-    let is_at_rest = session.standing().0 == IDLE && session.mode == Mode::Enforce && is_free;
+    let is_at_rest = session.standing().0 == IDLE || is_left(session.status);
+    let is_bound = is_at_rest && session.mode == Mode::Enforce && is_free;
     let is_used_up = move |reading: &&LimitReading| {
         let is_spent =
             matches!(reading.cap.limit.unit, Unit::Usd | Unit::Tokens) && reading.used.value >= reading.cap.value;
-        is_at_rest && is_spent && reading.per_ms.is_none() && reading.action != Action::Warn && reading.increase > 0
+        // An order that the limit gave says it already.
+        let orders = session.runs.iter().filter_map(|run| run.order.as_ref());
+        let is_said = orders.map(|it| &it.finding).any(|it| it.scope == Scope::Session && it.source == *reading.limit);
+        is_bound && is_spent && !is_said && reading.per_ms.is_none() && reading.action != Action::Warn
     };
     session.limits.iter().filter(is_used_up).map(|reading| {
         let lacks = (reading.used.value - reading.cap.value).saturating_add(1);
         let (id, more) =
             (short(&session.session_id).to_owned(), typed(reading.cap.limit, sufficient(reading.increase, lacks)));
-        (reading, NextStep::Grant { id, limit: reading.limit.clone(), more, spent: String::new() })
+        let next = match reading.increase {
+            0 => NextStep::Administrator,
+            _ => NextStep::Grant { id, limit: reading.limit.clone(), more, spent: String::new() },
+        };
+        (reading, next)
     })
+}
+
+/// Returns what gives more of each limit that is used up, with what has to be typed then.
+pub fn used_up_steps(session: &SessionReport, here: &str) -> impl Iterator<Item = String> {
+    used_up(session).map(move |(_, step)| match step.command().filter(|_| is_left(session.status)) {
+        Some(command) => taken_up(Some(command), goes_on(session, here)),
+        None => step.entry(),
+    })
+}
+
+/// Whether no client has a session any more: one has to take it up before anything goes on.
+pub fn is_left(status: Status) -> bool {
+    matches!(status, Status::Completed | Status::Orphaned)
 }
 
 /// Returns the command by which a client takes a session up again, where it is typed in the folder `here`: elsewhere than in its own

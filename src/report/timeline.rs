@@ -93,8 +93,10 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let after_no = sessions().filter_map(|session| suggestion::after_no(session, told, declined?));
     let after_no =
         after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
-    let steps: Vec<String> =
-        next(source, told).into_iter().chain(prompt_blocks.iter().map(|it| it.next.entry())).chain(after_no).collect();
+    let is_last = |session: &&SessionReport| session.main.as_deref() == Some(id);
+    let used_up = sessions().filter(is_last).flat_map(|it| suggestion::used_up_steps(it, source.here));
+    let of_prompts = prompt_blocks.iter().map(|it| it.next.entry());
+    let steps: Vec<String> = next(source, told).into_iter().chain(of_prompts).chain(after_no).chain(used_up).collect();
     let mut said = Vec::new();
     for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
         // What is next has a place of its own.
@@ -125,8 +127,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
 pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
     let session = &source.rows.session;
     let again = suggestion::takes_up((&session.id, &session.folder), session.launcher.as_deref(), source.here);
-    let is_over = matches!(session.status, Status::Completed | Status::Orphaned);
-    if is_over && (told.awaits_prompt || told.is_outgrown) {
+    if suggestion::is_left(session.status) && (told.awaits_prompt || told.is_outgrown) {
         return Some(again);
     }
     let order = told.order.as_ref().filter(|_| !told.is_outgrown)?;

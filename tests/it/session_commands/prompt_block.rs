@@ -333,8 +333,8 @@ fn uninstall_speaks_of_no_session_that_a_limit_has_stopped_and_whose_client_is_g
     assert_eq!(reloads(&said), Vec::<&str>::new(), "{said}");
 }
 
-#[test]
-fn a_session_at_rest_that_is_used_up_says_what_its_next_prompt_meets() {
+/// A session at rest whose limit its last response has used up.
+fn used_up_at_rest() -> Fixture {
     let mut fixture = begin(&json!({"session": {"max_cost_usd": 0.03, "timeout_action": "request_increase"}}));
     assert!(fixture.step(Actor::Main) && fixture.step(Actor::Main));
     // The last response of a turn was longer than those before.
@@ -344,6 +344,26 @@ fn a_session_at_rest_that_is_used_up_says_what_its_next_prompt_meets() {
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(path, format!("{text}{row}\n")).unwrap();
     fixture.stops();
+    fixture
+}
+
+/// A client's end frees nothing: the same is given then, and a client takes the session up.
+#[test]
+fn a_session_that_is_used_up_says_what_to_type_when_its_client_is_gone() {
+    let mut fixture = used_up_at_rest();
+    let given = grants(&shell(&fixture, "fusebox status"));
+    fixture.leaves();
+    let whole = shell(&fixture, "fusebox status s-0000 --all");
+    let run = whole.lines().find_map(|line| line.trim().strip_prefix("main ")?.split(' ').next()).unwrap();
+    for command in ["status", "status s-0000", "explain s-0000", &format!("explain {run}")] {
+        let said = shell(&fixture, &format!("fusebox {command}"));
+        assert!(said.contains(&given[0]) && said.contains("claude --resume s-0000"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn a_session_at_rest_that_is_used_up_says_what_its_next_prompt_meets() {
+    let mut fixture = used_up_at_rest();
     let status = shell(&fixture, "fusebox status");
     assert!(status.contains("session s-0000  idle"), "{status}");
     assert!(status.contains("used up: 0.0976/0.0300 USD"), "{status}");
