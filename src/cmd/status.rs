@@ -24,7 +24,8 @@ use crate::ui::style::{Style, Terminal};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Those at work come first, then what is held or paused, then clients that wait for a prompt,
-then what was stopped in the last 7 days and not let go on. Behind a limit's bar stands its layer.
+then the newest that were stopped in the last 7 days and not let go on. Behind a limit's
+bar stands its layer.
 
 Examples:
   fusebox status              sessions at work or held, with what each limit has left
@@ -96,6 +97,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     env.print(&match (own, &target) {
         (Some((session, run)), Some(Target::Run { .. })) => own_run::text(&report, session, run),
         _ if report.sessions.is_empty() => block + &nothing(&report, &page),
+        (_, None) if !args.all => block + status::rest(&report) + &status::text(&report, show, &page),
         _ => block + &status::text(&report, show, &page),
     });
     Ok(ExitCode::SUCCESS)

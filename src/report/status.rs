@@ -46,20 +46,45 @@ pub fn block(block: &Group, terminal: &Terminal) -> String {
     terminal.wrap("", &words) + "\n"
 }
 
+/// How many of the sessions that were stopped are shown, where nobody asks for all.
+const NEWEST: usize = 3;
+
 /// Writes every session of the report without what they share: those at work, those that are paused, those whose client waits for
-/// a prompt, and those that were stopped, each the newest first.
+/// a prompt, and those that were stopped, each the newest first. Of those that were stopped the older ones are counted.
 pub fn sessions(report: &Report, show: Show, terminal: &Terminal) -> String {
     let mut sessions: Vec<&SessionReport> = report.sessions.iter().collect();
-    sort_by_key(&mut sessions, |session| {
-        let of_client = Some(session.stands).filter(|_| session.status != Status::Running);
-        match of_client.or_else(|| Some(session.main_run()?.status)).unwrap_or(session.stands) {
-            _ if session.is_at_work() => 0,
-            Status::Paused => 1,
-            Status::Running | Status::Completed => 2,
-            Status::Failed | Status::Stopped | Status::Orphaned => 3,
-        }
-    });
-    sessions.into_iter().map(|it| session(it, show, terminal)).collect::<Vec<_>>().join("\n")
+    sort_by_key(&mut sessions, |session| place(session));
+    let stopped = sessions.iter().filter(|session| place(session) == STOPPED).count();
+    let older = stopped.saturating_sub(if show == Show::Open { NEWEST } else { stopped });
+    let shown = sessions.iter().take(sessions.len() - older);
+    let text = shown.map(|it| session(it, show, terminal)).collect::<Vec<_>>().join("\n");
+    if older == 0 {
+        return text;
+    }
+    text + "\n" + &terminal.paint(Style::Dim, &terminal.wrap("", &format!("{older} older: `fusebox status --all`")))
+}
+
+/// Where a session stands in the list, from 0: at work, paused, at a prompt, stopped.
+fn place(session: &SessionReport) -> u8 {
+    let of_client = Some(session.stands).filter(|_| session.status != Status::Running);
+    match of_client.or_else(|| Some(session.main_run()?.status)).unwrap_or(session.stands) {
+        _ if session.is_at_work() => 0,
+        Status::Paused => 1,
+        Status::Running | Status::Completed if !suggestion::is_left(session.status) => 2,
+        _ => STOPPED,
+    }
+}
+
+/// The place of what was stopped.
+const STOPPED: u8 = 3;
+
+/// Says that no session is at work, where all were stopped or left and no client waits for a prompt.
+pub fn rest(report: &Report) -> &'static str {
+    let is_left = |session: &SessionReport| place(session) == STOPPED && session.status != Status::Running;
+    match !report.sessions.is_empty() && report.sessions.iter().all(is_left) {
+        true => "No session is at work. The newest that are not done:\n\n",
+        false => "",
+    }
 }
 
 /// Writes what sessions share: the budgets of the user and of each project.

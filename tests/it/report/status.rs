@@ -214,39 +214,68 @@ fn a_turn_that_a_person_has_left_is_called_interrupted() {
     assert!(told.contains("last event; interrupted") && !told.contains("completed"), "{told}");
 }
 
-/// What is at work is read first, whenever it began.
-#[test]
-fn those_at_work_stand_before_those_that_are_held_or_stopped() {
+/// A session of so many seconds' age with a main run that stands so.
+fn standing(id: &str, seconds: i64, status: Status) -> (Session, Run) {
+    let action = if status == Status::Paused { Action::Pause } else { Action::Terminate };
+    let stops = trip("max_turns", (25, 25), action, Scope::Run);
+    let mut session = Session { started: at(seconds), last: at(seconds), ..session(id) };
+    let main = Run { started: at(seconds), ..main_run(id, &format!("p-{id}")) };
+    session.main = Some(main.id.clone());
+    let main = if status == Status::Running { main } else { ended(main, &stops, status) };
+    (session, main)
+}
+
+/// A world with these sessions.
+fn with_sessions(all: &[(Session, Run)]) -> TestWorld {
     let world = TestWorld::new();
-    let of = |id: &str, seconds: i64, status: Status| {
-        let stops = trip(
-            "max_turns",
-            (25, 25),
-            if status == Status::Paused { Action::Pause } else { Action::Terminate },
-            Scope::Run,
-        );
-        let mut session = Session { started: at(seconds), last: at(seconds), ..session(id) };
-        let main = Run { started: at(seconds), ..main_run(id, &format!("p-{id}")) };
-        session.main = Some(main.id.clone());
-        let main = if status == Status::Running { main } else { ended(main, &stops, status) };
-        (session, main)
-    };
-    let all = [
-        of("work1", 0, Status::Running),
-        of("stopped1", 10, Status::Failed),
-        of("held", 20, Status::Paused),
-        of("work2", 30, Status::Running),
-        of("stopped2", 40, Status::Failed),
-    ];
     save(&world, |store| {
-        for (session, run) in &all {
+        for (session, run) in all {
             store.save_session(session).unwrap();
             store.save_run(run).unwrap();
         }
     });
+    world
+}
+
+/// Returns the sessions that a text tells of, in its order.
+fn listed(said: &str) -> Vec<&str> {
+    said.lines().filter_map(|line| line.strip_prefix("session ")?.split(' ').next()).collect()
+}
+
+/// What is at work is read first, whenever it began.
+#[test]
+fn those_at_work_stand_before_those_that_are_held_or_stopped() {
+    let world = with_sessions(&[
+        standing("work1", 0, Status::Running),
+        standing("stopped1", 10, Status::Failed),
+        standing("held", 20, Status::Paused),
+        standing("work2", 30, Status::Running),
+        standing("stopped2", 40, Status::Failed),
+    ]);
     let said = GivenTime::at(&world, at(60).wall_ms).run(&["status"]).ok();
-    let order: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("session ")?.split(' ').next()).collect();
-    assert_eq!(order, ["work2", "work1", "held", "stopped2", "stopped1"], "{said}");
+    assert_eq!(listed(&said), ["work2", "work1", "held", "stopped2", "stopped1"], "{said}");
+}
+
+/// Of what was stopped the newest are enough to read: the others are counted. What is at work is never counted only.
+#[test]
+fn of_many_sessions_that_were_stopped_the_newest_are_shown() {
+    for at_work in [0, 5_usize] {
+        let left = |(session, run)| (Session { status: Status::Completed, ..session }, run);
+        let stopped = (0..12).map(|number| left(standing(&format!("stop{number:02}"), number, Status::Failed)));
+        let works = (0..at_work).map(|number| standing(&format!("work{number}"), number as i64, Status::Running));
+        let world = with_sessions(&stopped.chain(works).collect::<Vec<_>>());
+        let run = |words: &[&str]| GivenTime::at(&world, at(60).wall_ms).run(words).ok();
+        let said = run(&["status"]);
+        let (works, stopped) = (listed(&said).len() - 3, listed(&said).split_off(listed(&said).len() - 3));
+        assert_eq!((works, stopped), (at_work, vec!["stop11", "stop10", "stop09"]), "{said}");
+        assert!(said.ends_with("\n9 older: `fusebox status --all`\n"), "{said}");
+        assert_eq!(said.starts_with("No session is at work."), at_work == 0, "{said}");
+        assert!(at_work > 0 || said.lines().count() < 30, "{said}");
+        let all = run(&["status", "--all"]);
+        assert_eq!((listed(&all).len(), all.contains("older")), (12 + at_work, false), "{all}");
+        let json: Value = serde_json::from_str(&run(&["status", "--json"])).unwrap();
+        assert_eq!(json["sessions"].as_array().unwrap().len(), 12 + at_work);
+    }
 }
 
 /// A line of the log is not broken within what a limit did.
