@@ -14,6 +14,7 @@ use crate::domain::action::Action;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::LimitRule;
 use crate::domain::mode::Mode;
+use crate::domain::text::shell_word::typed;
 use crate::error::Result;
 use crate::hook::policy::learned_caps;
 use crate::platform::environment::Environment;
@@ -239,7 +240,9 @@ fn as_text(sections: &[Section], width: usize) -> String {
     files.retain(|(_, path)| *path != BUILT_IN);
     files.sort_unstable();
     files.dedup();
-    let named = files.iter().map(|(layer, path)| format!("  {:LAYER$}  {}\n", layer.to_string(), plain(path)));
+    let named = files
+        .iter()
+        .map(|(layer, path)| format!("  {:LAYER$}  {}\n", layer.to_string(), plain(&typed(Path::new(path)))));
     if files.is_empty() { text } else { format!("{text}\nfiles\n{}", named.collect::<String>()) }
 }
 

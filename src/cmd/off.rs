@@ -16,6 +16,7 @@ use crate::domain::limits_off::LimitsOff;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::text::duration;
+use crate::domain::text::shell_word::typed;
 use crate::error::{Error, Result};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -144,7 +145,7 @@ fn whose(env: &Environment, store: &Store, id: Option<&str>) -> Result<Whose> {
     let is_here = |session: &Session| Path::new(&session.project) == folder && session.status != Status::Orphaned;
     let here = store.open_sessions()?.into_iter().filter(is_here).map(|session| session.id);
     let id = folder.to_string_lossy().into_owned();
-    Ok(Whose { name: project(&id).to_owned(), project: Some(id), sessions: here.collect() })
+    Ok(Whose { name: typed(Path::new(project(&id))), project: Some(id), sessions: here.collect() })
 }
 
 /// Returns the sessions of a project that have ended with their limits off.
@@ -164,7 +165,7 @@ pub fn said_here(env: &Environment, store: &Store) -> Result<Option<String>> {
     let off = store.limits_off(&id)?.filter(|off| off.holds(env.now().wall_ms));
     Ok(off.map(|off| {
         let until = off.until_ms.map(|at| format!(" until {}", query::zone(env).minute(at))).unwrap_or_default();
-        format!("The limits of {} are off{until}, by a person (`fusebox on`)", project(&id))
+        format!("The limits of {} are off{until}, by a person (`fusebox on`)", typed(Path::new(project(&id))))
     }))
 }
 

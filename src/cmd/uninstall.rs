@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
 use crate::domain::session::Session;
+use crate::domain::text::shell_word::typed;
 use crate::error::{Error, Result};
 use crate::hook::settings;
 use crate::install::backup::Backups;
@@ -62,7 +63,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let mark = missing_mark::remove(env).map(|path| ("removed", path));
     let removed = changed.iter().chain(&mark);
-    let mut said: String = removed.map(|(verb, path)| format!("{verb} {}\n", path.display())).collect();
+    let mut said: String = removed.map(|(verb, path)| format!("{verb} {}\n", typed(path))).collect();
     said += &match (changed.is_empty(), shared.is_empty()) {
         (true, true) => nothing(env, &places),
         (true, false) => "nothing of yours alone to take out\n".to_owned(),

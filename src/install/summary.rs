@@ -8,6 +8,7 @@ use crate::config::resolve::Trust;
 use crate::domain::billing::Billing;
 use crate::domain::mode::Mode;
 use crate::install::default_files;
+use crate::install::files::Change;
 use crate::install::handlers;
 use crate::install::limit_words;
 use crate::install::payment::{self, Payment};
@@ -145,9 +146,10 @@ fn note(env: &Environment, plan: &Plan) -> String {
 /// Names the files that were written beside the settings; `None` where there are none.
 fn wrote(env: &Environment, plan: &Plan) -> Option<String> {
     let changes = plan.steps.iter().map(|step| &step.change);
-    let beside = changes.filter(|change| change.is_change() && change.path != plan.place.settings);
-    let files: Vec<String> = beside.map(|change| env.short_path(&change.path)).collect();
-    let is_hidden = files.iter().any(|file| file.ends_with(EXCLUDED));
+    let beside: Vec<&Change> =
+        changes.filter(|change| change.is_change() && change.path != plan.place.settings).collect();
+    let files: Vec<String> = beside.iter().map(|change| env.short_path(&change.path)).collect();
+    let is_hidden = beside.iter().any(|change| change.path.ends_with(EXCLUDED));
     let hides = match plan.place.scope {
         _ if !is_hidden => "",
         InstallScope::Project => " (which keeps the schema and what is one person's out of this clone's commits)",

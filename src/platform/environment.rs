@@ -11,6 +11,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::Duration;
 
 use crate::domain::moment::Moment;
+use crate::domain::text::shell_word::typed;
 use crate::platform::folders::{self, HERE, System};
 use crate::platform::given::GivenWorld;
 use crate::platform::run_command::Program;
@@ -97,10 +98,8 @@ impl Environment {
 
     /// Returns the working directory.
     pub fn folder(&self) -> PathBuf {
-        match &self.given {
-            Some(world) => world.folder.clone(),
-            None => env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
-        }
+        let here = || env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        self.given.as_ref().map_or_else(here, |world| world.folder.clone())
     }
 
     /// Returns the folders in which programs are looked up.
@@ -112,9 +111,9 @@ impl Environment {
     pub fn short_path(&self, path: &Path) -> String {
         let (home, folder) = (self.home(), self.folder());
         match (path.strip_prefix(&folder), home.as_ref().and_then(|home| path.strip_prefix(home).ok())) {
-            (Ok(inside), _) if home.as_ref() != Some(&folder) => inside.display().to_string(),
-            (_, Some(inside)) => format!("~{MAIN_SEPARATOR}{}", inside.display()),
-            _ => path.display().to_string(),
+            (Ok(inside), _) if home.as_ref() != Some(&folder) => typed(inside),
+            (_, Some(inside)) => format!("~{MAIN_SEPARATOR}{}", typed(inside)),
+            _ => typed(path),
         }
     }
 

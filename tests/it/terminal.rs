@@ -2,6 +2,7 @@
 //! the other, and then every command's output is looked at.
 
 mod commands;
+mod pasted;
 mod tables;
 #[cfg(all(feature = "team", target_os = "linux"))]
 mod unseen;

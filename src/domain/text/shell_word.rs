@@ -1,5 +1,7 @@
 //! A word as a shell takes it.
 
+use std::path::Path;
+
 /// Characters beside letters and digits that no shell takes for something else.
 const PLAIN: &str = "_./:=@%+,-";
 
@@ -10,6 +12,12 @@ pub fn quoted(word: &str) -> String {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
     }
+}
+
+/// Writes a path so that a person can paste it behind a command. Windows has no shell that takes these quotes.
+pub fn typed(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    if cfg!(windows) { path.into_owned() } else { quoted(&path) }
 }
 
 #[cfg(test)]
