@@ -164,8 +164,11 @@ fn notice(store: &Store, id: &str) -> Result<Option<Numbered>> {
 /// Says what a notice has told, and what tells of its session.
 fn tell_notice(env: &Environment, row: Numbered) {
     let session = short(&row.2.session).to_owned();
-    let line = log_lines::line(&query::logged(row), &query::page(env));
-    env.print(&format!("{line}`fusebox explain {session}` tells of its session\n"));
+    let line = log_lines::line(&query::logged(row), None, &query::page(env));
+    env.print(&match session.is_empty() {
+        true => line,
+        false => format!("{line}`fusebox explain {session}` tells of its session\n"),
+    });
 }
 
 /// Finds the last that a limit has done: a trip, a dialog that granted nothing, or a prompt that was not sent since.

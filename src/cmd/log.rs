@@ -1,5 +1,6 @@
 //! `fusebox log`.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::hook::policy::retention;
 use crate::platform::environment::Environment;
 use crate::report::log_lines;
 use crate::report::period::{self, Since};
-use crate::report::rows::Logged;
+use crate::report::rows::{self, Logged};
 use crate::store::Store;
 use crate::store::event::Numbered;
 use crate::ui::style::Terminal;
@@ -20,8 +21,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Arguments of `fusebox log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A line has the number for `fusebox explain`, when, what happened, to whom, the limit with
-used/cap, what it did to the agent, and its layer. WARNING, PAUSED, FAILED (a limit ended
+A line has the number for `fusebox explain`, when, what happened, to whom (and in which
+project, where lines of several are shown), the limit with used/cap, what it did to the agent, and its layer. WARNING, PAUSED, FAILED (a limit ended
 it) and STOPPED (a person did) are trips; GRANTED, RESUMED and NOTICE tell the rest.
 
 Examples:
@@ -52,7 +53,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if is_pruned {
         env.print(&format!("(records before {} are pruned)\n", page.zone.day(closed_ms)));
     }
-    let shown = show(env, args, &page, Store::open(env)?.records_since(begin_ms)?);
+    let mut projects = Projects::default();
+    let store = Store::open(env)?;
+    let rows = projects.know(&store, store.records_since(begin_ms)?)?;
+    drop(store);
+    let shown = show(env, args, (&page, &projects), rows);
     if shown.is_none() && !is_pruned && !args.json && !args.follow {
         // Not where the lines are: those may be counted.
         env.eprintln_safe(match begin_ms {
@@ -63,16 +68,21 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mut last = shown.unwrap_or(0);
     while args.follow && env.wait_while_read(PAUSE) {
         // Open only for the moment: hooks wait for the same lock.
-        let added = Store::open(env)?.records_after(last)?;
-        last = show(env, args, &page, added).unwrap_or(last);
+        let store = Store::open(env)?;
+        let added = projects.know(&store, store.records_after(last)?)?;
+        drop(store);
+        last = show(env, args, (&page, &projects), added).unwrap_or(last);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints records; returns the number of the last.
-fn show(env: &Environment, args: &Args, page: &Terminal, rows: Vec<Numbered>) -> Option<i64> {
+fn show(env: &Environment, args: &Args, (page, projects): (&Terminal, &Projects), rows: Vec<Numbered>) -> Option<i64> {
     let records: Vec<Logged> = rows.into_iter().map(query::logged).collect();
-    let line = |logged: &Logged| if args.json { log_lines::json(logged) } else { log_lines::line(logged, page) };
+    let line = |logged: &Logged| match args.json {
+        true => log_lines::json(logged),
+        false => log_lines::line(logged, projects.name(&logged.record.session), page),
+    };
     let text: String = records.iter().map(line).collect();
     match args.json {
         _ if text.is_empty() => {}
@@ -80,4 +90,28 @@ fn show(env: &Environment, args: &Args, page: &Terminal, rows: Vec<Numbered>) ->
         false => env.print(&text),
     }
     records.last().map(|logged| logged.number)
+}
+
+/// The projects of the sessions that lines are about, by the sessions' ids.
+#[derive(Default)]
+struct Projects(BTreeMap<String, String>);
+
+impl Projects {
+    /// Looks up the projects of records' sessions; returns the records.
+    fn know(&mut self, store: &Store, rows: Vec<Numbered>) -> Result<Vec<Numbered>> {
+        for (_, _, record) in &rows {
+            if !self.0.contains_key(&record.session)
+                && let Some(session) = store.session(&record.session)?
+            {
+                self.0.insert(session.id, session.project);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Returns the project of a session, where the lines are about several.
+    fn name(&self, session: &str) -> Option<&str> {
+        let own = self.0.get(session)?;
+        self.0.values().any(|other| other != own).then_some(rows::project(own))
+    }
 }

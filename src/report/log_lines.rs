@@ -40,15 +40,18 @@ pub fn ink(record: &Record) -> Style {
 }
 
 /// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`, and
-/// `session.max_turns` where it is the session's.
-pub fn line(logged: &Logged, terminal: &Terminal) -> String {
+/// `session.max_turns` where it is the session's. `project` is named where lines of several are shown: `developer a1b2c3d4 in shop`.
+pub fn line(logged: &Logged, project: Option<&str>, terminal: &Terminal) -> String {
     let record = &logged.record;
     let name = name(record);
     let who = match record.run.as_str() {
         "" => record.scope.clone(),
         run => format!("{} {}", kind_of(&record.agent_type), short(run)),
     };
-    let head = format!("#{} {} {name} {}", logged.number, terminal.zone.second(logged.at_ms), plain(who.trim()));
+    let folder = project.and_then(|project| project.rsplit(['/', '\\']).next());
+    let place = folder.map(|folder| format!(" in {folder}")).unwrap_or_default();
+    let who = plain(format!("{who}{place}").trim());
+    let head = format!("#{} {} {name} {who}", logged.number, terminal.zone.second(logged.at_ms));
     let what = plain(what(record).trim());
     let whole = terminal.wrap("", format!("{} {what}", head.trim()).trim());
     // What has no room on the line stands whole on the next, where it fits that.

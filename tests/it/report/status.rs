@@ -278,6 +278,28 @@ fn of_many_sessions_that_were_stopped_the_newest_are_shown() {
     }
 }
 
+/// Where lines are about several projects each names its own; of one it is not said again and again.
+#[test]
+fn a_line_of_the_log_says_which_project_it_is_of_where_there_are_several() {
+    for projects in [&["/srv/shop"][..], &["/srv/shop", "/srv/bank/.git"]] {
+        let world = with_sessions(&[]);
+        save(&world, |store| {
+            for (number, project) in projects.iter().enumerate() {
+                let id = format!("s{number}");
+                store.save_session(&Session { project: (*project).to_owned(), ..session(&id) }).unwrap();
+                let run = developer(&id, &format!("a{number}"), "p1");
+                let stops = trip("max_turns", (25, 25), Action::Terminate, Scope::Run);
+                store.save_record(&record(RecordKind::AgentFailed, &run, &stops), at(number as i64)).unwrap();
+            }
+        });
+        let said = world.run(&["log", "--since", "all"]).ok();
+        let names =
+            |name: &str| said.lines().filter(|line| format!("{line} ").contains(&format!(" in {name} "))).count();
+        let each = usize::from(projects.len() > 1);
+        assert_eq!((names("shop"), names("bank")), (each, each), "{said}");
+    }
+}
+
 /// A line of the log is not broken within what a limit did.
 #[test]
 fn a_line_of_the_log_that_is_too_long_goes_on_with_the_limit() {
