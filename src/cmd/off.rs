@@ -62,6 +62,9 @@ fn parse(text: &str) -> std::result::Result<u64, String> {
     time.ok_or_else(|| format!("expected a time like {}", duration::FORMS))
 }
 
+/// How a session's own notices call it.
+const THIS: &str = "this session";
+
 /// Whose limits are meant.
 struct Whose {
     /// How a sentence calls them.
@@ -70,6 +73,16 @@ struct Whose {
     project: Option<String>,
     /// The sessions that are open.
     sessions: Vec<String>,
+}
+
+impl Whose {
+    /// Writes down what somebody did for a project where no session does that.
+    fn write_down(&self, env: &Environment, store: &Store, what: impl Fn(&str) -> String) -> Result<()> {
+        if !self.sessions.is_empty() {
+            return Ok(());
+        }
+        require_human::write_down(env, store, ("", ""), &what(&require_human::who(env)))
+    }
 }
 
 /// Switches limits off.
@@ -82,14 +95,15 @@ pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
     let whose = whose(env, &store, args.id.as_deref())?;
     let (policy, _) = load::load(env, &folder, store.is_trusted(&env.project_of(&folder).to_string_lossy())?);
     let off = LimitsOff { since_ms: now, until_ms, managed: managed(&policy), let_go_on: Vec::new() };
-    if let Some(project) = &whose.project {
-        store.set_limits_off(project, Some(&off))?;
-    }
-    drop(store);
     let until = match until_ms {
         Some(at) => format!("until {}", query::zone(env).minute(at)),
         None => "until `fusebox on`".to_owned(),
     };
+    if let Some(project) = &whose.project {
+        store.set_limits_off(project, Some(&off))?;
+        whose.write_down(env, &store, |by| notices::switched_off(by, &whose.name, &until))?;
+    }
+    drop(store);
     let mut said = vec![format!("the limits of {} are off {until}", whose.name)];
     for id in &whose.sessions {
         said.extend(session_edit::edit(env, &Target::Session(id.clone()), |edit| Ok(switch_off(edit, &off, &until)))?);
@@ -109,6 +123,9 @@ pub fn on(env: &Environment, args: &OnArgs) -> Result<ExitCode> {
     if let Some(project) = &whose.project {
         was_off = store.limits_off(project)?.is_some_and(|off| off.holds(now));
         store.set_limits_off(project, None)?;
+        if was_off {
+            whose.write_down(env, &store, |by| notices::switched_on(by, &whose.name))?;
+        }
     }
     let ended = ended(&store, &whose, now)?;
     drop(store);
@@ -210,7 +227,7 @@ fn kept(off: &LimitsOff, team: Option<&str>) -> String {
 
 fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<String> {
     edit.state.session.limits_off = Some(off.clone());
-    note(edit, notices::switched_off(&edit.by, until));
+    note(edit, notices::switched_off(&edit.by, THIS, until));
     let id = edit.state.session.id.clone();
     let mut said = vec![format!("session {} takes it at once", short(&id))];
     for target in held(edit, off) {
@@ -242,7 +259,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     off.until_ms = Some(now);
     let (key, let_go_on) = (off.ended_key(), off.let_go_on.clone());
     edit.state.session.mark_notified(&key);
-    note(edit, notices::switched_on(&edit.by));
+    note(edit, notices::switched_on(&edit.by, THIS));
     let name = edit.name(&edit.target);
     let takes = if edit.state.session.status == Status::Completed { "when a client takes it up" } else { "at once" };
     let mut said = vec![format!("session {} takes it {takes}", short(edit.target.id()))];

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Session, Status};
-use crate::domain::text::rfc3339;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -130,15 +128,14 @@ pub fn is_one(env: &Environment, state: &Path) -> bool {
 /// Tells a session's user at its next event what somebody did by a command, and writes it down.
 pub fn announce(env: &Environment, store: &Store, session: &mut Session, what: &str) -> Result<()> {
     session.notify_user(what);
+    write_down(env, store, (&session.id, &session.log), what)
+}
+
+/// Writes down what somebody did by a command; `session` is empty where no session is at work that it could be told.
+pub fn write_down(env: &Environment, store: &Store, (session, log): (&str, &str), what: &str) -> Result<()> {
     let now = env.now();
-    let record = Record {
-        error: what.to_owned(),
-        at: rfc3339::format(now.wall_ms),
-        event: Some(RecordKind::Notice),
-        session: session.id.clone(),
-        ..Record::default()
-    };
+    let record = log_file::notice(session, what, now.wall_ms);
     store.save_record(&record, now)?;
-    log_file::append(log_file::LogPlace { of_session: &session.log, state: store.folder() }, &[record]);
+    log_file::append(log_file::LogPlace { of_session: log, state: store.folder() }, &[record]);
     Ok(())
 }

@@ -11,10 +11,13 @@ use crate::config::setting::{Document, Setting};
 use crate::config::{effective, keys, load};
 use crate::domain::layer::Layer;
 use crate::domain::mode::Mode;
+use crate::domain::session::Session;
+use crate::domain::text::shell_word::typed;
 use crate::error::Result;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
+use crate::report::rows;
 use crate::store::Store;
 
 /// The layers that a person's trust is about.
@@ -46,12 +49,17 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         store.trust(&name, &env.now().wall_ms.to_string())?;
     }
     let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
-    for mut session in store.open_sessions()? {
-        if Path::new(&session.project) == project {
-            let what = notices::trusted(require_human::who(env), verb, NextStep::Reload);
-            require_human::announce(env, &store, &mut session, &what)?;
-            store.save_session(&session)?;
-        }
+    let by = require_human::who(env);
+    let sessions = store.open_sessions()?.into_iter().filter(|session| Path::new(&session.project) == project);
+    let mut here: Vec<Session> = sessions.collect();
+    for session in &mut here {
+        let what = notices::trusted(&by, "this repository", verb, NextStep::Reload);
+        require_human::announce(env, &store, session, &what)?;
+        store.save_session(session)?;
+    }
+    if here.is_empty() {
+        let what = notices::trusted(&by, typed(Path::new(rows::project(&name))), verb, NextStep::Reload);
+        require_human::write_down(env, &store, ("", ""), &what)?;
     }
     store.commit()?;
     let loosened = loosened(env, &folder);

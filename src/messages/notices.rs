@@ -236,11 +236,12 @@ messages! {
     reset(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} set the counters of {who} to zero.";
 
     /// A person switched the limits of a session off.
-    switched_off(by = "somebody at the terminal pts/3", until = "until 2026-11-20 15:00")
-        => "{by} switched the limits of this session off {until}; all that is spent counts.";
+    switched_off(by = "somebody at the terminal pts/3", whose = "this session", until = "until 2026-11-20 15:00")
+        => "{by} switched the limits of {whose} off {until}; all that is spent counts.";
 
     /// A person switched the limits of a session on again.
-    switched_on(by = "somebody at the terminal pts/3") => "{by} switched the limits of this session on again.";
+    switched_on(by = "somebody at the terminal pts/3", whose = "this session")
+        => "{by} switched the limits of {whose} on again.";
 
     /// A client takes up a session whose limits a person has switched off.
     off_here() => "`fusebox off` has switched the limits of this session off; `fusebox on` switches them on";
@@ -262,6 +263,6 @@ messages! {
         => "{by} ran `fusebox uninstall`: this session keeps its limits until it ends; `fusebox reload` lets it go now.";
 
     /// A person trusts a repository, or no longer does.
-    trusted(by = "somebody at the terminal pts/3", verb = "trusted", next = NextStep::Reload)
-        => "{by} said that this repository is {verb}; that counts from the next client on. {next}";
+    trusted(by = "somebody at the terminal pts/3", whose = "this repository", verb = "trusted", next = NextStep::Reload)
+        => "{by} said that {whose} is {verb}; that counts from the next client on. {next}";
 }

@@ -261,3 +261,32 @@ fn off_names_what_stays() {
     assert!(said.contains("; `fusebox on` switches the others on again before that"), "{said}");
     assert_eq!(said.matches("`fusebox on`").count(), 1, "{said}");
 }
+
+/// What a person orders for a whole repository is written down when it is given, whether or not a session hears of it: who, where
+/// and, of what ends by itself, until when.
+#[test]
+fn an_order_for_a_repository_is_logged_once_where_no_session_is_at_work() {
+    let world = crate::world::TestWorld::new();
+    for (words, says) in [
+        (&["off", "--for", "1h"][..], &["switched the limits of [ROOT]/project off until 20", "spent counts"][..]),
+        (&["on"], &["switched the limits of [ROOT]/project on again"]),
+        (&["off"], &["switched the limits of [ROOT]/project off until `fusebox on`"]),
+        (&["on"], &["switched the limits of [ROOT]/project on again"]),
+        (&["trust"], &["said that [ROOT]/project is trusted"]),
+        (&["trust", "--revoke"], &["said that [ROOT]/project is not trusted"]),
+    ] {
+        let all = || world.command(&["log"]).env("COLUMNS", "200").run().stdout;
+        let before = all();
+        world.run(words).ok();
+        let after = all();
+        let added = after.strip_prefix(&before).unwrap();
+        assert_eq!(added.lines().count(), 1, "{words:?}: {added}");
+        assert!(added.contains("NOTICE somebody without a terminal"), "{words:?}: {added}");
+        assert!(says.iter().all(|says| added.contains(says)), "{words:?}: {added}");
+        let number = added.trim_start_matches('#').split(' ').next().unwrap();
+        let told = world.command(&["explain", number]).env("COLUMNS", "200").run().ok();
+        assert_eq!(told, added, "{words:?}");
+        let file = world.read("state/execution-limits.log").unwrap();
+        assert_eq!(file.lines().count(), after.lines().count(), "{file}");
+    }
+}
