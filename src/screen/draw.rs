@@ -20,6 +20,8 @@ const LAST: u128 = 95;
 /// Cells of a gauge in the tree, and of one below it.
 const CELLS: u16 = 10;
 const WIDE_CELLS: u16 = 20;
+/// How wide the word for a limit is. On a narrow screen it stands without a gauge: the room is for what an agent waits for.
+const WORD: u16 = 6;
 /// The narrowest screen that has all columns, and the one that has wide ones.
 const ALL_COLUMNS: u16 = 70;
 const WIDE: u16 = 110;
@@ -67,15 +69,17 @@ impl Canvas<'_> {
         }
     }
 
-    fn bar(&mut self, x: u16, y: u16, cells: u16, percent: u128) {
-        let colour = match percent {
+    fn warning(&self, percent: u128) -> Style {
+        self.ink(match percent {
             0..NEAR => Color::Green,
             NEAR..LAST => Color::Yellow,
             _ => Color::Red,
-        };
+        })
+    }
+
+    fn bar(&mut self, x: u16, y: u16, cells: u16, percent: u128) {
         let filled = u16::try_from(percent.min(100) * u128::from(cells) / 100).unwrap_or(cells);
-        let style = self.ink(colour);
-        self.put(x, y, filled, &"━".repeat(usize::from(filled)), style);
+        self.put(x, y, filled, &"━".repeat(usize::from(filled)), self.warning(percent));
         self.put(x + filled, y, cells - filled, &"╌".repeat(usize::from(cells - filled)), dim());
     }
 }
@@ -246,16 +250,16 @@ impl Columns {
             return Columns { name, turns: 0, tokens: 0, cost: 0, gauge: 0, paid: 0, cells: 0 };
         }
         let turns = name + 15;
-        let longest = view.items.iter().map(|item| length(in_column(&item.cost)) + 1).max();
+        let longest = view.items.iter().map(|item| length(item.bare_cost()) + 1).max();
         let paid = u16::try_from(longest.unwrap_or(0)).unwrap_or(width).clamp(9, width / 4);
         let (tokens, cost) = match view.billing {
             Billing::Tokens => (0, turns + paid),
             Billing::Plan if width >= WIDE => (turns + 9, turns + 9 + paid.max(12)),
             Billing::Plan => (turns + 9, 0),
         };
-        // On a narrow screen the room is for what an agent waits for.
-        let cells = if width >= WIDE { CELLS } else { CELLS / 2 };
-        Columns { name, turns, tokens, cost, gauge: tokens.max(cost) + 1 + cells + 6, paid, cells }
+        let cells = if width >= WIDE { CELLS } else { 0 };
+        let gauge = tokens.max(cost) + WORD + 6 + cells + u16::from(cells > 0);
+        Columns { name, turns, tokens, cost, gauge, paid, cells }
     }
 }
 
@@ -275,8 +279,8 @@ fn tree(canvas: &mut Canvas, view: &View, at: usize, (top, bottom): (u16, u16)) 
             canvas.put_right(columns.turns, top, 6, "CALLS", dim());
             canvas.put_right(columns.tokens, top, 9, "TOKENS", dim());
             canvas.put_right(columns.cost, top, 10, cost, dim());
-            let limit = if columns.cells == CELLS { "NEAREST LIMIT" } else { "LIMIT" };
-            canvas.put(columns.gauge - columns.cells - 5, top, columns.cells + 6, limit, dim());
+            let limit = if columns.cells > 0 { "NEAREST LIMIT" } else { "LIMIT" };
+            canvas.put(columns.tokens.max(columns.cost) + 2, top, columns.cells + 6, limit, dim());
             canvas.put(columns.gauge + 2, top, width, "NOW", dim());
         }
     }
@@ -295,8 +299,7 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
         (false, 0) => bold(),
         (false, _) => Style::new(),
     };
-    let mark = if is_chosen { "▸" } else { " " };
-    canvas.put(0, y, 1, mark, name_style);
+    canvas.put(0, y, 1, if is_chosen { "▸" } else { " " }, name_style);
     let indent = u16::try_from(item.depth * 2).unwrap_or(0).min(columns.name / 2);
     let room = columns.name.saturating_sub(2 + indent);
     canvas.put(2 + indent, y, room, &fitting(item, usize::from(room)), name_style);
@@ -317,19 +320,16 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
     }
     canvas.put_right(columns.turns, y, 6, &item.turns.to_string(), Style::new());
     canvas.put_right(columns.tokens, y, 9, &tokens(item.tokens), Style::new());
-    canvas.put_right(columns.cost, y, columns.paid, in_column(&item.cost), Style::new());
+    canvas.put_right(columns.cost, y, columns.paid, item.bare_cost(), Style::new());
     if let Some(gauge) = item.nearest() {
-        canvas.bar(columns.gauge - columns.cells - 5, y, columns.cells, gauge.percent);
+        let (word, style) = (columns.tokens.max(columns.cost) + 2, canvas.warning(gauge.percent));
+        canvas.put(word, y, WORD, gauge.word(), style);
+        canvas.bar(word + WORD + 1, y, columns.cells, gauge.percent);
         canvas.put_right(columns.gauge, y, 5, &format!("{}%", gauge.percent), Style::new());
     }
     let style = if item.waits { canvas.ink(Color::Yellow) } else { Style::new() };
-    let at = columns.gauge + 2;
-    canvas.put(at, y, width, &cut_before_figure(&item.doing, usize::from(width.saturating_sub(at))), style);
-}
-
-/// Returns a cost as its column has it.
-fn in_column(cost: &str) -> &str {
-    cost.trim_end_matches(" USD")
+    let room = usize::from(width.saturating_sub(columns.gauge + 2));
+    canvas.put(columns.gauge + 2, y, width, &cut_before_figure(&item.doing, room), style);
 }
 
 /// Returns the name of an item in so much room: of a run its type is cut, since its id is what orders take.

@@ -50,6 +50,13 @@ impl Gauge {
     }
 }
 
+impl Gauge {
+    /// Returns what is counted in one word: `calls`, `time`, `cost`.
+    pub fn word(&self) -> &str {
+        self.label.split(',').next().and_then(|label| label.rsplit(' ').next()).unwrap_or_default()
+    }
+}
+
 /// A line of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
@@ -80,6 +87,11 @@ pub struct Item {
 }
 
 impl Item {
+    /// Returns its cost without the unit, as a column has it.
+    pub fn bare_cost(&self) -> &str {
+        self.cost.trim_end_matches(" USD")
+    }
+
     /// Returns the gauge that is nearest to its cap.
     pub fn nearest(&self) -> Option<&Gauge> {
         self.gauges.iter().max_by_key(|gauge| gauge.percent)

@@ -94,10 +94,10 @@ fn it_fits_eighty_columns() {
      fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
       SESSION, RUN            STATE    CALLS     COST  LIMIT       NOW|
-      5f0c1d2e shop           waits       17     0.42  ━━━━╌  81%|
+      5f0c1d2e shop           waits       17     0.42  cost   81%|
         main b7e1f0aa         running     17     0.42              model 8s|
-    ▸     developer a1b2c3d4  waits       17     0.42  ━━━━╌  96%  asks for more, 2h|
-          qa\u202e\… c3d4e5f6 paused      17     0.42  ━━━╌╌  68%|
+    ▸     developer a1b2c3d4  waits       17     0.42  cost   96%  asks for more, 2h|
+          qa\u202e\… c3d4e5f6 paused      17     0.42  calls  68%|
     |
     |
     |
@@ -123,11 +123,11 @@ fn a_wide_screen_shows_more() {
     assert_snapshot!(drawn((120, 40), &ScreenState::default()), @r"
      fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD  at this pace 93.40 USD|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
-      SESSION, RUN                         STATE    CALLS     COST  NEAREST LIMIT    NOW|
-    ▸ 5f0c1d2e shop                        waits       17     0.42  ━━━━━━━━╌╌  81%|
-        main b7e1f0aa                      running     17     0.42                   model 8s|
-          developer a1b2c3d4               waits       17     0.42  ━━━━━━━━━╌  96%  asks for more, 2h|
-          qa\u202e\u001b[2J 語  c3d4e5f6    paused      17     0.42  ━━━━━━╌╌╌╌  68%|
+      SESSION, RUN                         STATE    CALLS     COST  NEAREST LIMIT          NOW|
+    ▸ 5f0c1d2e shop                        waits       17     0.42  cost   ━━━━━━━━╌╌ 81%|
+        main b7e1f0aa                      running     17     0.42                         model 8s|
+          developer a1b2c3d4               waits       17     0.42  cost   ━━━━━━━━━╌ 96%  asks for more, 2h|
+          qa\u202e\u001b[2J 語  c3d4e5f6    paused      17     0.42  calls  ━━━━━━╌╌╌╌ 68%|
     |
     |
     |
@@ -178,11 +178,21 @@ fn where_a_plan_pays_tokens_come_first_and_dollars_are_list_prices() {
     assert_snapshot!(heads.concat(), @r"
      fusebox  0 agents at work  12.3k tokens/min  today 1.20M tokens|
       SESSION, RUN            STATE    CALLS   TOKENS  LIMIT       NOW|
-    ▸ 5f0c1d2e shop           waits       17    1.23M  ━━━━╌  81%|
+    ▸ 5f0c1d2e shop           waits       17    1.23M  cost   81%|
      fusebox  0 agents at work  12.3k tokens/min  today 1.20M tokens, 8.10 USD list price  at this pace 9.87M tokens|
-      SESSION, RUN                         STATE    CALLS   TOKENS  LIST PRICE  NEAREST LIMIT    NOW|
-    ▸ 5f0c1d2e shop                        waits       17    1.23M        0.42  ━━━━━━━━╌╌  81%|
+      SESSION, RUN                         STATE    CALLS   TOKENS  LIST PRICE  NEAREST LIMIT          NOW|
+    ▸ 5f0c1d2e shop                        waits       17    1.23M        0.42  cost   ━━━━━━━━╌╌ 81%|
     ");
+}
+
+#[test]
+fn a_line_says_which_limit_its_figure_is_of() {
+    for width in [70, 80, 109, 110, 200] {
+        let text = drawn((width, 24), &ScreenState::default());
+        let told: Vec<&str> = text.lines().filter(|line| line.contains('%')).collect();
+        let says = |line: &&str| ["  cost ", "  calls "].iter().any(|word| line.contains(word));
+        assert!(told.len() >= 3 && told.iter().all(says), "{width}:\n{text}");
+    }
 }
 
 #[test]
