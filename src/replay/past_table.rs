@@ -22,6 +22,9 @@ const TYPES: usize = 5;
 /// How many figures of [`FIGURES`] are shown: tool calls, working time and cost.
 const SHOWN: usize = 3;
 
+/// Fewer runs than this tell nothing of how much others need.
+const FEW: usize = 5;
+
 const COLUMNS: [Column; 6] = [
     Column::new("AGENT TYPE", Align::Left, 0),
     Column::new("RUNS", Align::Right, 0),
@@ -52,18 +55,23 @@ pub fn text(
     if rows.is_empty() {
         return String::new();
     }
+    let all = types.values().map(|runs| runs[0].len()).sum::<usize>();
+    let stopped = types.iter().map(|(name, runs)| stopped_of(name, runs)).sum::<usize>();
+    let in_all = counted(all as u64, "run");
+    if all < FEW {
+        let words = format!(
+            "past runs: {all}, too few to tell what others need; these limits would have stopped {stopped} of them (`fusebox replay`)"
+        );
+        return terminal.wrap("", &words);
+    }
     let words = format!(
         "what 50, 90 and 99 of 100 past runs used at most, the (limit in force), and how many of them these limits \
          would have stopped; from the newest {}:",
         counted(sessions as u64, "session")
     );
     let meaning = format!("{MEANING} {MEANING_UNHOOKED} {NONE}");
-    let in_all = format!(
-        "These limits would have stopped {} of the {} in all (`fusebox replay`).",
-        types.iter().map(|(name, runs)| stopped_of(name, runs)).sum::<usize>(),
-        counted(types.values().map(|runs| runs[0].len()).sum::<usize>() as u64, "run"),
-    );
-    let below = [in_all, meaning].map(|words| terminal.wrap("", &words));
+    let sum = format!("These limits would have stopped {stopped} of the {in_all} in all (`fusebox replay`).");
+    let below = [sum, meaning].map(|words| terminal.wrap("", &words));
     terminal.wrap("", &words) + &table(&COLUMNS, &rows, terminal) + &below.concat()
 }
 
