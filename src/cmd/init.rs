@@ -94,6 +94,17 @@ const COVERED: &str =
 /// What `--fail-closed` does.
 const FAILS_CLOSED: &str = "the client refuses tool calls where Fusebox does not answer (--fail-closed)";
 
+/// What to do where the program that hooks are to run cannot be copied.
+const NO_COPY: &str =
+    "make it writable for you, or put fusebox into a folder such as /usr/local/bin: hooks run it there";
+/// What to do where a file of the registration cannot be written.
+const BY_HAND: &str = "make it writable for you, or write by hand what `fusebox init --dry-run` shows";
+
+/// Adds what to do to a failure that says none.
+fn advised(error: Error, hint: &str) -> Error {
+    if error.advice().is_some() { error } else { error.hint(hint) }
+}
+
 /// Runs `fusebox init`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.observe {
@@ -119,9 +130,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let backups = Backups::in_state(&state);
     let registers = plan.registers() && !plan.is_registered() && require_human::is_one(env, &state);
     if let Some(Registered { path, copied_from: Some(own) }) = &program {
-        bring_up(env, &state, own, path)?;
+        bring_up(env, &state, own, path).map_err(|error| advised(error, NO_COPY))?;
     }
-    registration::apply(&backups, &plan)?;
+    registration::apply(&backups, &plan).map_err(|error| advised(error, BY_HAND))?;
     let _told_again = missing_mark::remove(env);
     if registers {
         installed_at::note(env, &backups, &plan.place)?;

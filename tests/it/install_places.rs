@@ -107,3 +107,26 @@ fn at_home_init_is_for_all_projects() {
     [exit 1]
     ");
 }
+
+/// Where something cannot be written, `init` says what that is and what to do, and no more.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_cannot_be_written_is_named_with_what_to_do() {
+    const READ_ONLY: &str =
+        r#"mount --bind "$PLACE" "$PLACE" && mount -o remount,bind,ro "$PLACE" && cd . && exec "$@""#;
+    if !std::process::Command::new("unshare").args(["-rm", "true"]).output().unwrap().status.success() {
+        fusebox::platform::environment::Environment::real().eprintln_safe("not tried: the system allows no mounts");
+        return;
+    }
+    for (place, scope) in [("home", "user"), ("project", "local"), ("project", "project"), ("state", "local")] {
+        let world = machine();
+        world.write("state/README", "");
+        let read_only = ["-rm", "--", "sh", "-c", READ_ONLY, "sh", crate::world::FUSEBOX, "init", "--scope", scope];
+        let path = world.path(place).display().to_string();
+        let said = world.program("unshare", &read_only).env("PLACE", &path).folder("project").run();
+        let lines: Vec<&str> = said.stderr.lines().collect();
+        assert!(said.code == 1 && said.stdout.is_empty(), "{place} {scope}: {said}");
+        assert!(lines.len() == 2 && lines[0].contains(&format!("`[ROOT]/{place}/")), "{place} {scope}: {said}");
+        assert!(lines[1].contains("writable") || lines[1].contains("FUSEBOX_HOME"), "{place} {scope}: {said}");
+    }
+}
