@@ -21,7 +21,9 @@ pub fn has_none(env: &Environment, command: &[OsString]) -> bool {
     }
     let folders = Folders::of(env, &env.folder());
     let settings = settings_files::read(&folders);
-    let brought = plugin_handlers::find(&folders, &settings, &[]);
+    let mut brought = plugin_handlers::find(&folders, &settings, &[]);
+    // The client loads nothing of what lies in its cache alone.
+    brought.retain(|it| it.plugin.is_installed);
     // Whichever binary is registered: another version or copy counts too.
     handlers::resolve(&settings, &brought, None).events.is_empty()
 }

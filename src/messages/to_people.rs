@@ -202,7 +202,7 @@ messages! {
 
     /// `fusebox run --strict` does not start a client that would run no hook.
     run_no_hooks(next = NextStep::Doctor)
-        => "no hook of Fusebox is registered here, so no limit could strike: the client was not started. {next}";
+        => "no hook of Fusebox is in force here, so no limit could strike: the client was not started. {next}";
 
     /// At the end of `fusebox run`: no hook was heard.
     run_unseen(next = NextStep::Doctor)

@@ -114,3 +114,23 @@ fn the_plugin_has_every_hook() {
     let text = hooks::merge("{}\n", &wanted).ok().unwrap();
     check_current("plugin/fusebox/hooks/hooks.json", &text);
 }
+
+/// What lies in the client's cache alone it does not load, and what is switched off runs nothing.
+#[test]
+fn a_strict_run_is_started_where_the_plugin_brings_hooks_and_nowhere_else() {
+    let off = json!({"enabledPlugins": {"fusebox@fusebox": true}, "disableAllHooks": true});
+    let list = "home/.claude/plugins/installed_plugins.json";
+    for (file, text, starts) in [
+        (USER, switched(true), true),
+        (USER, switched(false), false),
+        (USER, off, false),
+        (list, json!({"version": 2, "plugins": {}}), false),
+    ] {
+        let world = TestWorld::new();
+        install(&world);
+        world.write(file, text.to_string());
+        world.script("bin/claude", "echo started");
+        let ran = world.run(&["run", "--strict", "--", "claude", "-p", "x"]);
+        assert_eq!((ran.stdout.contains("started"), ran.code), (starts, 3), "{file} {text}: {ran}");
+    }
+}
