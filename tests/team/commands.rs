@@ -267,3 +267,27 @@ fn a_store_of_an_earlier_version_is_brought_up_to_date() {
     boss.good(&["limit", "day=10"]);
     assert!(boss.good(&["grant", "+5"]).contains("15.00 USD"));
 }
+
+/// After a failover an old epoch may have renewed what has expired: nothing of it is given up before it would be over.
+#[test]
+fn what_an_admin_is_told_has_expired_can_be_given_up() {
+    let Some(server) = Postgres::start() else { return };
+    let ann = Machine::new(&server, "ann");
+    ann.good(&["join", "core"]);
+    server.as_login("ann", "SELECT fusebox.set_shared_limit('core', 'agents', 8, NULL)").unwrap();
+    server.as_login("bob", "SELECT * FROM fusebox.lease('core', '11111111-lost-machine', 1, 2000000000000)").unwrap();
+    server.as_login("bob", "SELECT fusebox.reserve('core', '11111111-lost-machine', 'agents', 1, 0, 2, 2, 0)").unwrap();
+    server.take_over();
+    // The new epoch begins with the first request.
+    ann.good(&["sync"]);
+    let gone = ["lease", "share"].map(|of| format!("UPDATE fusebox.{of} SET expires_at = clock_timestamp();"));
+    server.as_login("boss", &gone.concat()).unwrap();
+    assert!(!ann.good(&["status"]).contains("expired"), "{}", ann.good(&["status"]));
+    assert!(ann.bad(&["write-off", "11111111"]).contains("no expired lease or share of a machine 11111111 counts"));
+    server.as_login("boss", "UPDATE fusebox.team SET grants_from = clock_timestamp()").unwrap();
+    let shown = ann.good(&["status"]);
+    assert!(shown.contains("expired leases") && shown.contains("expired shares"), "{shown}");
+    let given_up = ann.good(&["write-off", "11111111"]);
+    assert!(given_up.contains("lease 11111111/1 of bob") && given_up.contains("2 agents of bob"), "{given_up}");
+    assert!(!ann.good(&["status"]).contains("expired"));
+}

@@ -123,12 +123,12 @@ impl Ledger {
         Ok(rows.iter().map(granted).collect())
     }
 
-    /// Returns the expired leases of a team that hold something; none where this login is no admin of it.
+    /// Returns the expired leases of a team that hold something and can be given up; none where this login is no admin of it.
     pub fn expired(&mut self, team: &str) -> Result<Vec<Expired>> {
         let statement = "SELECT l.login, l.machine, l.number, l.amount_pico_usd - l.spent_pico_usd, \
              date_trunc('second', l.expires_at) FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team \
              WHERE t.name = $1 AND fusebox.is_in(t.id, 'admin') AND l.number > 0 AND l.state = 'open' \
-             AND l.expires_at <= clock_timestamp() AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number";
+             AND greatest(l.expires_at, t.grants_from) <= clock_timestamp() AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number";
         let expired = |row: &Row| Expired {
             login: word(row, 0).to_owned(),
             machine: word(row, 1).to_owned(),

@@ -74,7 +74,8 @@ impl Ledger {
     pub fn expired_shares(&mut self, team: &str) -> Result<Vec<ExpiredShare>> {
         let expired = "SELECT o.kind, o.login, o.machine, o.counted, date_trunc('second', o.expires_at) \
              FROM fusebox.open_share o JOIN fusebox.team t ON t.name = o.team \
-             WHERE o.team = $1 AND o.is_expired AND fusebox.is_in(t.id, 'admin') ORDER BY o.machine, o.kind";
+             WHERE o.team = $1 AND o.is_expired AND fusebox.is_in(t.id, 'admin') AND (t.grants_from <= clock_timestamp() \
+             OR NOT EXISTS (SELECT FROM fusebox.member m WHERE m.team = t.id AND m.login = o.login)) ORDER BY o.machine, o.kind";
         let share = |row: &Row| ExpiredShare {
             kind: word(row, 0).to_owned(),
             login: word(row, 1).to_owned(),
