@@ -182,6 +182,7 @@ fn a_command_that_hangs_is_ended_and_told_of() {
     std::thread::scope(|scope| {
         let ends = scope.spawn(|| end(&world, "All done."));
         while world.read("project/started").is_none() {
+            assert!(!ends.is_finished());
             std::thread::yield_now();
         }
         let call = json!({"tool_name": "Read", "tool_use_id": "t0", "tool_input": {}});

@@ -1,6 +1,5 @@
 //! Rates that wait: the call beyond one is held until the slot is free, where the client waits for the hook so long.
 
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -117,21 +116,16 @@ fn nothing_is_locked_while_a_call_is_held_and_it_is_decided_anew() {
     for is_stopped in [false, true] {
         let world = world(&json!({"per_ms": 2_500}), true);
         begin(&world, |input| world.hook(input).ok());
-        let is_over = AtomicBool::new(false);
         let (answer, others) = thread::scope(|scope| {
-            let held = scope.spawn(|| {
-                let answer = world.hook(call(&world, "Bash", "t2")).ok();
-                is_over.store(true, SeqCst);
-                answer
-            });
+            let held = scope.spawn(|| world.hook(call(&world, "Bash", "t2")).ok());
             let mut others = 0;
-            while !is_over.load(SeqCst) {
+            while !held.is_finished() {
                 if is_stopped && others == 3 {
                     let _said = world.run(&["stop", "s1", "--yes"]).ok();
                 }
                 let id = format!("r{others}");
                 let _answer = world.hook(call(&world, "Read", &id)).ok();
-                others += u32::from(!is_over.load(SeqCst));
+                others += u32::from(!held.is_finished());
             }
             (held.join().unwrap(), others)
         });

@@ -164,9 +164,16 @@ impl Member {
         self.disk = serde_json::to_string(machine).unwrap();
     }
 
-    /// Whether it has something that may be spent with the next sync.
-    pub fn waits(&self) -> bool {
-        !self.is_lost && (self.load().is_waiting() || self.growing.is_some())
+    /// Whether it can work on, or has something that may be spent with the next sync.
+    pub fn goes_on(&self, world: &World) -> bool {
+        let machine = self.load();
+        !self.is_lost && (machine.is_waiting() || self.growing.is_some() || self.can_work(world, &machine))
+    }
+
+    /// Whether it makes a next response. Half of all cost more than is expected: as hooks do, it keeps as much unspent as the dearest costs.
+    fn can_work(&self, world: &World, machine: &Machine) -> bool {
+        let expected = self.recent.iter().sum::<u64>() / self.recent.len().max(1) as u64;
+        self.may_spend(world, machine).0 >= expected + COST[1] * MILLI_USD
     }
 
     /// Works with what is leased, and then syncs. Returns how many responses it made.
@@ -217,9 +224,7 @@ impl Member {
             world.made.lock().unwrap().entry(message).or_default().is_kept = true;
         }
         for _ in 0..=self.random.below(RESPONSES) {
-            // Half of all responses cost more than that. As hooks do, it keeps as much unspent as the dearest one costs.
-            let estimate = self.recent.iter().sum::<u64>() / self.recent.len().max(1) as u64;
-            if self.may_spend(world, machine).0 < estimate + COST[1] * MILLI_USD {
+            if !self.can_work(world, machine) {
                 break;
             }
             world.outlived.fetch_add(u64::from(machine.balance(now) == Amount::ZERO), Ordering::Relaxed);

@@ -72,8 +72,7 @@ fn a_response_that_two_machines_tell_at_once_is_charged_once_with_its_highest_co
         ask(&mut bob, &settle(MACHINES[0], "m", first));
         thread::scope(|scope| {
             scope.spawn(|| ask(&mut connect(&server, "eve"), &settle(MACHINES[1], "m", second)));
-            let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'eve' AND wait_event_type = 'Lock'";
-            while server.as_login("boss", waits).unwrap() == "0" {}
+            server.wait_for_lock("eve");
             bob.run("COMMIT").unwrap();
         });
         assert_eq!(sums(&server), "5|5|5", "{first} {second}");
@@ -125,8 +124,7 @@ fn a_write_off_waits_for_a_machine_that_is_heard_and_never_that_for_it() {
     ask(&mut bob, &settle(MACHINES[0], "m", 3));
     thread::scope(|scope| {
         scope.spawn(|| ask(&mut connect(&server, "ann"), &format!("write_off('core', '{}', 1)", MACHINES[0])));
-        let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'ann' AND wait_event_type = 'Lock'";
-        while server.as_login("boss", waits).unwrap() == "0" {}
+        server.wait_for_lock("ann");
         ask(&mut bob, &format!("settle('core', '{}', 1, 1, '[]', false)", MACHINES[0]));
         bob.run("COMMIT").unwrap();
     });

@@ -6,6 +6,7 @@ use std::io::{Write as _, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use fusebox::store::team::MIGRATIONS;
 use tempfile::TempDir;
@@ -13,6 +14,9 @@ use tempfile::TempDir;
 /// Which user runs the server where the tests run as root: `nobody`, and its group.
 #[cfg(unix)]
 const NOBODY: u32 = 65534;
+
+/// How long a server may take until it is as a test needs it.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The ports, in the names of their sockets, of the server and of its replica.
 const SERVER: &str = "5432";
@@ -125,7 +129,7 @@ impl Postgres {
             .unwrap();
         self.go_on();
         // The server takes writes once its recovery is over.
-        while self.as_login("boss", "SELECT pg_is_in_recovery()").as_deref() != Ok("f") {}
+        wait_for("f", || self.as_login("boss", "SELECT pg_is_in_recovery()"));
     }
 
     /// Starts a replica that follows the server.
@@ -141,7 +145,7 @@ impl Postgres {
     pub fn catch_up(&self) {
         let end = self.as_login("boss", "SELECT pg_current_wal_lsn()").unwrap();
         let has_all = format!("SELECT pg_last_wal_replay_lsn() >= '{end}'");
-        while self.ask((REPLICA, "boss"), &has_all).as_deref() != Ok("t") {}
+        wait_for("t", || self.ask((REPLICA, "boss"), &has_all));
     }
 
     /// Has the replica hear nothing more of the server.
@@ -150,7 +154,7 @@ impl Postgres {
         let mut settings = fs::OpenOptions::new().append(true).open(settings).unwrap();
         settings.write_all(b"\nprimary_conninfo = ''\n").unwrap();
         self.run("pg_ctl", &["-D", "replica", "reload"]);
-        while self.ask((REPLICA, "boss"), "SELECT count(*) FROM pg_stat_wal_receiver").as_deref() != Ok("0") {}
+        wait_for("0", || self.ask((REPLICA, "boss"), "SELECT count(*) FROM pg_stat_wal_receiver"));
     }
 
     /// Kills the server, and has its replica take its place, with what that has heard, on a new timeline.
@@ -167,6 +171,13 @@ impl Postgres {
     /// Runs statements as a login, each row on a line, its columns parted by `|`. Returns the first error's words.
     pub fn as_login(&self, login: &str, statements: &str) -> Result<String, String> {
         self.ask((SERVER, login), statements)
+    }
+
+    /// Waits until a login waits for what another keeps locked.
+    pub fn wait_for_lock(&self, login: &str) {
+        let waits =
+            format!("SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = '{login}' AND wait_event_type = 'Lock'");
+        wait_for("t", || self.as_login("boss", &waits));
     }
 
     fn ask(&self, (port, login): (&str, &str), statements: &str) -> Result<String, String> {
@@ -201,6 +212,18 @@ impl Drop for Postgres {
             unprivileged(stop.stdout(Stdio::null()));
             let _ = stop.status();
         }
+    }
+}
+
+/// Waits until a server answers so.
+fn wait_for(answer: &str, ask: impl Fn() -> Result<String, String>) {
+    let began = Instant::now();
+    loop {
+        let said = ask();
+        if said.as_deref() == Ok(answer) {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "{said:?}, not {answer}");
     }
 }
 

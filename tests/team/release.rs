@@ -48,7 +48,7 @@ fn a_session_that_was_stopped_holds_nothing_for_the_others_to_miss() {
     let other = Client::start(&machine, "s2");
     machine.shown_in(".", &["stop", "s1"]);
     assert_eq!(other.prompt(), None);
-    while other.turn().is_none() {}
+    wait_until("the limit stops it", || other.turn().is_some());
     wait_until("leases are given back", || held(&server).abs() < 1e-9);
 }
 

@@ -245,8 +245,7 @@ fn a_sync_that_waits_for_a_lease_keeps_no_limit_locked() {
             let synced = ledger.sync("core", ("machine-2", Moment::default()), &[lease], &besides).unwrap();
             assert_eq!(synced.shares.iter().map(|share| share.amount).collect::<Vec<_>>(), [2, 2]);
         });
-        let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'eve' AND wait_event_type = 'Lock'";
-        while server.as_login("boss", waits).unwrap() == "0" {}
+        server.wait_for_lock("eve");
         for kind in ["agents", "requests"] {
             let asked = reserve(&format!("'machine-3', '{kind}', 1, 0, 3, 3, 0"));
             let began = std::time::Instant::now();
@@ -279,8 +278,7 @@ fn a_share_that_waits_for_its_limit_keeps_no_other_limit_locked() {
             let synced = ledger.sync("core", ("machine-2", Moment::default()), &[], &besides).unwrap();
             assert_eq!((synced.shares[0].amount, synced.shares[1].held_by.as_deref()), (2, Some("bob")));
         });
-        let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'eve' AND wait_event_type = 'Lock'";
-        while server.as_login("boss", waits).unwrap() == "0" {}
+        server.wait_for_lock("eve");
         let began = std::time::Instant::now();
         assert_eq!(amount(&server, "ann", "'machine-3', 'agents', 1, 0, 3, 3, 0"), 3);
         assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?}", began.elapsed());

@@ -24,6 +24,9 @@ const CONFIRM_MS: u64 = 100;
 /// How long the replica that takes over has heard nothing, at least and at most.
 const BEHIND: Duration = Duration::from_secs(1);
 const LONGEST_BEHIND: Duration = Duration::from_secs(30);
+/// How long it all takes at most, and for each machine.
+const LONGEST: Duration = Duration::from_secs(240);
+const LONGEST_OF_EACH: Duration = Duration::from_secs(5);
 /// How often the sums are looked at.
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -99,14 +102,20 @@ impl Simulation {
         }
     }
 
+    /// Fails a simulation that comes to no end.
+    fn check_time(&self) {
+        let longest = LONGEST + LONGEST_OF_EACH * self.members.len() as u32;
+        assert!(self.world.began.elapsed() < longest, "{} of {} pico-dollars are spent", self.world.spent(), self.cap);
+    }
+
     /// Works in rough weather until a part of the cap is spent; meanwhile the server goes away twice, and machines are lost.
     fn rough(&self) {
         let is_spent = |percent: u64| self.world.spent() >= self.cap / 100 * percent;
-        let has_failed_over = AtomicBool::default();
         thread::scope(|scope| {
-            scope.spawn(|| {
+            let away = scope.spawn(|| {
                 let wait_for = |percent: u64| {
-                    while !is_spent(percent) && !self.is_over.load(Ordering::Relaxed) {
+                    while !is_spent(percent) {
+                        self.check_time();
                         thread::park_timeout(GLANCE);
                     }
                 };
@@ -115,10 +124,10 @@ impl Simulation {
                 self.world.server.go_on();
                 wait_for(40);
                 self.fail_over();
-                has_failed_over.store(true, Ordering::Relaxed);
             });
             let mut random = Random::new(99);
-            while !is_spent(60) || !has_failed_over.load(Ordering::Relaxed) {
+            while !is_spent(60) || !away.is_finished() {
+                self.check_time();
                 self.round(Weather::Rough);
                 let lost = self.members.iter().filter(|member| member.lock().unwrap().is_lost).count();
                 if is_spent(30) && lost < 1 + self.members.len() / 50 {
@@ -159,8 +168,15 @@ impl Simulation {
 
     /// Works until nobody gets anything any more.
     fn calm(&self) {
-        let waits = || self.members.iter().any(|member| member.lock().unwrap().waits());
-        while self.round(Weather::Calm) > 0 || waits() {}
+        let goes_on = || self.members.iter().any(|member| member.lock().unwrap().goes_on(&self.world));
+        loop {
+            self.check_time();
+            let before = self.sums();
+            // What a machine gives back in a round is there for others in the next.
+            if self.round(Weather::Calm) == 0 && !goes_on() && self.sums() == before {
+                return;
+            }
+        }
     }
 
     /// Writes off what lost machines hold once it has expired; returns how much that is.
@@ -172,9 +188,11 @@ impl Simulation {
             .filter(|it| it.is_lost)
             .map(|it| it.id.clone())
             .collect();
-        let open = "SELECT count(*) FROM fusebox.lease WHERE state = 'open' AND number > 0 AND expires_at > clock_timestamp() AND machine IN";
+        let open = "SELECT count(*) FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team WHERE l.state = 'open' AND l.number > 0 \
+             AND greatest(l.expires_at, t.grants_from) > clock_timestamp() AND l.machine IN";
         let of_lost = format!("{open} ('{}')", lost.join("', '"));
         while self.world.server.as_login("ann", &of_lost).unwrap() != "0" {
+            self.check_time();
             self.round(Weather::Calm);
         }
         let mut ledger = self.world.ledger("ann").unwrap();
@@ -235,18 +253,26 @@ impl Simulation {
     }
 }
 
+/// Says that a simulation is over, also where it fails.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn many_machines_in_rough_weather_pass_no_cap_lose_nothing_and_strand_little() {
     let machines = std::env::var("FUSEBOX_FLEET").ok().and_then(|text| text.parse().ok()).unwrap_or(SMALL);
     let Some(simulation) = Simulation::begin(machines) else { return };
     let written_off = thread::scope(|scope| {
-        let watching = scope.spawn(|| simulation.watch());
+        scope.spawn(|| simulation.watch());
+        let _over = Over(&simulation.is_over);
         simulation.rough();
         simulation.calm();
         let written_off = simulation.write_off();
         simulation.calm();
-        simulation.is_over.store(true, Ordering::Relaxed);
-        watching.join().unwrap();
         written_off
     });
     let (spent, _) = simulation.sums();
