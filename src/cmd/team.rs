@@ -131,7 +131,7 @@ Examples:
         /// For each login of a group that has none of its own; of several groups the lowest counts
         #[arg(long, value_name = "NAME", conflicts_with_all = ["user", "each_user"])]
         group: Option<String>,
-        /// For a project, by its label in `team report --by project`
+        /// For a project, by its label in `team report --by project` or any form of its address
         #[arg(long, value_name = "LABEL", conflicts_with_all = ["user", "each_user", "group"])]
         project: Option<String>,
     },

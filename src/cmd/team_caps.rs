@@ -30,15 +30,18 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
     if !shared.is_empty() && whose != Whose::Team {
         return Err(Error::usage("agents and requests are limited for the team as a whole, and for nobody alone"));
     }
+    let project = match whose {
+        Whose::Project(written) => Some(known_project(written, caps.iter().all(|(_, cap)| cap.is_none()))?),
+        _ => None,
+    };
+    let whose = project.as_deref().map_or(whose, Whose::Project);
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined)?;
     for new in shared {
         team_shares::set(env, (&mut ledger, &joined.team), new)?;
     }
-    match whose {
-        Whose::User(login) => team_members::known(&mut ledger, &joined.team, login)?,
-        Whose::Project(label) if caps.iter().any(|(_, cap)| cap.is_some()) => check_project(label)?,
-        _ => {}
+    if let Whose::User(login) = whose {
+        team_members::known(&mut ledger, &joined.team, login)?;
     }
     for (period, cap) in &caps {
         ledger.set_cap(&joined.team, whose, period, *cap)?;
@@ -78,16 +81,13 @@ fn granted_besides(ledger: &mut Ledger, team: &str, whose: Whose<'_>, period: &s
     Ok(told.collect())
 }
 
-/// Refuses an address by which no project is known: a cap of it would bind nobody, and every member would read it.
-fn check_project(label: &str) -> Result<()> {
-    let known = project_address::shared(label);
-    if known.as_deref() == Some(label) {
-        return Ok(());
-    }
-    let error = Error::usage("no project is known by this address");
-    Err(match known {
-        Some(known) => error.hint(format!("give it without login, query and fragment: {known}")),
-        None => error.hint("`fusebox team report --by project` lists the addresses"),
+/// Returns the label of a project. Refuses an address by which none is known: a cap of it would bind nobody, and every member would
+/// read it. One that a store of before holds can be taken away.
+fn known_project(written: &str, is_taken_away: bool) -> Result<String> {
+    let label = project_address::canonical(written).or_else(|| is_taken_away.then(|| written.to_owned()));
+    label.ok_or_else(|| {
+        Error::usage("no project is known by this address")
+            .hint("`fusebox team report --by project` lists the addresses")
     })
 }
 

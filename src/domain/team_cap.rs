@@ -44,7 +44,7 @@ impl CapUse {
         }
     }
 
-    /// Returns whose it is, where the team is named besides: `core`, `core, bob`, `core, project https://git.example/app`.
+    /// Returns whose it is, where the team is named besides: `core`, `core, bob`, `core, project git.example/app`.
     pub fn owner(&self) -> String {
         let CapUse { team, label, .. } = self;
         match self.scope.as_str() {
@@ -115,9 +115,9 @@ mod tests {
             ("team", "", "the cap of the day of team core", "fusebox team grant +USD"),
             (
                 "project",
-                "https://git.example/app",
-                "the cap of the day of project https://git.example/app in team core",
-                "fusebox team limit day=USD --project https://git.example/app",
+                "git.example/app",
+                "the cap of the day of project git.example/app in team core",
+                "fusebox team limit day=USD --project git.example/app",
             ),
         ];
         for (scope, label, named, command) in cases {

@@ -23,6 +23,7 @@ mod network;
 mod own_caps;
 mod postgres;
 mod privacy;
+mod project_forms;
 mod projects;
 mod protocol;
 mod reasons;

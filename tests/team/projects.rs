@@ -22,7 +22,7 @@ fn origin(machine: &Machine, repository: &str, name: &str) {
 
 fn project_cap(server: &Postgres, usd: f64) {
     let amount = (usd * 1e12) as u64;
-    let set = format!("SELECT fusebox.set_label_cap('core', 'project', 'https://git.example/app', 'month', {amount})");
+    let set = format!("SELECT fusebox.set_label_cap('core', 'project', 'git.example/app', 'month', {amount})");
     server.as_login("ann", &set).unwrap();
 }
 
@@ -46,13 +46,13 @@ fn a_projects_cap_stops_its_sessions_and_no_others_until_it_is_raised() {
     assert_eq!((app.turn(), other.turn()), (None, None));
     machine.good(&["sync"]);
     let answer = app.turn().unwrap();
-    let says = "the cap of the month of project https://git.example/app in team core is used up, 0.02";
+    let says = "the cap of the month of project git.example/app in team core is used up, 0.02";
     assert!(answer.contains(says), "{answer}");
-    assert!(answer.contains("ask ann: `fusebox team limit month=USD --project https://git.example/app`"), "{answer}");
+    assert!(answer.contains("ask ann: `fusebox team limit month=USD --project git.example/app`"), "{answer}");
     assert!(answer.contains("it resets at 20"), "{answer}");
     assert_eq!(other.turn(), None);
     let blocked = app.prompt().unwrap();
-    assert!(blocked.contains("cap of the month of project https://git.example/app"), "{blocked}");
+    assert!(blocked.contains("cap of the month of project git.example/app"), "{blocked}");
     project_cap(&server, 1.0);
     wait_until("work goes on", || app.prompt().is_none());
     assert_eq!((app.turn(), other.turn()), (None, None));
@@ -74,8 +74,8 @@ fn an_agent_that_changes_its_origin_spends_for_the_same_project() {
     machine.good(&["sync"]);
     machine.good(&["sync"]);
     let answer = client.turn().unwrap();
-    assert!(answer.contains("the cap of the month of project https://git.example/app in team core"), "{answer}");
+    assert!(answer.contains("the cap of the month of project git.example/app in team core"), "{answer}");
     machine.good(&["sync"]);
     let told = machine.good(&["report", "--by", "project"]);
-    assert!(told.contains("https://git.example/app") && !told.contains("other"), "{told}");
+    assert!(told.contains("git.example/app") && !told.contains("other"), "{told}");
 }

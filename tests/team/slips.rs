@@ -164,7 +164,7 @@ fn an_admin_lists_every_cap_with_whom_it_was_set_for_and_what_is_granted() {
     };
     let of_all = [
         json!(["team", "", "team", "month", "100.00", "0.00", "1.00"]),
-        json!(["project", "https://git.example/app", "project", "month", "30.00", "0.00", "1.00"]),
+        json!(["project", "git.example/app", "project", "month", "30.00", "0.00", "1.00"]),
     ];
     let own = json!(["user", "bob", "group ops", "day", "8.00", "2.00", "1.00"]);
     let others = [

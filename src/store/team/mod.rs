@@ -21,7 +21,7 @@ pub fn mark(text: &str) -> String {
 }
 
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
-pub const MIGRATIONS: [&str; 9] = [
+pub const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
@@ -31,4 +31,5 @@ pub const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/0007.sql"),
     include_str!("migrations/0008.sql"),
     include_str!("migrations/0009.sql"),
+    include_str!("migrations/0010.sql"),
 ];
