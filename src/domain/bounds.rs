@@ -15,6 +15,7 @@
 //! | calls of a stopped agent's report | [`REPORT_CALLS`] | refused |
 //! | agents asked for | [`SPAWNS`] | refused |
 //! | bytes of the limits that a spawn asks for | [`SPAWN_LIMITS`] | are none |
+//! | turns that have turned out to go on with a run | [`REJOINED`] | the earliest go: what began in them was loaded since |
 //! | estimates in flight, of sessions and shared budgets | [`RESERVATIONS`] | one sum |
 //! | open runs, and how far they were read | [`OPEN_RUNS`] | closed where they are over; at work, none is asked for |
 //! | unread transcripts; sessions forked from | [`UNREAD`]; [`NOTIFIED`] | calls are held back |
@@ -72,6 +73,8 @@ pub const RESERVATIONS: usize = 1_000;
 /// Runs that events of other runs may change. Beyond so many, a run that has ended and is fully read is loaded at its own events
 /// only. No agent is admitted while as many are at work.
 pub const OPEN_RUNS: usize = 1_000;
+/// Turns of which it is kept that they go on with another run, for what was saved under their own.
+pub const REJOINED: usize = 16;
 /// Transcripts of the main agent in the background. Further ones are read like those of unannounced agents.
 pub const MORE_POSITIONS: usize = 100;
 /// Transcripts that are known to have unread rows. While one is known, no call is made.

@@ -38,6 +38,20 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Adds what another run has used.
+    pub fn add(&mut self, other: &Counters) {
+        let Counters { turns, spent, unlogged, duration_ms, held, held_ms, over, dearest, typical } = *other;
+        self.turns += turns;
+        self.spent += spent;
+        self.unlogged += unlogged;
+        self.duration_ms += duration_ms;
+        self.held += held;
+        self.held_ms += held_ms;
+        self.over += over;
+        self.dearest = self.dearest.max(dearest);
+        self.typical = self.typical.max(typical);
+    }
+
     /// Returns the number of responses that transcripts show or should show.
     pub fn responses(&self) -> u64 {
         self.spent.requests.saturating_sub(self.unlogged.requests)

@@ -21,6 +21,13 @@ impl OwnCounts {
         }
     }
 
+    /// Adds what another run has counted.
+    pub fn add(&mut self, other: OwnCounts) {
+        for (rule, count) in other.0 {
+            *self.0.entry(rule).or_default() += count;
+        }
+    }
+
     /// Shows a rule what has happened; returns whether its count begins anew. `model` is `None` where no model has to do with it.
     pub fn observe(&mut self, rule: &LimitRule, model: Option<&str>, seen: &Observed) -> bool {
         let counts = |model: &str| rule.of.as_ref().is_none_or(|of| of.include(model));

@@ -87,6 +87,15 @@ impl RateWindows {
         window.at_ms.push(now.mono_ms);
     }
 
+    /// Takes in what happened after all that is noted here.
+    pub fn follow(&mut self, later: RateWindows) {
+        for (name, later) in later.0 {
+            let window = self.0.entry(name).or_default();
+            let before = if window.boot == later.boot { std::mem::take(&mut window.at_ms) } else { Vec::new() };
+            *window = Window { at_ms: [before, later.at_ms].concat(), ..later };
+        }
+    }
+
     /// Returns the name of the window that something is noted in. Of models that are too many, those that are not known share one.
     fn name(&mut self, rate: &Rate, model: &str, now: Moment) -> String {
         let name = rate.window(model);

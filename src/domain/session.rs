@@ -180,6 +180,9 @@ pub struct Session {
     /// The main run before the one that this prompt has opened, until the transcript shows who has sent the prompt.
     #[serde(default, skip_serializing_if = "is_default")]
     pub main_before: Option<String>,
+    /// Runs that have turned out to be turns of the main run before them, and that run, the latest last.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rejoined: Vec<(String, String)>,
     /// How far the main transcript has been read.
     #[serde(default, skip_serializing_if = "is_default")]
     pub position: TranscriptPosition,
@@ -312,6 +315,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// Returns the run that a turn has turned out to go on with.
+    pub fn goes_on_with(&self, turn: &str) -> Option<&str> {
+        self.rejoined.iter().find(|(rejoined, _)| rejoined == turn).map(|(_, run)| run.as_str())
+    }
+
     /// Whether it has no row yet: its first event is being taken.
     pub fn is_new(&self) -> bool {
         self.listed.is_none()

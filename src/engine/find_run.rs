@@ -250,27 +250,6 @@ fn prompt(
     id
 }
 
-/// Has the turn that a prompt has just opened go on with the main run before it: no person has sent that prompt, and an agent must not get
-/// fresh counters by prompting itself. Returns that run's id.
-pub fn rejoin(state: &mut SessionState) -> Option<String> {
-    let before = state.session.main_before.take().filter(|before| state.run(before).is_some())?;
-    // A prompt that has opened no run goes on with one already.
-    if state.session.main != state.session.prompt_id || state.session.main.as_ref() == Some(&before) {
-        return None;
-    }
-    let opened = state.session.main.replace(before.clone())?;
-    state.hand_over(&opened, &before);
-    let opened = state.withdraw_run(&opened)?;
-    if let Some(run) = state.run_mut(&before) {
-        run.counters.turns += opened.counters.turns;
-        run.counters.spent += opened.counters.spent;
-        run.counters.duration_ms += opened.counters.duration_ms;
-        run.repetition.idle(opened.started.wall_since(run.last));
-        run.last = opened.last;
-    }
-    Some(before)
-}
-
 /// Whether a prompt is one that the client's schedule sends: an agent must not get fresh counters by prompting itself.
 fn may_be_cron(state: &SessionState, text_hash: u64) -> bool {
     state.session.crons.contains(&text_hash) || state.session.crons.len() >= CRONS

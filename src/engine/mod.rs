@@ -23,6 +23,7 @@ pub mod log_records;
 pub mod measure;
 pub mod outcome;
 pub mod outer_sessions;
+pub mod rejoin;
 pub mod renew_limits;
 pub mod repeated;
 pub mod scopes;

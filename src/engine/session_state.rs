@@ -60,14 +60,30 @@ impl SessionState {
         SessionState { session: session.into(), ..SessionState::default() }
     }
 
-    /// Inserts a loaded run, unchanged.
-    pub fn insert_loaded_run(&mut self, run: Run) {
-        self.runs.insert(run.id.clone(), Tracked::unchanged(Box::new(run)));
+    /// Inserts a loaded run, unchanged but for the name of its parent.
+    pub fn insert_loaded_run(&mut self, mut run: Run) {
+        let goes_on = run.parent.as_deref().and_then(|parent| self.session.goes_on_with(parent)).map(str::to_owned);
+        let changed = goes_on.is_some();
+        run.parent = goes_on.or(run.parent);
+        self.runs.insert(run.id.clone(), Tracked { it: Box::new(run), changed });
     }
 
-    /// Inserts a loaded call, unchanged.
-    pub fn insert_loaded_call(&mut self, id: &str, call: CallRecord) {
-        self.calls.insert(id.to_owned(), Tracked::unchanged(call));
+    /// Inserts a loaded call, unchanged but for the name of its run.
+    pub fn insert_loaded_call(&mut self, id: &str, mut call: CallRecord) {
+        let goes_on = self.session.goes_on_with(&call.run).map(str::to_owned);
+        let changed = goes_on.is_some();
+        call.run = goes_on.unwrap_or(call.run);
+        self.calls.insert(id.to_owned(), Tracked { it: call, changed });
+    }
+
+    /// Has what is loaded of a run name another in its place.
+    pub fn rename_run(&mut self, from: &str, to: &str) {
+        for call in self.calls.values_mut().filter(|call| call.it.run == from) {
+            to.clone_into(&mut call.get_mut().run);
+        }
+        for run in self.runs.values_mut().filter(|run| run.it.parent.as_deref() == Some(from)) {
+            run.get_mut().parent = Some(to.to_owned());
+        }
     }
 
     /// Returns what a run asks to be stopped by, where an agent's run is known.

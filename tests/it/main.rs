@@ -64,6 +64,7 @@ mod hook_room;
 mod install;
 mod install_places;
 mod killed;
+mod late_turns;
 mod late_usage;
 mod laws;
 mod left_out;

@@ -50,6 +50,17 @@ impl Denials {
         }
     }
 
+    /// Takes in what a turn was refused that goes on behind these.
+    pub fn follow(&mut self, later: Denials) {
+        self.in_a_row = self.in_a_row.saturating_add(later.in_a_row);
+        self.in_batch |= later.in_batch;
+        if !later.last.is_empty() {
+            self.last = later.last;
+        }
+        self.told.extend(later.told);
+        self.told_in_batch.extend(later.told_in_batch);
+    }
+
     /// Takes in that a call has to wait for something, where no end of a batch will be seen.
     pub fn wait(&mut self) {
         self.in_a_row = self.in_a_row.saturating_add(1);

@@ -100,6 +100,14 @@ impl Failures {
         self.0.drain(..old);
     }
 
+    /// Takes in failures that came after these.
+    pub fn follow(&mut self, later: Failures) {
+        for Failure { error, inputs, .. } in later.0 {
+            let each = inputs.into_iter().flat_map(|(input, count)| (0..count.times).map(move |_| input));
+            each.for_each(|input| self.push(error, input));
+        }
+    }
+
     /// Counts from the start what is remembered.
     fn begin_anew(&mut self) {
         self.0.iter_mut().for_each(|failure| (failure.all, failure.inputs) = (Count::default(), Vec::new()));

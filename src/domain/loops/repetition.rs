@@ -109,6 +109,17 @@ impl CallHistory {
         }
     }
 
+    /// Takes in the calls of a turn that goes on with these.
+    pub fn follow(&mut self, later: CallHistory) {
+        if later.errors == Failures::default() && later.calls.iter().any(|call| call & WAITED == 0) {
+            self.errors = Failures::default();
+        }
+        self.errors.follow(later.errors);
+        later.calls.into_iter().for_each(|call| self.remember(call));
+        later.waits.into_iter().for_each(|wait| keep_last(&mut self.waits, wait));
+        self.waited += later.waited;
+    }
+
     fn remember(&mut self, call: u32) {
         keep_last(&mut self.calls, call);
     }

@@ -53,6 +53,6 @@ fn is_decisive(state: &SessionState, at: Moment) -> bool {
 fn is_used_up(state: &SessionState, run: &Run, at: Moment) -> bool {
     let usage = measure::usage(state, run, Occasion { at, step: Step::Nothing });
     let own = usage.iter().filter(|scope| scope.scope == Scope::Run);
-    own.flat_map(|scope| scope.limits.limits.iter().map(|rule| (rule, &scope.meters)))
+    own.flat_map(|scope| scope.limits.limits.iter().map(|rule| (rule, scope.meters_of(rule))))
         .any(|(rule, meters)| rule.cap > 0 && rule.limit.used(meters) >= rule.cap)
 }

@@ -1,7 +1,7 @@
 //! Turns that no person has begun: another session or a program of the agent's has sent their prompt over the client's socket, a hook has
 //! woken the agent, the client goes on by itself. The prompt's hook is not told so; the row that the client writes then is.
 
-use crate::engine::find_run;
+use crate::engine::rejoin;
 use crate::engine::session_state::SessionState;
 use crate::transcript::openings::Openings;
 
@@ -12,7 +12,7 @@ pub(super) fn run_of_machines_turn(state: &mut SessionState, run: &str, openings
         return None;
     }
     if by_machine {
-        return find_run::rejoin(state);
+        return rejoin::rejoin(state);
     }
     state.session.main_before = None;
     None
