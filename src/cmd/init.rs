@@ -107,8 +107,8 @@ fn advised(error: Error, hint: &str) -> Error {
 
 /// Runs `fusebox init`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
-    if args.observe {
-        require_human::require(env, "init --observe")?;
+    if args.observe || args.judge {
+        require_human::require(env, if args.observe { "init --observe" } else { "init --judge" })?;
     }
     let state = env.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
     let place = Folders::of(env, &env.folder()).place(args.scope(env))?;

@@ -8,6 +8,7 @@ use crate::domain::action::OnLimit;
 use crate::domain::limit::Limit;
 use crate::domain::scope::Scope;
 use crate::domain::stored::serde_default::is_default;
+use crate::domain::tool_name;
 
 /// One window as the configuration has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +68,7 @@ pub fn read(limit: &Limit, value: &Value) -> Option<WindowSetting> {
         return None;
     }
     let max = value.get(if are_of_tools(limit) { "max" } else { "max_requests" })?.as_u64()?;
-    let tool = value.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let tool = tool_name::told_as(value.get("tool").and_then(Value::as_str).unwrap_or_default()).to_owned();
     let over = value.get("over").and_then(|it| Scope::deserialize(it).ok()).unwrap_or(Scope::Session);
     let on_limit = value.get("on_limit").and_then(|it| OnLimit::deserialize(it).ok()).unwrap_or_default();
     Some(WindowSetting { tool, max, per_ms: millis(value.get("per_ms")?)?, over, on_limit })

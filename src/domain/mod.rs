@@ -63,3 +63,4 @@ pub mod spend;
 pub mod stable_sort;
 pub mod stored;
 pub mod text;
+pub mod tool_name;

@@ -26,7 +26,7 @@ pub fn guarded_start() -> String {
     )
 }
 
-/// How the prompt of our judge begins, by which it is recognised again.
+/// How the prompt of a judge of ours begins, whichever version has written it.
 const JUDGE_BEGINS: &str = "Fusebox asks you to judge";
 
 /// What a model is asked where a subagent ends: the source's three questions, answered as the client expects of a prompt hook.
@@ -189,7 +189,7 @@ impl Handler {
         self.is_guarded() || self.shell_program().is_some()
     }
 
-    /// Whether it is the judge that Fusebox wrote.
+    /// Whether it is a judge that Fusebox wrote, by how its prompt begins.
     pub fn is_judge(&self) -> bool {
         self.kind == "prompt" && self.prompt.as_ref().is_some_and(|prompt| prompt.starts_with(JUDGE_BEGINS))
     }

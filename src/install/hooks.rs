@@ -59,7 +59,8 @@ pub fn others(text: &str) -> Vec<(String, Value)> {
         let lists = groups.iter().filter_map(|group| group.get("hooks")?.as_array());
         for hook in lists.flatten() {
             let handler: Option<Handler> = serde_json::from_value(hook.clone()).ok();
-            if !handler.as_ref().is_some_and(|handler| handler.is_ours() || handler.is_judge()) {
+            // Anybody can begin a prompt as our judge's does.
+            if !handler.as_ref().is_some_and(Handler::is_ours) && *hook != judge_handler() {
                 found.push((event.key.clone().unwrap_or_default(), hook.clone()));
             }
         }

@@ -43,7 +43,8 @@ static KINDS: LazyLock<Option<Kinds>> =
     LazyLock::new(|| serde_json::from_str(include_str!("settings_values.json")).ok());
 
 /// What a hook's fields are, beside its type.
-const HOOK_TEXTS: [&str; 8] = ["command", "prompt", "url", "if", "statusMessage", "shell", "model", "type"];
+const HOOK_TEXTS: [&str; 9] =
+    ["command", "prompt", "url", "if", "statusMessage", "shell", "model", "type", "onFailure"];
 const HOOK_SWITCHES: [&str; 3] = ["async", "once", "asyncRewake"];
 const HOOK_TYPES: [&str; 5] = ["command", "prompt", "agent", "http", "mcp_tool"];
 const PERMISSION_MODES: [&str; 7] =

@@ -13,8 +13,9 @@ use crate::domain::stored::stable_hash;
 /// The longest id or model's name that is kept as it is; no client writes one.
 const LONGEST_NAME: usize = 200;
 
-/// More tokens than any response can have; a larger count is a mistake and would stop a session for good.
-const PLAUSIBLE: u64 = 1_000_000_000_000;
+/// More tokens than any response can have: models read a million, and write a tenth of that. A larger count is a mistake, and could use up
+/// what a person has for all their projects.
+const PLAUSIBLE: u64 = 20_000_000;
 
 /// Returns a name, of one that is too long its start and a hash of all of it.
 pub fn short(name: Cow<'_, str>) -> Cow<'_, str> {

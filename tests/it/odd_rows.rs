@@ -162,3 +162,18 @@ fn what_does_not_matter_hides_neither_a_response_nor_a_call() {
         }
     }
 }
+
+/// One such row could use up what a person has for all their projects: nothing that a model writes is so long.
+#[test]
+fn a_count_that_no_response_has_is_charged_at_an_estimate() {
+    let response: Value = serde_json::from_str(RESPONSE).unwrap();
+    for (tokens, is_believed) in [(1_000_000_u64, true), (20_000_001, false), (1_000_000_000_000, false)] {
+        let mut row = response.clone();
+        row["message"]["usage"]["output_tokens"] = json!(tokens);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        fusebox::platform::files::write_new(&path, 0o600, format!("{row}\n").into_bytes()).unwrap();
+        let found = format!("{:?}", cursor::read_from(&path, 0, None).unwrap().responses);
+        assert_eq!(found.contains(&tokens.to_string()), is_believed, "{tokens}: {found}");
+    }
+}

@@ -13,6 +13,7 @@ use crate::config::value_type::ValueType;
 use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::{FINALIZE_TOOLS, LimitSet};
+use crate::domain::tool_name;
 
 const WORK: &[Block] = &[Block::Session, Block::Main, Block::Agents];
 
@@ -66,7 +67,10 @@ pub const KEYS: &[Key] = &[
         blocks: WORK,
         takes: Takes::One(ValueType::Names),
         read: SettingValue::list,
-        apply: Apply::Value(|to, said, _| to.rules.finalize_tools = said.value.as_list().map(<[String]>::to_vec)),
+        apply: Apply::Value(|to, said, _| {
+            let named = |tools: &[String]| tools.iter().map(|tool| tool_name::told_as(tool).to_owned()).collect();
+            to.rules.finalize_tools = said.value.as_list().map(named);
+        }),
         loosens: permissions::finalize_tools,
         default: || json!(FINALIZE_TOOLS),
         doc: "The tools that still run in that grace: those that save or report work, up to 20 calls.",

@@ -54,6 +54,7 @@ fn what_people_write_is_taken_and_what_is_not_known_is_not() {
         ("env", json!({"A": "1", "B": 2}), Known::Taken),
         ("env", json!({"A": ["1"]}), Known::Refused),
         ("hooks", hook(json!({"type": "command", "command": "make lint", "timeout": 5})), Known::Taken),
+        ("hooks", hook(json!({"type": "command", "command": "make", "onFailure": "block"})), Known::Taken),
         ("hooks", hook(json!({"type": "zzz"})), Known::Unknown),
         ("hooks", json!({"NoSuchEvent": []}), Known::Unknown),
         ("hooks", json!({"Notification": [{"matcher": 5, "hooks": []}]}), Known::Unknown),

@@ -44,9 +44,10 @@ impl Procfs {
     }
 
     fn text(&self, name: &str) -> io::Result<String> {
-        let mut text = String::new();
-        File::from(self.file(name, OFlags::RDONLY)?).take(LARGEST).read_to_string(&mut text)?;
-        Ok(text)
+        let mut bytes = Vec::new();
+        File::from(self.file(name, OFlags::RDONLY)?).take(LARGEST).read_to_end(&mut bytes)?;
+        // The kernel cuts a program's name wherever its fifteenth byte ends.
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn link(&self, name: &str) -> Option<String> {
@@ -193,6 +194,19 @@ mod tests {
         assert_eq!(tree.processes.first().map(|it| it.pid), Some(seen.id));
         let (last, parent) = procfs.process(tree.processes.last().unwrap().pid).unwrap();
         assert!(parent == 0 || is_of_another(parent), "{last:?} {parent}");
+    }
+
+    #[test]
+    fn a_name_that_the_kernel_cuts_inside_a_letter_hides_no_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("überprüfen-läuft");
+        std::fs::copy("/bin/cat", &program).unwrap();
+        let mut command = std::process::Command::new(&program);
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let seen = Procfs::open().unwrap().process(child.id());
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert_eq!(seen.unwrap().0.pid, child.id());
     }
 
     #[test]

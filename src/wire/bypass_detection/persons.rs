@@ -5,7 +5,8 @@ use crate::wire::shell;
 use crate::wire::shell::invocation::Invocation;
 
 /// Options that only a person may give, each with its command: limits are only watched, written into a file, changed by keys.
-const PERSONS_OPTIONS: [(&str, &str); 3] = [("init", "--observe"), ("suggest", "--write"), ("status", "--watch")];
+const PERSONS_OPTIONS: [(&str, &str); 4] =
+    [("init", "--observe"), ("init", "--judge"), ("suggest", "--write"), ("status", "--watch")];
 
 impl Walk<'_> {
     pub(super) fn persons_command(&self, it: &Invocation) -> Option<String> {

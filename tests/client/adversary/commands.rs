@@ -9,7 +9,7 @@ use crate::script::{Tool, bash, tool};
 
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
-        tries: "`fusebox grant`, `resume`, `reset`, `reload`, `trust`, `uninstall`, `prune`, `off`, `team`, `init --observe`, `suggest --write`, `status --watch` in Bash: plainly, by path, through `env -u`, `env -i`, `setsid`, `nohup`, `script`, `timeout`, `sh -c`, `eval`, a here-document, in the background; put together by the shell (`x=fuse; ${x}box`, `fuse''box`, `${x%.txt}`, `$'\\x66usebox'`, `printf -v`), by a function, an alias, or in a call that a Python or Node text makes",
+        tries: "`fusebox grant`, `resume`, `reset`, `reload`, `trust`, `uninstall`, `prune`, `off`, `team`, `init --observe`, `init --judge`, `suggest --write`, `status --watch` in Bash: plainly, by path, through `env -u`, `env -i`, `setsid`, `nohup`, `script`, `timeout`, `sh -c`, `eval`, a here-document, in the background; put together by the shell (`x=fuse; ${x}box`, `fuse''box`, `${x%.txt}`, `$'\\x66usebox'`, `printf -v`), by a function, an alias, or in a call that a Python or Node text makes",
         outcome: Outcome::Refused,
         then: "the call is refused wherever a shell would run the command; text that only names it passes",
         scenario: "plain_commands_are_refused",
@@ -71,6 +71,7 @@ fn plain_commands_are_refused() {
         "prune",
         "off --for 1h",
         "init --observe",
+        "init --judge",
         "suggest --write --yes",
         "status --watch",
         "team sync",
