@@ -61,6 +61,8 @@ pub mod team;
 #[cfg(feature = "team")]
 mod team_audit;
 #[cfg(feature = "team")]
+mod team_blocked;
+#[cfg(feature = "team")]
 mod team_caps;
 #[cfg(feature = "team")]
 mod team_charges;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use crate::cmd::{team_members, team_place, team_shares};
+use crate::cmd::{team_blocked, team_members, team_place, team_shares};
 use crate::domain::spend::amount::Amount;
 use crate::domain::text::project_address;
 use crate::error::{Error, Result};
@@ -141,8 +141,25 @@ pub fn grant(env: &Environment, what: &[String], period: Option<&str>) -> Result
         let (period, before, after) = (&granted.period, granted.before, granted.after);
         env.print(&format!("cap of {of} for this {period}: {after}, was {before}; until {resets}\n"));
     }
+    env.print(&blocks_still(&mut ledger, &joined.team, login)?);
     env.print(&format!("{WHEN}\n"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says which caps let a login, or the team, spend nothing more although others were raised.
+fn blocks_still(ledger: &mut Ledger, team: &str, login: Option<&str>) -> Result<String> {
+    let contact = ledger.status(team)?.into_iter().next().map(|cap| cap.contact).unwrap_or_default();
+    let whom = |cap: &CapInForce| {
+        let is = if cap.spent >= cap.cap { "is still" } else { "may still be" };
+        let who = match (cap.scope.as_str(), login) {
+            ("project", _) => "work in it",
+            ("team", login) => login.unwrap_or("everyone"),
+            (_, Some(login)) if login != cap.of => return None,
+            _ => &cap.of,
+        };
+        Some(format!("{who} {is}"))
+    };
+    Ok(team_blocked::lines(&ledger.caps_in_force(team)?, team, &contact, whom))
 }
 
 /// Reads `+5`.

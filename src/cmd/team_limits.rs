@@ -5,9 +5,12 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cmd::team_shares::{self, SharedLimitShown};
-use crate::cmd::{query, team_caps, team_place};
+use crate::cmd::{query, team_blocked, team_caps, team_place};
+use crate::domain::scope::Scope;
+use crate::domain::spend::amount::Amount;
 use crate::error::Result;
 use crate::platform::environment::Environment;
+use crate::store::Store;
 use crate::store::team::admin::Expired;
 use crate::store::team::limits::CapInForce;
 use crate::ui::formats::Usd;
@@ -62,16 +65,28 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
 pub fn status(env: &Environment) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined)?;
-    ledger.status(&joined.team)?;
+    let contact = ledger.status(&joined.team)?.into_iter().next().map(|cap| cap.contact).unwrap_or_default();
     let mut caps = ledger.caps_in_force(&joined.team)?;
     let login = joined.login();
     caps.retain(|cap| cap.scope != "user" || cap.of == login);
     let expired = ledger.expired(&joined.team)?;
     let (shared, lost) = (ledger.shared_limits(&joined.team)?, ledger.expired_shares(&joined.team)?);
-    env.print(team_place::observed(env).unwrap_or_default());
+    let observed = team_place::observed(env);
+    env.print(observed.unwrap_or_default());
     match caps.is_empty() {
         true => env.print(&format!("team {} has no cap that binds you\n", joined.team)),
         false => env.print(&format!("team {}\n{}{}\n", joined.team, shown(env, &caps), team_caps::WHEN)),
+    }
+    if observed.is_none() {
+        let has_leases = Store::open(env)?
+            .shared_budget(Scope::Team, &joined.team)?
+            .is_some_and(|budget| budget.left_of_team() > Amount::ZERO);
+        let whom = |cap: &CapInForce| match cap.scope.as_str() {
+            "project" => Some("work in it is".to_owned()),
+            _ if cap.spent < cap.cap && has_leases => Some("you may be".to_owned()),
+            _ => Some("you are".to_owned()),
+        };
+        env.print(&team_blocked::lines(&caps, &joined.team, &contact, whom));
     }
     env.print(&team_shares::shown(env, &shared));
     if !lost.is_empty() {

@@ -52,9 +52,12 @@ pub fn is_outgrown(session: &Session, finding: &Finding) -> bool {
     }
 }
 
-/// Whether a budget has a higher cap by now than it had, or has begun anew; of a team, whether this machine may spend more.
+/// Whether a budget has a higher cap by now than it had, or has begun anew; of a team, whether the cap that was used up leaves something,
+/// or this machine may spend more.
 pub fn is_budget_raised(finding: &Finding, budget: &Budget) -> bool {
-    is_raised(finding, budget.scope, budget.share.as_ref().unwrap_or(&budget.reading))
+    let leaves = &budget.leaves;
+    let is_named = || finding.scope == Scope::Team && !leaves.is_empty() && finding.subject.starts_with(leaves);
+    is_named() || is_raised(finding, budget.scope, budget.share.as_ref().unwrap_or(&budget.reading))
 }
 
 /// Whether a limit has a higher cap by now than it had, or has begun anew.

@@ -122,6 +122,9 @@ pub struct Budget {
     /// Of a team's cap: when it begins anew, and whom to ask, in the store's words.
     #[serde(skip)]
     pub anew: String,
+    /// Of a team's cap that leaves something: what says of it that it does not would begin so.
+    #[serde(skip)]
+    pub leaves: String,
     /// Of a team's cap: what this machine may spend, which is what its hooks go by.
     #[serde(skip)]
     pub share: Option<LimitReading>,
@@ -205,6 +208,7 @@ pub(super) fn of_shared_budget(
         resets: resets(&reading),
         reading,
         anew: String::new(),
+        leaves: String::new(),
         share: None,
         is_set: true,
     };

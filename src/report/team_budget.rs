@@ -53,5 +53,7 @@ fn of_cap(cap: &CapUse, spent: Amount, share: Option<LimitReading>) -> Option<Bu
         frees_in_ms: None,
     };
     let (remaining, anew) = (reading.left(), cap.anew());
-    Some(Budget { scope: Scope::Team, id: cap.owner(), reading, remaining, resets: None, anew, share, is_set: true })
+    let leaves = if cap.committed.max(cap.spent) < cap.cap { format!("{} ", cap.named()) } else { String::new() };
+    let (scope, id) = (Scope::Team, cap.owner());
+    Some(Budget { scope, id, reading, remaining, resets: None, anew, leaves, share, is_set: true })
 }

@@ -39,4 +39,5 @@ mod simulation;
 mod slips;
 mod small_caps;
 mod store;
+mod told;
 mod watching;

@@ -1,0 +1,76 @@
+//! What people read of a team's caps: who is blocked by which, whom to ask, as of when, and each of that once.
+
+use crate::caps::{Client, cap, joined};
+use crate::machine::Machine;
+use crate::postgres::Postgres;
+
+/// A machine whose agent and prompts bob's cap of the day has stopped.
+fn blocked(server: &Postgres) -> Machine<'_> {
+    server.as_login("ann", "SELECT fusebox.set_team('core', 'ann@core', NULL, 0, NULL)").unwrap();
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'user', 'bob', 'day', 30000000000)").unwrap();
+    let machine = joined(server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!(client.prompt(), None);
+    while client.turn().is_none() {}
+    assert!(client.prompt().is_some());
+    machine
+}
+
+#[test]
+fn who_is_blocked_reads_by_which_cap_and_a_grant_says_what_blocks_still() {
+    let Some(server) = Postgres::start() else { return };
+    let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
+    ann.good(&["join", "core"]);
+    bob.good(&["join", "core"]);
+    ann.good(&["contact", "ann@core"]);
+    ann.good(&["limit", "day=2", "--user", "bob"]);
+    ann.good(&["limit", "month=3"]);
+    assert!(!bob.good(&["status"]).contains("blocked"));
+    bob.spend("m1", 5);
+    bob.good(&["sync"]);
+    let shown = bob.good(&["status"]);
+    let own = "you are blocked: bob's cap of the day in team core is used up, 5.00/2.00 USD; it resets at 20";
+    assert!(shown.contains(own) && shown.contains("ask ann@core: `fusebox team grant bob +USD`"), "{shown}");
+    let of_all = "you are blocked: the cap of the month of team core is used up, 5.00/3.00 USD; it resets at 20";
+    assert!(shown.contains(of_all) && shown.contains("ask ann@core: `fusebox team grant +USD`"), "{shown}");
+    let granted = ann.good(&["grant", "bob", "+10"]);
+    assert!(granted.contains("cap of bob for this day: 12.00 USD, was 2.00 USD"), "{granted}");
+    let still = "bob is still blocked: the cap of the month of team core is used up, 5.00/3.00 USD";
+    assert!(granted.contains(still) && granted.contains("`fusebox team grant +USD`"), "{granted}");
+    assert!(!granted.contains("bob's cap"), "{granted}");
+    let shown = bob.good(&["status"]);
+    assert!(!shown.contains(own) && shown.contains(of_all), "{shown}");
+    let granted = ann.good(&["grant", "+10"]);
+    assert!(!granted.contains("blocked"), "{granted}");
+    assert!(!bob.good(&["status"]).contains("blocked"));
+    // A grant to the team says whom a cap of their own blocks still, and which project.
+    ann.good(&["limit", "day=1", "--user", "bob"]);
+    ann.good(&["limit", "day=1", "--project", "git.example/app"]);
+    ann.good(&["limit", "week=4"]);
+    ann.good(&["grant", "bob", "+1"]);
+    let granted = ann.good(&["grant", "+1", "--period", "month"]);
+    for still in [
+        "everyone is still blocked: the cap of the week of team core is used up, 5.00/4.00 USD",
+        "work in it is still blocked: the cap of the day of project git.example/app in team core is used up",
+    ] {
+        assert!(granted.contains(still), "{granted}");
+    }
+    ann.good(&["limit", "day=none", "--user", "bob"]);
+    ann.good(&["limit", "day=1", "--each-user"]);
+    let granted = ann.good(&["grant", "+1"]);
+    assert!(!granted.contains("eve is still blocked"), "{granted}");
+}
+
+#[test]
+fn a_block_that_a_grant_has_lifted_is_not_said_any_more() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 0.04);
+    let machine = blocked(&server);
+    assert!(machine.shown_in(".", &["status"]).contains("prompt blocked: bob's cap of the day in team core"));
+    server.as_login("ann", "SELECT fusebox.grant_more('core', 'bob', NULL, 1000000000000)").unwrap();
+    machine.good(&["sync"]);
+    for command in ["status", "report"] {
+        let shown = machine.shown_in(".", &[command]);
+        assert!(!shown.contains("prompt blocked") && !shown.contains("0.0300 USD"), "{shown}");
+    }
+}
