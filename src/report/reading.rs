@@ -19,6 +19,7 @@ use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::report::rows::{SessionRows, project};
 use crate::ui::formats::{Quantity, Timestamp};
+use crate::ui::style::plain;
 use crate::wire::messages::pair;
 
 /// One limit with what is used of it.
@@ -125,12 +126,26 @@ pub struct Budget {
     /// Of a team's cap that leaves something: what says of it that it does not would begin so.
     #[serde(skip)]
     pub leaves: String,
+    /// Of a team's cap: when its store was heard last, as messages write it; empty for never.
+    #[serde(skip)]
+    pub heard_at: String,
     /// Of a team's cap: what this machine may spend, which is what its hooks go by.
     #[serde(skip)]
     pub share: Option<LimitReading>,
     /// Whether somebody has set the cap: a team's machine has a share, too, where nobody did.
     #[serde(skip)]
     pub is_set: bool,
+}
+
+impl Budget {
+    /// Names whose it is, for a person to read; of a team's, as of when that is known.
+    pub fn whose(&self) -> String {
+        match (self.scope, self.heard_at.as_str()) {
+            (Scope::Team, "") => format!("{}, whose store was never heard", plain(&self.id)),
+            (Scope::Team, at) => format!("{}, as its store was heard at {}", plain(&self.id), plain(at)),
+            _ => plain(&self.id),
+        }
+    }
 }
 
 /// Reads the budgets of the user and of the projects of these sessions; the caps are those of each one's latest session.
@@ -208,6 +223,7 @@ pub(super) fn of_shared_budget(
         resets: resets(&reading),
         reading,
         anew: String::new(),
+        heard_at: String::new(),
         leaves: String::new(),
         share: None,
         is_set: true,

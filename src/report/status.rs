@@ -94,9 +94,7 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
         let Some(first) = of_one.first() else { continue };
         let of = match first.scope {
             Scope::User => "all sessions of this user".to_owned(),
-            Scope::Team => {
-                format!("team {}, as its store was heard last", plain(&first.id))
-            }
+            Scope::Team => format!("team {}", first.whose()),
             _ => format!("all sessions of {}", plain(&first.id)),
         };
         let head = terminal.wrap("", &of);

@@ -27,19 +27,20 @@ fn team(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Moment) -> V
     let known = shared_budgets.iter().find(|budget| budget.scope == Scope::Team && budget.id == terms.name);
     let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
     budget.stand(terms, now);
-    let caps = budget.team.as_ref().map(|share| share.caps.clone()).unwrap_or_default();
+    let (caps, heard_at) =
+        budget.team.as_ref().map(|share| (share.caps.clone(), share.heard_at.clone())).unwrap_or_default();
     let spent: Vec<Amount> = caps.iter().map(|cap| budget.spent_of(cap)).collect();
     let shares = of_shared_budget(session, (budget, 0), now);
     let share = shares.first().map(|budget| budget.reading.clone());
-    let budgets: Vec<Budget> =
-        caps.iter().zip(spent).filter_map(|(cap, spent)| of_cap(cap, spent, share.clone())).collect();
+    let of_cap = |(cap, spent)| of_cap(cap, spent, share.clone(), &heard_at);
+    let budgets: Vec<Budget> = caps.iter().zip(spent).filter_map(of_cap).collect();
     if !budgets.is_empty() {
         return budgets;
     }
     shares.into_iter().map(|budget| Budget { share: share.clone(), is_set: false, ..budget }).collect()
 }
 
-fn of_cap(cap: &CapUse, spent: Amount, share: Option<LimitReading>) -> Option<Budget> {
+fn of_cap(cap: &CapUse, spent: Amount, share: Option<LimitReading>, heard_at: &str) -> Option<Budget> {
     let limit = Limit::on_cost_of(cap.span())?;
     let quantity = |amount: Amount| Quantity { limit, value: amount.0 };
     let reading = LimitReading {
@@ -53,7 +54,7 @@ fn of_cap(cap: &CapUse, spent: Amount, share: Option<LimitReading>) -> Option<Bu
         frees_in_ms: None,
     };
     let (remaining, anew) = (reading.left(), cap.anew());
+    let (scope, id, heard_at) = (Scope::Team, cap.owner(), heard_at.to_owned());
     let leaves = if cap.committed.max(cap.spent) < cap.cap { format!("{} ", cap.named()) } else { String::new() };
-    let (scope, id) = (Scope::Team, cap.owner());
-    Some(Budget { scope, id, reading, remaining, resets: None, anew, leaves, share, is_set: true })
+    Some(Budget { scope, id, reading, remaining, resets: None, anew, leaves, heard_at, share, is_set: true })
 }

@@ -344,7 +344,7 @@ fn a_repository_names_no_team_and_status_shows_ones_own() {
     let client = Client::start(&machine, "s1");
     assert_eq!((client.prompt(), client.turn()), (None, None));
     let shown = machine.shown_in(".", &["status"]);
-    assert!(shown.contains("team core, as its store was heard last") && shown.contains("/100.00 USD"), "{shown}");
+    assert!(shown.contains("team core, as its store was heard at 20") && shown.contains("/100.00 USD"), "{shown}");
     let json: Value = serde_json::from_str(&machine.shown_in(".", &["status", "--json"])).unwrap();
     assert_eq!(
         (&json["budgets"][0]["scope"], &json["budgets"][0]["cap"]),

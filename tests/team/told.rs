@@ -1,5 +1,7 @@
 //! What people read of a team's caps: who is blocked by which, whom to ask, as of when, and each of that once.
 
+use std::fs;
+
 use crate::caps::{Client, cap, joined};
 use crate::machine::Machine;
 use crate::postgres::Postgres;
@@ -73,4 +75,19 @@ fn a_block_that_a_grant_has_lifted_is_not_said_any_more() {
         let shown = machine.shown_in(".", &[command]);
         assert!(!shown.contains("prompt blocked") && !shown.contains("0.0300 USD"), "{shown}");
     }
+}
+
+#[test]
+fn budgets_say_as_of_when_their_store_was_heard_and_when_they_begin_anew() {
+    let Some(server) = Postgres::start() else { return };
+    let machine = blocked(&server);
+    for command in ["status", "report"] {
+        let shown = machine.shown_in(".", &[command]);
+        assert!(shown.contains("team core, bob, as its store was heard at 20"), "{shown}");
+        assert!(shown.contains("max_cost_usd_per_day begins anew 20"), "{shown}");
+    }
+    machine.shown_in(".", &["report", "--html", "report.html"]);
+    let page = fs::read_to_string(machine.home.path().join("report.html")).unwrap();
+    assert!(page.contains(r#""id":"core, bob, as its store was heard at 20"#), "{}", page.len());
+    assert!(page.contains(r#" 00:00 UTC, ask ann@core: `fusebox team grant bob +USD`""#));
 }

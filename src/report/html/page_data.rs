@@ -224,12 +224,16 @@ fn agent_type(kind: &str, runs: &[&RunReport]) -> AgentType {
 fn budgets(source: &PageSource) -> Vec<BudgetRow> {
     let row = |budget: &Budget| BudgetRow {
         scope: budget.scope.as_str(),
-        id: plain(&budget.id),
+        id: budget.whose(),
         limit: plain(&budget.reading.limit),
         figures: budget.reading.figures(),
         used: budget.reading.used,
         cap: budget.reading.cap,
-        resets: budget.resets.map(|Timestamp(at_ms)| source.zone.minute(at_ms)),
+        // Of a team's cap it is said by the store.
+        resets: budget
+            .resets
+            .map(|Timestamp(at_ms)| source.zone.minute(at_ms))
+            .or_else(|| Some(plain(&budget.anew)).filter(|anew| !anew.is_empty())),
     };
     source.report.budgets.iter().map(row).collect()
 }
