@@ -16,9 +16,11 @@ pub fn has_none(env: &Environment, command: &[OsString]) -> bool {
         let text = argument.to_string_lossy();
         BRING_HOOKS.contains(&text.split('=').next().unwrap_or_default())
     };
-    if !is_client(command) || command.iter().any(brings) {
-        return false;
-    }
+    is_client(command) && !command.iter().any(brings) && none_registered(env)
+}
+
+/// Whether no settings file and no plugin that a client reads in this folder has it run Fusebox.
+pub fn none_registered(env: &Environment) -> bool {
     let folders = Folders::of(env, &env.folder());
     let settings = settings_files::read(&folders);
     let mut brought = plugin_handlers::find(&folders, &settings, &[]);

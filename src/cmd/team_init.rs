@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::{team_join, team_place};
+use crate::cmd::{run_hooks, team_join, team_place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::environment::Environment;
 use crate::platform::streams;
@@ -16,6 +16,10 @@ const LONGEST: usize = 4096;
 /// What a person at a terminal is asked.
 const QUESTION: &str =
     "address of the store, like postgres://LOGIN:PASSWORD@HOST/DATABASE (it is not shown as you type):\n";
+
+/// What is said where a person joins and no client asks a hook.
+const NO_HOOKS: &str = "no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init --scope user` registers it \
+     for all your projects\n";
 
 /// Makes the tables where they are missing or of an earlier version, and the team where it is not there yet.
 pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
@@ -59,8 +63,9 @@ pub fn join(env: &Environment, team: &str) -> Result<ExitCode> {
     let mut ledger = Ledger::open(&Address::parse(&address)?)?;
     ledger.status(team)?;
     team_join::keep(env, team, ledger.new_id()?, address)?;
+    let no_hooks = if run_hooks::none_registered(env) { NO_HOOKS } else { "" };
     env.print(&format!(
-        "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n{}",
+        "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n{}{no_hooks}",
         team_place::observed(env).unwrap_or_default()
     ));
     Ok(ExitCode::SUCCESS)

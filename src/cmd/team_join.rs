@@ -59,6 +59,8 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
     // One whose file another program has changed leaves all the same.
     write_key(env, &Value::Null)?;
     let joined = team_place::joined(env);
+    // What it does not know of itself may be leased.
+    let holds = team_place::machine(env).ok().flatten().is_none_or(|machine| machine.holds());
     let name = joined.as_ref().map_or_else(|_| "its team".to_owned(), |joined| format!("team {}", joined.team));
     let machine = joined.as_ref().ok().map(|joined| joined.machine.clone());
     let told = joined.and_then(|joined| team_sync::give_back(env, &joined));
@@ -68,17 +70,19 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
     forget_caps(&store)?;
     store.leave();
     env.print(&format!("this machine has left {name}\n{at_work}"));
-    told.map(|()| ExitCode::SUCCESS).map_err(|cause| untold(&cause, machine.as_deref()))
+    told.map(|()| ExitCode::SUCCESS).map_err(|cause| untold(&cause, machine.as_deref(), holds))
 }
 
 /// Says what of a machine that has left stays in the store, which was not told.
-fn untold(cause: &Error, machine: Option<&str>) -> Error {
-    let lines = [
-        "what it has spent since its last sync is not in the team's sums, and will not be",
-        "what it has leased counts as spent, until an admin writes it off once it has expired",
-    ];
+fn untold(cause: &Error, machine: Option<&str>, holds: bool) -> Error {
+    let leased = match holds {
+        true => "what it has leased counts as spent, until an admin writes it off once it has expired",
+        false => "it has leased nothing that would count until an admin writes it off",
+    };
+    let lines = ["what it has spent since its last sync is not in the team's sums, and will not be", leased];
     let error = Error::failed(format!("the team's store was not told: {cause}")).with_lines(lines.map(str::to_owned));
     match machine.and_then(|id| id.get(..NAMED)) {
+        _ if !holds => error,
         Some(id) => error.hint(format!("let an admin run `fusebox team write-off {id}` then")),
         None => error.hint("let an admin look into `fusebox team status` then, which names the lease"),
     }

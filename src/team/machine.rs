@@ -63,6 +63,12 @@ impl Machine {
         self.charged.values().copied().sum()
     }
 
+    /// Whether the store may count something as leased or reserved by this machine.
+    pub fn holds(&self) -> bool {
+        let is_open = |lease: &Lease| lease.number != UNLEASED && lease.stage != Stage::Closed;
+        self.leases.iter().any(is_open) || self.shares.iter().any(|share| share.amount.max(share.wants) > 0)
+    }
+
     /// Whether a lease is over of which it is not written down yet that nothing more is spent.
     pub fn has_ended(&self) -> bool {
         let is_told = |lease: &Lease| lease.batches.last().is_some_and(|batch| batch.closes);

@@ -91,3 +91,14 @@ fn budgets_say_as_of_when_their_store_was_heard_and_when_they_begin_anew() {
     assert!(page.contains(r#""id":"core, bob, as its store was heard at 20"#), "{}", page.len());
     assert!(page.contains(r#" 00:00 UTC, ask ann@core: `fusebox team grant bob +USD`""#));
 }
+
+#[test]
+fn who_joins_where_no_hook_is_registered_reads_what_registers_it() {
+    let Some(server) = Postgres::start() else { return };
+    let machine = Machine::new(&server, "bob");
+    let joined = machine.good(&["join", "core"]);
+    assert!(joined.contains("no hook of Fusebox is registered here") && joined.contains("`fusebox init"), "{joined}");
+    machine.shown_in(".", &["init", "--scope", "user"]);
+    let joined = machine.good(&["join", "core"]);
+    assert!(!joined.contains("no hook"), "{joined}");
+}
