@@ -208,8 +208,12 @@ impl SessionEdit<'_> {
             (Scope::Outer, Some(outer)) => short(outer),
             (scope, _) => scope.as_str(),
         };
-        let next = advice::grant(finding, whose);
-        format!("its next prompt would still be blocked ({why}). {next}")
+        // Of a team's budget that says whom to ask, and by which command they raise it.
+        let next = match finding.scope {
+            Scope::Team => String::new(),
+            _ => format!(". {}", advice::grant(finding, whose)),
+        };
+        format!("its next prompt would still be blocked ({why}){next}")
     }
 
     fn is_at_work(&self) -> bool {

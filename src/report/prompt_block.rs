@@ -1,5 +1,6 @@
 //! Limits that block a session's prompts although no order has ended its work.
 
+use crate::domain::frees::Frees;
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
@@ -17,6 +18,16 @@ pub struct PromptBlock {
     pub finding: Finding,
     /// What lets prompts through again.
     pub next: NextStep,
+}
+
+impl PromptBlock {
+    /// Says which limit blocks, whose it is and what is used of it. When it passes is left to `next`, where that says it.
+    pub fn says(&self) -> String {
+        match self.next {
+            NextStep::Passes { .. } => user_lines::by_layer(&Finding { frees: Frees::Never, ..self.finding.clone() }),
+            _ => user_lines::by_layer(&self.finding),
+        }
+    }
 }
 
 /// Returns the limits that block a session's prompts. It returns none where an order has ended the work: reports show the order.

@@ -12,13 +12,12 @@ use crate::messages::advice::{self, Stopped, typed};
 use crate::messages::next_step::NextStep;
 use crate::report::dialogs::{Answer, Dialog};
 use crate::report::model::SessionReport;
-use crate::report::prompt_block::PromptBlock;
 use crate::report::reading::LimitReading;
 use crate::report::run_report::RunReport;
 use crate::report::standing::IDLE;
 use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{self, short};
-use crate::wire::user_lines::{by_layer, by_layer_and_now, of_end};
+use crate::wire::user_lines::{by_layer_and_now, of_end};
 
 /// Returns what a person does next about the order of a run or session.
 pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> NextStep {
@@ -109,9 +108,9 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
         Some(held(&who, order, &lifts, (indent, terminal)) + &then(&lifts))
     });
-    let prompt_blocks = session.prompt_blocks.iter().map(|PromptBlock { finding, next }| {
-        let who = format!("session {}, prompt blocked: {}", short(id), by_layer(finding));
-        told(&who, &next.entry(), (indent, terminal))
+    let prompt_blocks = session.prompt_blocks.iter().map(|block| {
+        let who = format!("session {}, prompt blocked: {}", short(id), block.says());
+        told(&who, &block.next.entry(), (indent, terminal))
     });
     let used_up = used_up(session).map(|(reading, next)| {
         let why =

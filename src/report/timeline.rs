@@ -19,7 +19,6 @@ use crate::report::suggestion;
 use crate::ui::formats::{by_number, counted};
 use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::wire::messages::short;
-use crate::wire::user_lines::by_layer;
 
 /// How much is told of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +112,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     }
     for it in &prompt_blocks {
         text.push_str(&heading("Prompt blocked", terminal));
-        text.push_str(&terminal.wrap("  ", &by_layer(&it.finding)));
+        text.push_str(&terminal.wrap("  ", &it.says()));
     }
     let is_observed = told.trips.iter().any(|tripped| Some(tripped.number) == trip && tripped.observed);
     if !steps.is_empty() && !is_observed {

@@ -78,6 +78,24 @@ fn a_block_that_a_grant_has_lifted_is_not_said_any_more() {
 }
 
 #[test]
+fn when_a_cap_resets_and_whom_to_ask_is_said_once_in_a_message() {
+    let Some(server) = Postgres::start() else { return };
+    let machine = blocked(&server);
+    let client = Client::start(&machine, "s2");
+    let answers = [client.prompt().unwrap(), machine.shown_in(".", &["resume", "s1"])];
+    let shown = [&["status"][..], &["explain", "s2"], &["report"]].map(|command| machine.shown_in(".", command));
+    let of_blocks = shown.iter().map(|shown| {
+        let (_, block) = shown.split_once("prompt blocked: ").unwrap();
+        block.split("\n\n").next().unwrap().split("\nsession ").next().unwrap().to_owned()
+    });
+    for text in answers.iter().cloned().chain(of_blocks) {
+        assert_eq!((text.matches("ask ann@core").count(), text.matches("00:00").count()), (1, 1), "{text}");
+        // Whoever set it is the team's admin, and no administrator of this machine.
+        assert!(!text.contains("managed") && !text.contains("administrator"), "{text}");
+    }
+}
+
+#[test]
 fn budgets_say_as_of_when_their_store_was_heard_and_when_they_begin_anew() {
     let Some(server) = Postgres::start() else { return };
     let machine = blocked(&server);
