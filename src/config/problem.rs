@@ -109,6 +109,12 @@ impl Problem {
         self.severity >= Severity::GivesWay
     }
 
+    /// Names what it is about: the key, or the file as a whole, and whose that is.
+    pub fn named(&self) -> String {
+        let what = if self.key.is_empty() { &self.path } else { &self.key };
+        format!("`{what}` ({})", self.layer)
+    }
+
     /// Whether something is ignored that was meant to count.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

@@ -68,8 +68,8 @@ messages! {
         => "{problem}";
 
     /// Mistakes in the configuration beside those that were told.
-    more_mistakes(more = 6, next = NextStep::CheckConfiguration)
-        => "{more} more mistakes are in the configuration. {next}";
+    more_mistakes(more = 6, which = "`session.max_turnz` (project), `agents.*.max_turns` (project-local) and others", next = NextStep::CheckConfiguration)
+        => "{more} more mistakes are in the configuration: {which}. {next}";
 
     /// A person's own prices are below the list's, and a cap on cost holds that is not the person's own.
     prices_held(models = "`claude-opus-5-5`", file = "fusebox.pricing.json")

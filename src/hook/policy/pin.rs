@@ -203,16 +203,23 @@ fn tell_of_unnamed_team(store: &Store, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// How many mistakes in the configuration are told one by one.
+/// How many mistakes in the configuration are told one by one, and how many of the others are named.
 const MISTAKES_TOLD: usize = 1;
+const MISTAKES_NAMED: usize = 2;
 
-/// Tells which mistakes the configuration has; of many the first, and how many more there are.
+/// Tells which mistakes the configuration has; of many the first, how many more there are, and of what.
 fn tell_of_mistakes(session: &mut Session, problems: &[Problem]) {
     let mistakes: Vec<&Problem> = problems.iter().filter(|problem| problem.is_error()).collect();
     let shown = if mistakes.len() > MISTAKES_TOLD + 1 { MISTAKES_TOLD } else { mistakes.len() };
     let told = mistakes.iter().take(shown).map(notices::mistake);
     let more = mistakes.len() - shown;
-    let more = (more > 0).then(|| notices::more_mistakes(more, NextStep::CheckConfiguration));
+    // Those of another file than the first first: else one file's mistakes hide another's.
+    let (others, same): (Vec<&Problem>, Vec<&Problem>) =
+        mistakes.iter().skip(shown).partition(|it| mistakes.first().is_some_and(|first| it.layer != first.layer));
+    let named: Vec<String> = others.into_iter().chain(same).take(MISTAKES_NAMED).map(Problem::named).collect();
+    let rest = if more > named.len() { " and others" } else { "" };
+    let which = named.join(", ") + rest;
+    let more = (more > 0).then(|| notices::more_mistakes(more, which, NextStep::CheckConfiguration));
     session.user_notifications.extend(told.chain(more).map(|text| format!("Fusebox: {text}")));
 }
 

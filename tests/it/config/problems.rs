@@ -156,19 +156,31 @@ fn a_watch_week_says_what_will_be_ignored_at_its_end() {
     assert!(!later.iter().any(Problem::is_error), "{later:?}");
 }
 
-/// A session's person reads a mistake or two, and of more the first, how many there are, and what shows them.
+/// A session's person reads a mistake or two, and of more the first, how many there are, which come next, and what shows them.
 #[test]
-fn many_mistakes_are_counted() {
-    for (mistakes, told, more) in [(1, 1, None), (2, 2, None), (3, 1, Some(2)), (30, 1, Some(29))] {
+fn many_mistakes_are_counted_and_the_next_are_named() {
+    let two = "2 more mistakes are in the configuration: `main.no_key_1` (user), `main.no_key_2` (user). `fusebox config check` shows";
+    let many = "29 more mistakes are in the configuration: `main.no_key_1` (user), `main.no_key_2` (user) and others. `fusebox config check` shows";
+    for (mistakes, told, more) in [(1, 1, None), (2, 2, None), (3, 1, Some(two)), (30, 1, Some(many))] {
         let world = TestWorld::new();
         let wrong: Vec<String> = (0..mistakes).map(|number| format!("\"no_key_{number}\": 1")).collect();
         world.write("home/.claude/fusebox.json", format!("{{\"main\": {{{}}}}}", wrong.join(", ")));
         let start = world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}));
         let said = world.hook(start).ok();
         assert_eq!(said.matches("is ignored: no such key").count(), told, "{said}");
-        let words =
-            more.map(|more| format!("{more} more mistakes are in the configuration. `fusebox config check` shows"));
-        assert!(words.is_none_or(|words| said.contains(&words)), "{said}");
+        assert!(more.is_none_or(|words| said.contains(words)), "{said}");
         assert_eq!(said.contains("more mistakes"), more.is_some(), "{said}");
     }
+}
+
+/// What the repository binds, and a member's own file would loosen, is named beside a mistake of another file.
+#[test]
+fn what_a_repository_binds_is_named_among_other_mistakes() {
+    let world = TestWorld::new();
+    let bound = r#"{"binding": true, "agents": {"developer": {"max_turns": 10}}, "session": {"max_turnz": 3, "no_a": 1, "no_b": 2}}"#;
+    world.write("project/.claude/fusebox.json", bound);
+    world.write("project/.claude/fusebox.local.json", r#"{"agents": {"developer": {"max_turns": 50}}}"#);
+    let start = world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}));
+    let said = world.hook(start).ok();
+    assert!(said.contains("`agents.developer.max_turns` (project-local)"), "{said}");
 }
