@@ -39,7 +39,8 @@ pub const KEYS: &[Key] = &[
         doc: "The team whose caps bind the sessions of this machine: its name, or an object with `name` and what holds where its store is \
           not heard: [teams.md](teams.md). `on_stale` says what happens once a lease is over: `allow` goes on without the cap, `warn` \
           spends what is left of the lease for `max_staleness_ms` (15 minutes unless said) and refuses then, `deny` refuses at once; \
-          `warn` unless said. A hook begins a sync at most once in `sync_interval_ms` (30 seconds unless said), sooner where little is \
+          `warn` unless said. A machine at rest has given its lease back: a session that starts there while the store is away is refused \
+          by `warn`, too. A hook begins a sync at most once in `sync_interval_ms` (30 seconds unless said), sooner where little is \
           left. `fusebox team join` writes it. Only the user's and the managed file can set it.",
         example: r#"{ "name": "core", "on_stale": "deny", "sync_interval_ms": "30s" }"#,
         ..Key::PLAIN
