@@ -1,5 +1,7 @@
 //! A program in the foreground: it has the terminal, and what would end Fusebox alone reaches it too.
 
+#[cfg(target_os = "linux")]
+mod linux;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]

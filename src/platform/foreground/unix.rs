@@ -19,7 +19,11 @@ pub fn run(program: &OsStr, arguments: &[OsString], variable: (&str, &str)) -> R
     // Before the child is there: from its first moment on a signal must not end us alone.
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|cause| Error::failed(format!("cannot listen to signals: {cause}")))?;
-    let child = Command::new(program).args(arguments).env(variable.0, variable.1).spawn().map_err(|cause| {
+    let mut command = Command::new(program);
+    command.args(arguments).env(variable.0, variable.1);
+    #[cfg(target_os = "linux")]
+    super::linux::end_with_this_process(&mut command);
+    let child = command.spawn().map_err(|cause| {
         Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
     })?;
     let (status, ended_by) = wait(child, signals)?;

@@ -1,6 +1,6 @@
 //! `fusebox run`: what it hands on of its command, and what it says of a limit.
 
-use crate::world::TestWorld;
+use crate::world::{FUSEBOX, TestWorld};
 
 #[test]
 fn run_hands_on_what_the_command_says() {
@@ -31,6 +31,30 @@ fn run_hands_on_what_the_command_says() {
     [exit 1]
     ");
     assert_eq!(world.run(&["run"]).code, 2);
+}
+
+/// The last that a runner does to a job that was cancelled. Elsewhere than on Linux nothing tells the client.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_is_killed_takes_its_client_with_it() {
+    use std::fs::OpenOptions;
+    use std::io::{Read, Write};
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    let world = TestWorld::new();
+    assert!(Command::new("mkfifo").arg(world.path("project/go")).status().unwrap().success());
+    let mut go = OpenOptions::new().read(true).write(true).open(world.path("project/go")).unwrap();
+    world.script("bin/client", "kill -KILL $PPID; read on < go; echo the next request");
+    let mut command = Command::new(FUSEBOX);
+    command.args(["run", "client"]).env_clear().envs(world.variables()).current_dir(world.path("project"));
+    let mut run = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    assert_eq!(run.wait().unwrap().signal(), Some(9));
+    // The kernel has sent its signal before it tells of the end.
+    go.write_all(b"on\n").unwrap();
+    let mut said = String::new();
+    run.stdout.unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
 }
 
 /// A client in six lines: it starts a session and makes two calls, as a client runs hooks.
