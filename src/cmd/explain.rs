@@ -2,12 +2,11 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::explain_last::{self, Found};
 use crate::cmd::next_client;
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
-use crate::domain::record::{Record, RecordKind};
-use crate::domain::scope::Scope;
-use crate::domain::session::{Session, Status};
+use crate::domain::record::RecordKind;
 use crate::error::{Error, Result};
 use crate::hook::reconcile::catch_up::catch_up;
 use crate::platform::environment::Environment;
@@ -60,7 +59,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             for session in asks {
                 catch_up(env, &store, &session.id)?;
             }
-            match last(&store)? {
+            match explain_last::find(env, &store)? {
                 Some(found) => found,
                 None => return Ok(nothing(env, args)),
             }
@@ -124,15 +123,6 @@ fn told_of(
     })
 }
 
-/// What is to be explained.
-struct Found {
-    target: Target,
-    /// The number of the record that is meant.
-    trip: Option<i64>,
-    /// What is said of the last that a limit did, where nothing was named.
-    is_last: Option<String>,
-}
-
 /// Finds a run or session by its id, or the run of the record with this number.
 fn find(store: &Store, id: &str) -> Result<Found> {
     let digits = id.trim_start_matches('#');
@@ -142,7 +132,7 @@ fn find(store: &Store, id: &str) -> Result<Found> {
         let found = if number.is_some() { found.map_err(no_record) } else { found };
         return Ok(Found { target: found?.target, trip: None, is_last: None });
     };
-    of_record(store, number, record)
+    Found::of_record(store, number, record)
 }
 
 /// Says of a number that names nothing that it is no record's, either.
@@ -171,47 +161,6 @@ fn tell_notice(env: &Environment, row: Numbered) {
     });
 }
 
-/// Finds the last that a limit has done: a trip, a dialog that granted nothing, or a prompt that was not sent since.
-fn last(store: &Store) -> Result<Option<Found>> {
-    let trip = store.latest_trip()?;
-    let since_ms = trip.as_ref().map_or(i64::MIN, |(_, at_ms, _)| *at_ms);
-    let asks = |session: &Session| {
-        session.status != Status::Orphaned && session.pending_prompts.iter().any(|ask| !ask.granted)
-    };
-    let mut asked = Vec::new();
-    for session in store.open_sessions()?.into_iter().filter(asks) {
-        let records = store.records_of(&session.id)?.into_iter();
-        asked.extend(records.filter(|row| row.2.event == Some(RecordKind::IncreaseAsked) && row.1 >= since_ms));
-    }
-    if let Some((number, _, record)) = asked.into_iter().max_by_key(|row: &Numbered| row.0) {
-        let words = format!("#{number} is the last one: a dialog that nobody has answered yet.");
-        return Ok(Some(Found { is_last: Some(words), ..of_record(store, number, record)? }));
-    }
-    let blocks = |session: &Session| {
-        let is_limit = session.prompt_block.as_ref().is_some_and(|finding| finding.limit().is_some());
-        is_limit && session.order.is_none() && session.last.wall_ms > since_ms
-    };
-    let blocked = store.open_sessions()?.into_iter().filter(blocks).max_by_key(|session| session.last.wall_ms);
-    if let Some(Session { id, main: Some(run), .. }) = blocked {
-        let words = format!("The last is a prompt of session {} that was blocked.", short(&id));
-        return Ok(Some(Found { target: Target::Run { session: id, run }, trip: None, is_last: Some(words) }));
-    }
-    let Some((number, _, record)) = trip else { return Ok(None) };
-    let words = match record.event {
-        _ if log_lines::keeps_back(&record) => {
-            format!(
-                "The last is a prompt of session {} that was blocked. It is trip #{number}.",
-                short(&record.session)
-            )
-        }
-        Some(RecordKind::IncreaseAsked) => format!("#{number} is the last one: a dialog that asked for more."),
-        Some(RecordKind::IncreaseDeclined) => format!("#{number} is the last one: a dialog that granted nothing."),
-        _ if log_lines::is_persons(&record) => format!("#{number} is the last one, given by a person."),
-        _ => format!("Trip #{number} is the last one."),
-    };
-    Ok(Some(Found { is_last: Some(words), ..of_record(store, number, record)? }))
-}
-
 /// Says that no limit has struck: an answer, too.
 fn nothing(env: &Environment, args: &Args) -> ExitCode {
     match args.json {
@@ -219,15 +168,6 @@ fn nothing(env: &Environment, args: &Args) -> ExitCode {
         false => env.print("nothing has tripped yet; `fusebox status` shows what is at work\n"),
     }
     ExitCode::SUCCESS
-}
-
-fn of_record(store: &Store, number: i64, record: Record) -> Result<Found> {
-    let is_of_session = log_lines::is_persons(&record) && record.scope == Scope::Session.as_str();
-    let target = match store.run(&record.session, &record.run)?.filter(|_| !is_of_session) {
-        Some(run) => Target::Run { session: run.session, run: run.id },
-        None => Target::Session(record.session),
-    };
-    Ok(Found { target, trip: Some(number), is_last: None })
 }
 
 /// Returns what of the session is told.

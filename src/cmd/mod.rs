@@ -9,6 +9,7 @@ pub mod demo;
 pub mod doctor;
 pub mod everything;
 pub mod explain;
+mod explain_last;
 pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;

@@ -165,7 +165,9 @@ fn an_agent_that_was_stopped_with_its_session_says_why() {
     let told = world.run(&["explain", "a1"]).ok();
     assert!(told.contains("stopped with its session: a person stopped it"), "{told}");
     let last = world.run(&["explain"]).ok();
-    assert!(last.starts_with("#1 is the last one, given by a person.\n\nsession s1  stopped"), "{last}");
+    let (words, story) = last.split_once("\n\n").unwrap();
+    assert!(words.starts_with("#1 is the last one, given by a person. It was at "), "{last}");
+    assert!(story.starts_with("session s1  stopped"), "{last}");
 }
 
 /// A cap that a person has raised stops by itself.

@@ -256,9 +256,10 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
 
 #[test]
 fn explain_alone_tells_of_the_last_trip() {
+    const LAST: &str = "Trip #2 is the last one. It was at 2026-11-20 10:04, in /srv/shop.";
     let world = with_shop();
     let second = world.run(&["explain", "2"]).ok();
-    assert_eq!(world.run(&["explain"]).ok(), format!("Trip #2 is the last one.\n\n{second}"));
+    assert_eq!(world.run(&["explain"]).ok(), format!("{LAST}\n\n{second}"));
     let story: serde_json::Value = serde_json::from_str(&world.run(&["explain", "--json"]).ok()).unwrap();
     assert_eq!((&story["trips"][0]["id"], &story["session"]["runs"][0]["run_id"]), (&2.into(), &"a3fa11ed00".into()));
     let log: Vec<serde_json::Value> = story["timeline"].as_array().unwrap().clone();
