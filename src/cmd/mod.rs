@@ -44,6 +44,7 @@ pub mod require_human;
 pub mod reset;
 pub mod resume;
 pub mod run;
+mod run_again;
 mod run_command;
 pub mod run_held;
 pub mod run_hooks;

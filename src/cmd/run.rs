@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::cmd::run_again::Again;
 use crate::cmd::run_command::{self, OPTIONS, is_client};
 use crate::cmd::run_held::HeldLookout;
 use crate::cmd::run_hooks;
@@ -86,7 +87,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     };
     drop(lookout);
     let mut ended = Ended { remarks, ..of_client(code) };
-    match Store::open(env).and_then(|store| outcome(&store, &mark, since_ms)) {
+    let again = Again::of(args.strict, args.summary.as_deref(), &args.command);
+    match Store::open(env).and_then(|store| outcome(&store, (&mark, since_ms), &again)) {
         Ok(outcome) => of_state(&mut ended, outcome, &args.command, has_no_hooks),
         Err(error) => {
             ended.instead_of_completed(HowEnded::Unknown);

@@ -20,7 +20,12 @@ pub const OPTIONS: [(&str, &str); 2] = [("--strict", "--strict"), ("--summary", 
 
 /// Whether a command is the client itself, and no program that may start it.
 pub fn is_client(command: &[OsString]) -> bool {
-    command.first().is_some_and(|program| Path::new(program).file_stem() == Some("claude".as_ref()))
+    command.first().is_some_and(|program| names_client(program))
+}
+
+/// Whether a program is the client, by its name.
+pub fn names_client(program: &OsStr) -> bool {
+    Path::new(program).file_stem() == Some("claude".as_ref())
 }
 
 /// Returns the program to run and its arguments.

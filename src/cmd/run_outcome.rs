@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use crate::cmd::run_again::Again;
 use crate::cmd::run_command::is_client;
 use crate::cmd::run_summary::HowEnded;
 use crate::domain::mode::Mode;
@@ -13,7 +14,7 @@ use crate::error::Result;
 use crate::messages::advice::{self, Stopped as Holder};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
-use crate::report::{log_lines, suggestion};
+use crate::report::log_lines;
 use crate::store::Store;
 use crate::store::event::Numbered;
 use crate::ui::formats::counted;
@@ -63,8 +64,8 @@ fn prints_its_result(command: &[OsString]) -> bool {
     is_client(command) && !command.iter().any(|argument| argument.to_string_lossy().ends_with("json"))
 }
 
-/// Reads how the work of the sessions went that a `fusebox run` has marked.
-pub fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
+/// Reads how the work of the sessions went that a `fusebox run` has marked; `again` goes on with one.
+pub fn outcome(store: &Store, (mark, since_ms): (&str, i64), again: &Again) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let sessions = store.sessions_of_launcher(mark, since_ms)?;
     for session in &sessions {
@@ -75,7 +76,7 @@ pub fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
         if sessions.iter().any(is_above) {
             outcome.remarks.extend(below(store, session)?);
         } else if outcome.stopped.is_none() {
-            outcome.stopped = stopped(store, session)?;
+            outcome.stopped = stopped(store, session, again)?;
         }
     }
     Ok(outcome)
@@ -158,8 +159,7 @@ fn order(order: &Order) -> String {
 }
 
 /// Says how the work of a stopped main agent goes on: what has to be given or lifted before, and the prompt that takes it up.
-fn next_step(session: &Session, run: &Run, held: Option<&Order>) -> String {
-    let again = suggestion::takes_up((&session.id, &session.folder), session.launcher.as_deref(), &session.folder);
+fn next_step(session: &Session, run: &Run, held: Option<&Order>, again: &str) -> String {
     let step = held.map(|order| {
         let finding = &order.finding;
         let stopped = if finding.ends_session() { Holder::Session } else { Holder::MainRun };
@@ -217,7 +217,7 @@ fn why(run: &Run, held: Option<&Order>) -> String {
 }
 
 /// Returns why a session's main agent was stopped.
-fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
+fn stopped(store: &Store, session: &Session, again: &Again) -> Result<Option<Stopped>> {
     let id = messages::short(&session.id).to_owned();
     Ok(match ended(store, session)? {
         Some(Ended::Blocked(main, why)) => {
@@ -238,9 +238,10 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<Stopped>> {
             // A pause of the run's own is lifted by the run's name.
             let is_own = run.order.as_ref().is_some_and(|order| !order.finding.ends_session());
             let holder = if is_own { messages::short(&run.id) } else { &id };
+            let again = again.with(&session.id);
             let (how, sentence) = match run.status {
-                Status::Paused => (HowEnded::Paused, to_people::run_paused(why, holder, &session.id)),
-                _ => (HowEnded::Stopped, to_people::run_stopped(why, next_step(session, &run, held))),
+                Status::Paused => (HowEnded::Paused, to_people::run_paused(why, holder, again)),
+                _ => (HowEnded::Stopped, to_people::run_stopped(why, next_step(session, &run, held, &again))),
             };
             let reason = held.map(|order| order.finding.stop_reason().into_owned()).or_else(|| run.stop_reason.clone());
             Some(Stopped { how, reason, sentence, session: session.id.clone() })
@@ -262,7 +263,8 @@ mod tests {
                 let finding = json!({"limit": "max_cost_usd_per_day", "scope": scope, "used": 5, "cap": 5, "action": "terminate",
                     "layer": "user", "percent": 100, "subject": "the store of team core is not heard", "frees": frees});
                 let held = Order::halted(serde_json::from_value(finding).unwrap(), None);
-                let next = next_step(&Session::default(), &Run::default(), Some(&held));
+                let again = Again::of(false, None, &[]).with("one");
+                let next = next_step(&Session::default(), &Run::default(), Some(&held), &again);
                 let said = to_people::run_stopped(order(&held), next);
                 assert_eq!(said.matches(frees.trim_start_matches("in ")).count(), 1, "{said}");
                 assert!(said.contains("--resume"), "{said}");

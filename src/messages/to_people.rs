@@ -137,8 +137,10 @@ messages! {
         => "stopped: {why}; the work is partial. {next}";
 
     /// At the end of `fusebox run`: its main agent was paused.
-    run_paused(why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e", session = "5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55")
-        => "paused: {why}; its work is kept. `fusebox resume {id}`, then `fusebox run -- claude -p --resume {session} 'go on'`";
+    run_paused(
+        why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e",
+        again = "fusebox run -- claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 'go on'"
+    ) => "paused: {why}; its work is kept. `fusebox resume {id}`, then `{again}`";
 
     /// While `fusebox run` waits for its client: a pause holds an agent of it (`pause_wait_ms`). Once for each pause.
     run_held(

@@ -175,3 +175,46 @@ fn a_run_whose_state_cannot_be_read_has_not_passed() {
     assert_eq!(ran.code, 3, "{ran}");
     assert!(ran.stderr.contains("is not known") && ran.stderr.contains("FUSEBOX_HOME"), "{ran}");
 }
+
+/// What is printed goes on where it is pasted: with all that the first one was given, but for its prompt and its session.
+#[test]
+fn the_command_that_goes_on_has_the_options_of_the_first() {
+    const GIVEN: [(&str, &str); 6] = [
+        ("-p PROMPT --allowedTools Bash,Edit", "--allowedTools Bash,Edit"),
+        ("-p --allowedTools Bash(git:*) Edit --model=opus PROMPT", "--allowedTools 'Bash(git:*)' Edit --model=opus"),
+        ("PROMPT -p --permission-mode acceptEdits -r old --fork-session", "--permission-mode acceptEdits"),
+        ("--append-system-prompt it's -p -c -- --model", "--append-system-prompt 'it'\\''s'"),
+        (
+            "-p PROMPT --resume=old --output-format json --mcp-config a.json b.json",
+            "--output-format json --mcp-config a.json b.json",
+        ),
+        ("-p PROMPT --append-system-prompt --verbose --verbose", "--append-system-prompt --verbose --verbose"),
+    ];
+    for (given, kept) in GIVEN {
+        let world = TestWorld::new();
+        std::os::unix::fs::symlink(FUSEBOX, world.path("bin/fusebox")).unwrap();
+        world.write(
+            "home/.claude/fusebox.json",
+            r#"{"main": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#,
+        );
+        world.run(&["init", "--scope", "user"]).ok();
+        let events = ["UserPromptSubmit", "PreToolUse", "PreToolUse"].iter().enumerate().map(|(at, name)| {
+            let more = serde_json::json!({"prompt": "go", "tool_name": "Read", "tool_input": {}, "tool_use_id": format!("t{at}")});
+            world.write(&format!("e{at}"), world.event("two", "p", name, &more).to_string());
+            format!("fusebox hook <../e{at} >/dev/null\n")
+        });
+        let events: String = events.collect();
+        let again = "case \"$*\" in *'--resume two'*) for word; do echo \"<$word>\"; done; exit 0;; esac";
+        world.script("bin/claude", &format!("{again}\n{events}"));
+        let words = given.split(' ').map(|word| if word == "PROMPT" { "fix it" } else { word });
+        let begin = ["run", "--strict", "--summary", "out.json", "--", "claude"];
+        let ran = world.run(&begin.into_iter().chain(words).collect::<Vec<_>>());
+        let expected = format!("fusebox run --strict --summary out.json -- claude -p --resume two 'go on' {kept}");
+        let (_, printed) = ran.stderr.split_once("is partial. `").unwrap_or_else(|| panic!("{ran}"));
+        assert_eq!(printed.split('`').next(), Some(&*expected), "{given}");
+        let pasted = world.program("/bin/sh", &["-c", &expected]).run();
+        let typed = kept.replace("'it'\\''s'", "it's").replace("'Bash(git:*)'", "Bash(git:*)");
+        let words: Vec<&str> = ["-p", "--resume", "two", "go on"].into_iter().chain(typed.split(' ')).collect();
+        assert_eq!(pasted.stdout, words.iter().map(|word| format!("<{word}>\n")).collect::<String>(), "{pasted}");
+    }
+}
