@@ -46,6 +46,7 @@ pub mod resume;
 pub mod run;
 mod run_again;
 mod run_command;
+pub mod run_exit;
 pub mod run_held;
 pub mod run_hooks;
 mod run_outcome;

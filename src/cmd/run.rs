@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use crate::cmd::run_again::Again;
 use crate::cmd::run_command::{self, OPTIONS, is_client};
+use crate::cmd::run_exit::{self, Cause, Remark};
 use crate::cmd::run_held::HeldLookout;
 use crate::cmd::run_hooks;
 use crate::cmd::run_outcome::{Outcome, outcome};
@@ -93,17 +94,18 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Err(error) => {
             ended.instead_of_completed(HowEnded::Unknown);
             let advice = error.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
-            ended.remarks.push(to_people::run_unknown(error, advice));
+            ended.remarks.push(Cause::Unknown.remark(to_people::run_unknown(error, advice)));
         }
     }
     let lost = asides().into_iter().filter(|aside| !known.contains(aside));
-    ended.remarks.extend(lost.map(|aside| notices::state_set_aside(aside.display())));
+    ended.remarks.extend(lost.map(|aside| Cause::SetAside.remark(notices::state_set_aside(aside.display()))));
     let is_estimated = args.command.iter().any(|argument| argument == KEEPS_NO_TRANSCRIPT);
-    ended.remarks.extend(is_estimated.then(to_people::run_estimated));
+    ended.remarks.extend(is_estimated.then(|| Cause::Estimated.remark(to_people::run_estimated())));
     let was_stopped = ended.stopped.is_some() || ended.how == HowEnded::Unknown;
-    let exit_code = if was_stopped || args.strict && !ended.remarks.is_empty() { STOPPED } else { code };
+    let exit_code =
+        if was_stopped || args.strict && run_exit::causes(&ended.remarks).is_some() { STOPPED } else { code };
     ended.exit_code = Some(exit_code);
-    ended.remarks.extend(by_itself(&ended, exit_code));
+    ended.remarks.extend(by_itself(&ended, exit_code).map(|line| Remark { line, cause: None }));
     end(env, args, ended)
 }
 
@@ -117,9 +119,9 @@ fn by_itself(ended: &Ended, exit_code: u8) -> Option<String> {
 }
 
 /// Returns the outcome of a command that is not started: the configuration has mistakes, or no hook would ask for it.
-fn not_begun(mistakes: Vec<String>, has_no_hooks: bool) -> Ended {
-    let no_hooks = has_no_hooks.then(|| to_people::run_no_hooks(NextStep::Doctor));
-    let begun = (!mistakes.is_empty()).then(to_people::run_not_begun);
+fn not_begun(mistakes: Vec<Remark>, has_no_hooks: bool) -> Ended {
+    let no_hooks = has_no_hooks.then(|| Cause::NoHooks.remark(to_people::run_no_hooks(NextStep::Doctor)));
+    let begun = (!mistakes.is_empty()).then(|| Cause::Mistakes.remark(to_people::run_not_begun()));
     let remarks = mistakes.into_iter().chain(begun).chain(no_hooks).collect();
     Ended { how: HowEnded::NotStarted, exit_code: Some(STOPPED), remarks, ..Ended::default() }
 }
@@ -130,13 +132,18 @@ fn of_state(ended: &mut Ended, outcome: Outcome, command: &[OsString], has_no_ho
         // A client that refuses its own options ends before its first hook.
         let has_begun = has_no_hooks || ended.how != HowEnded::ClientFailed || !is_client(command);
         ended.instead_of_completed(HowEnded::Unheard);
-        ended.remarks.extend(unseen(command, has_begun));
+        ended.remarks.extend(unseen(command, has_begun).map(|line| Cause::Unheard.remark(line)));
     }
     (ended.warned, ended.sessions) = (outcome.warned, outcome.sessions);
     if let Some(stopped) = outcome.stopped {
         (ended.how, ended.stop_reason) = (stopped.how, stopped.reason.clone());
         ended.stopped = Some(stopped.sentence.clone());
-        ended.remarks.push(stopped.beside_client(command));
+        let cause = match stopped.how {
+            HowEnded::Paused => Cause::Paused,
+            HowEnded::Blocked => Cause::Blocked,
+            _ => Cause::Stopped,
+        };
+        ended.remarks.push(cause.remark(stopped.beside_client(command)));
     }
     ended.remarks.extend(outcome.remarks);
 }
@@ -162,9 +169,11 @@ fn unseen(command: &[OsString], has_begun: bool) -> Option<String> {
 }
 
 /// Says on standard error what the client does not, and writes down what came of the command where that was asked for.
-fn end(env: &Environment, args: &Args, ended: Ended) -> Result<ExitCode> {
+fn end(env: &Environment, args: &Args, mut ended: Ended) -> Result<ExitCode> {
     let exit_code = ended.exit_code.unwrap_or(STOPPED);
-    for line in ended.warned.iter().chain(&ended.remarks) {
+    let causes = run_exit::causes(&ended.remarks).filter(|_| args.strict && exit_code == STOPPED);
+    ended.remarks.extend(causes.map(|causes| Remark { line: to_people::run_strict(causes), cause: None }));
+    for line in ended.warned.iter().chain(ended.remarks.iter().map(|remark| &remark.line)) {
         env.eprintln_safe(&plain(&format!("fusebox: {line}")));
     }
     summarize(env, args, &ended)?;
@@ -182,9 +191,13 @@ fn summarize(env: &Environment, args: &Args, ended: &Ended) -> Result<()> {
 }
 
 /// Says what is wrong in the configuration: a limit that is not read does not hold.
-fn mistakes(env: &Environment) -> Vec<String> {
+fn mistakes(env: &Environment) -> Vec<Remark> {
     let (_, problems) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
-    problems.iter().filter(|problem| problem.is_error()).map(ToString::to_string).collect()
+    problems
+        .iter()
+        .filter(|problem| problem.is_error())
+        .map(|problem| Cause::Mistakes.remark(problem.to_string()))
+        .collect()
 }
 
 /// Whether the configuration has pauses hold the next call.

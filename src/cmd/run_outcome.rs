@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use crate::cmd::run_again::Again;
 use crate::cmd::run_command::is_client;
+use crate::cmd::run_exit::{Cause, Remark};
 use crate::cmd::run_summary::HowEnded;
 use crate::domain::mode::Mode;
 use crate::domain::record::Record;
@@ -33,7 +34,7 @@ pub struct Outcome {
     /// Why its main agent was stopped, if it was.
     pub stopped: Option<Stopped>,
     /// What a person should know beside that.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Remark>,
     /// Which limits were passed that only warn: that is as it was set up.
     pub warned: Vec<String>,
 }
@@ -83,44 +84,46 @@ pub fn outcome(store: &Store, (mark, since_ms): (&str, i64), again: &Again) -> R
 }
 
 /// Says what became of a client that an agent has started, where it could not do its work: the main agent could go on.
-fn below(store: &Store, session: &Session) -> Result<Option<String>> {
+fn below(store: &Store, session: &Session) -> Result<Option<Remark>> {
     let next = || NextStep::Explain { id: messages::short(&session.id).to_owned() };
     if let Some(harm) = &session.held_for {
-        return Ok(Some(to_people::run_below_refused(harm, next())));
+        return Ok(Some(Cause::Below.remark(to_people::run_below_refused(harm, next()))));
     }
     let ended = match ended(store, session)? {
         Some(Ended::Blocked(_, finding)) => Some(("blocked", beside_command(&finding))),
         Some(Ended::Run(run, held)) => Some((run.status.deed(), why(&run, held.as_ref()))),
         None => None,
     };
-    Ok(ended.map(|(did, why)| to_people::run_below(did, why, next())))
+    Ok(ended.map(|(did, why)| Cause::Below.remark(to_people::run_below(did, why, next()))))
 }
 
 /// Says which subagents of a session were stopped, and which calls went by.
-fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
+fn remarks(store: &Store, session: &Session) -> Result<Vec<Remark>> {
     let runs = store.runs_of(&session.id)?;
     let ended = runs.iter().filter(|run| !run.is_main() && is_ended(run.status));
     let of_run = |run: &Run| {
         let why = run.order.as_ref().map(order).or_else(|| run.error.clone()).unwrap_or_default();
         let next = NextStep::Explain { id: messages::short(&run.id).to_owned() };
-        to_people::run_subagent(&run.agent_type, run.status.deed(), why, next)
+        Cause::Subagent.remark(to_people::run_subagent(&run.agent_type, run.status.deed(), why, next))
     };
     let records = store.records_of(&session.id)?;
     let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);
-    let off = off.map(|_| to_people::run_limits_off());
+    let off = off.map(|_| Cause::Off.remark(to_people::run_limits_off()));
     let mut sets = std::iter::once(&session.limits).chain(runs.iter().map(|run| &run.limits));
     let struck = would_have_struck(&records);
     let observed = match session.mode {
         Mode::Observe => Some(to_people::run_observed(struck)),
         Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then(|| to_people::run_observed_in_part(struck)),
     };
-    let refused = session.refuses_repository.then(to_people::repository_refused);
+    let observed = observed.map(|line| Cause::Observed.remark(line));
+    let refused = session.refuses_repository.then(|| Cause::Refused.remark(to_people::repository_refused()));
     let silent = Some(session.silent_clients.count).filter(|count| *count > 0);
     let silent = silent.map(|count| {
         let next = NextStep::Explain { id: messages::short(&session.id).to_owned() };
-        to_people::run_silent(counted(count, "client"), next)
+        Cause::Unasked.remark(to_people::run_silent(counted(count, "client"), next))
     });
     let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
+    let unasked = unasked.map(|line| Cause::Unasked.remark(line));
     Ok(ended.map(of_run).chain(off).chain(observed).chain(refused).chain(silent).chain(unasked).collect())
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cmd::query;
+use crate::cmd::run_exit::Remark;
 use crate::error::{Error, Result};
 use crate::install::files;
 use crate::platform::environment::Environment;
@@ -55,7 +56,7 @@ pub struct Ended {
     /// Why its main agent was stopped, paused or not begun; `None` where it was not.
     pub stopped: Option<String>,
     /// The lines for standard error.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Remark>,
     /// The limits that were passed and only warn.
     pub warned: Vec<String>,
     /// Its sessions.
@@ -89,7 +90,7 @@ struct Summary<'a> {
     /// Why its main agent was stopped, paused or not begun; none where it was not.
     stopped: &'a Option<String>,
     /// What is said on standard error.
-    remarks: &'a [String],
+    remarks: Vec<&'a str>,
     /// Which limits were passed that only warn.
     warned: &'a [String],
     /// Its sessions, as in `fusebox status --json`.
@@ -110,7 +111,7 @@ pub fn write(env: &Environment, path: &Path, ended: &Ended) -> Result<()> {
         exit_code: ended.exit_code,
         client_exit_code: ended.client_exit_code,
         stopped: &ended.stopped,
-        remarks: &ended.remarks,
+        remarks: ended.remarks.iter().map(|remark| remark.line.as_str()).collect(),
         warned: &ended.warned,
         sessions: Report::of(&rows, &[], env.now()).sessions,
     };

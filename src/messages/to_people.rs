@@ -202,6 +202,9 @@ messages! {
     /// At the end of `fusebox run`: the client says that it failed, and no limit has stopped it.
     run_client_failed(code = 1) => "the client failed by itself with exit code {code}: its own output says why";
 
+    /// At the end of `fusebox run --strict`, where its exit code is 3: why.
+    run_strict(causes = "a subagent was stopped or paused; limits were only observed") => "exit code 3: {causes}";
+
     /// `fusebox run --strict` does not start a client that would run no hook.
     run_no_hooks(next = NextStep::Doctor)
         => "no hook of Fusebox is in force here, so no limit could strike: the client was not started. {next}";

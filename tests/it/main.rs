@@ -106,6 +106,7 @@ mod relative_state;
 mod replay;
 mod report;
 mod retention;
+mod run_exit;
 mod run_summary;
 mod schedules;
 #[cfg(all(feature = "screen", target_os = "linux"))]
