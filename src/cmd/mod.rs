@@ -45,6 +45,7 @@ pub mod reset;
 pub mod resume;
 pub mod run;
 mod run_again;
+mod run_cap;
 mod run_command;
 pub mod run_exit;
 pub mod run_held;

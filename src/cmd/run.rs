@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cmd::run_again::Again;
+use crate::cmd::run_cap;
 use crate::cmd::run_command::{self, OPTIONS, is_client};
 use crate::cmd::run_exit::{self, Cause, Remark};
 use crate::cmd::run_held::HeldLookout;
@@ -97,6 +98,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             ended.remarks.push(Cause::Unknown.remark(to_people::run_unknown(error, advice)));
         }
     }
+    let cap = ended.limit.as_ref().and_then(|limit| run_cap::place(env, limit));
+    ended.remarks.extend(cap.map(|line| Remark { line, cause: None }));
     let lost = asides().into_iter().filter(|aside| !known.contains(aside));
     ended.remarks.extend(lost.map(|aside| Cause::SetAside.remark(notices::state_set_aside(aside.display()))));
     let is_estimated = args.command.iter().any(|argument| argument == KEEPS_NO_TRANSCRIPT);
@@ -143,6 +146,7 @@ fn of_state(ended: &mut Ended, outcome: Outcome, command: &[OsString], has_no_ho
             HowEnded::Blocked => Cause::Blocked,
             _ => Cause::Stopped,
         };
+        ended.limit = stopped.finding.clone();
         ended.remarks.push(cause.remark(stopped.beside_client(command)));
     }
     ended.remarks.extend(outcome.remarks);

@@ -47,6 +47,8 @@ pub struct Stopped {
     pub reason: Option<String>,
     /// The same in a sentence, with what a person does next.
     pub sentence: String,
+    /// The limit, or the person's order.
+    pub finding: Option<Finding>,
     session: String,
 }
 
@@ -232,6 +234,7 @@ fn stopped(store: &Store, session: &Session, again: &Again) -> Result<Option<Sto
                 how: HowEnded::Blocked,
                 reason: Some(why.stop_reason().into_owned()),
                 sentence: to_people::run_blocked(beside_command(&why), next),
+                finding: Some(why),
                 session: session.id.clone(),
             })
         }
@@ -247,7 +250,8 @@ fn stopped(store: &Store, session: &Session, again: &Again) -> Result<Option<Sto
                 _ => (HowEnded::Stopped, to_people::run_stopped(why, next_step(session, &run, held, &again))),
             };
             let reason = held.map(|order| order.finding.stop_reason().into_owned()).or_else(|| run.stop_reason.clone());
-            Some(Stopped { how, reason, sentence, session: session.id.clone() })
+            let finding = held.map(|order| order.finding.clone());
+            Some(Stopped { how, reason, sentence, finding, session: session.id.clone() })
         }
         None => None,
     })

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::cmd::query;
 use crate::cmd::run_exit::Remark;
+use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::install::files;
 use crate::platform::environment::Environment;
@@ -55,6 +56,8 @@ pub struct Ended {
     pub client_exit_code: Option<u8>,
     /// Why its main agent was stopped, paused or not begun; `None` where it was not.
     pub stopped: Option<String>,
+    /// The limit that did it.
+    pub limit: Option<Finding>,
     /// The lines for standard error.
     pub remarks: Vec<Remark>,
     /// The limits that were passed and only warn.

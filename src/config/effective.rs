@@ -1,16 +1,20 @@
 //! What is in force and where it comes from, for people: every value with its source, and what it replaced.
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::key::{Merge, Takes};
 use crate::config::keys;
+use crate::config::layers::{FilePart, LAYER_FILES, LayerFile, SETTINGS_KEY};
 use crate::config::place::{Block, SettingPlace, Who};
 use crate::config::policy::{BUILT_IN, Policy};
 use crate::config::resolve::{Candidate, ResolvedLayers};
 use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::{SettingValue, number};
 use crate::domain::action::Action;
+use crate::domain::finding_source::FindingSource;
 use crate::domain::layer::Layer;
 use crate::domain::limit::{Form, Limit};
 use crate::domain::limit_set::{LimitRule, LimitSet};
@@ -162,6 +166,16 @@ pub fn holds(policy: &Policy, document: &Document, setting: &Setting) -> bool {
         true => of_key.any(|it| is_it(&it)),
         false => of_key.next_back().is_some_and(|it| is_it(&it)),
     }
+}
+
+/// Returns the file, and the key in it, by which a layer sets a limit that holds for `who`; nothing where it does not.
+pub fn written_at(policy: &Policy, who: Who<'_>, limit: &FindingSource, layer: Layer) -> Option<(String, String)> {
+    let resolved = policy.resolved(who);
+    let is_it = |it: &&Candidate<'_>| it.document.layer == layer && *limit == *it.setting.subject.path();
+    let Candidate { document, setting, .. } = resolved.counting().rev().find(is_it)?;
+    let is_object = |row: &LayerFile| row.part == FilePart::Object && Path::new(&document.path).ends_with(row.file);
+    let object = if LAYER_FILES.iter().any(is_object) { format!("{SETTINGS_KEY}.") } else { String::new() };
+    Some((document.path.clone(), format!("{object}{}{limit}", setting.place.who().path())))
 }
 
 fn built_in(key: &str, value: Value) -> Effective {

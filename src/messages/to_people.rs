@@ -142,6 +142,9 @@ messages! {
         again = "fusebox run -- claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 'go on'"
     ) => "paused: {why}; its work is kept. `fusebox resume {id}`, then `{again}`";
 
+    /// At the end of `fusebox run`: where the limit stands that stopped its main agent.
+    run_cap(key = "session.max_cost_usd", place = "in ~/.claude/fusebox.json") => "that limit is `{key}` {place}";
+
     /// While `fusebox run` waits for its client: a pause holds an agent of it (`pause_wait_ms`). Once for each pause.
     run_held(
         who = "developer", most = "10 min", why = "tool calls 25/25 (max_turns, project)",

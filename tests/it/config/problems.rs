@@ -105,7 +105,7 @@ fn run_writes_down_for_programs_what_came_of_it() {
     assert_eq!((ran.code, &said["exit_code"], &said["client_exit_code"]), (3, &json!(3), &json!(0)), "{ran}");
     let stopped = said["stopped"].as_str().unwrap();
     assert!(ran.stderr.contains(stopped) && stopped.contains("max_turns"), "{said}");
-    assert_eq!(said["remarks"], json!([stopped]));
+    assert_eq!(said["remarks"], json!([stopped, "that limit is `main.max_turns` in ~/.claude/fusebox.json"]));
     let session = &said["sessions"][0];
     assert_eq!((&session["session_id"], &session["turns"]), (&json!("one"), &json!(2)), "{said}");
     world.write("home/.claude/fusebox.json", "{");

@@ -76,6 +76,7 @@ fn run_says_that_a_limit_stopped_the_client() {
     insta::assert_snapshot!(world.run(&["run", "client"]), @r"
     [stderr]
     fusebox: stopped: tool calls 1/1 (max_turns, user); the work is partial. `fusebox run -- claude -p --resume two 'go on'`
+    fusebox: that limit is `main.max_turns` in ~/.claude/fusebox.json
     [exit 3]
     ");
 }
@@ -111,6 +112,7 @@ fn run_says_that_a_limit_kept_the_prompt_back_where_the_client_does_not() {
     insta::assert_snapshot!(with_blocked_client("client").run(&["run", "client"]), @r"
     [stderr]
     fusebox: the prompt was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user). `fusebox grant one max_cost_usd=+0.03`, then again with `--resume one`
+    fusebox: that limit is `session.max_cost_usd` in ~/.claude/fusebox.json
     [exit 3]
     ");
     // The client prints the reason as its result, but where it prints JSON.
@@ -118,6 +120,7 @@ fn run_says_that_a_limit_kept_the_prompt_back_where_the_client_does_not() {
     insta::assert_snapshot!(ran(&[]), @r"
     [stderr]
     fusebox: nothing was done for the prompt: exit code 3. Once it may be sent, run it again with `--resume one`
+    fusebox: that limit is `session.max_cost_usd` in ~/.claude/fusebox.json
     [exit 3]
     ");
     assert!(ran(&["--output-format", "json"]).contains("the prompt was blocked: cost of the session"));
@@ -217,4 +220,49 @@ fn the_command_that_goes_on_has_the_options_of_the_first() {
         let words: Vec<&str> = ["-p", "--resume", "two", "go on"].into_iter().chain(typed.split(' ')).collect();
         assert_eq!(pasted.stdout, words.iter().map(|word| format!("<{word}>\n")).collect::<String>(), "{pasted}");
     }
+}
+
+/// In a job nobody is asked for more: its log says where more is written.
+#[test]
+fn a_stop_names_the_file_and_the_key_of_its_cap() {
+    for (place, policy, said) in [
+        (
+            "home/.claude/settings.json",
+            r#"{"fusebox": {"main": {"max_turns": 1, "grace_turns": 0}}}"#,
+            "`fusebox.main.max_turns` in ~/.claude/settings.json",
+        ),
+        (
+            "project/.claude/fusebox.json",
+            r#"{"session": {"max_turns": 1, "grace_turns": 0}}"#,
+            "`session.max_turns` in .claude/fusebox.json",
+        ),
+        (
+            "project/.claude/fusebox.local.json",
+            r#"{"main": {"max_turns": 1, "grace_turns": 0}}"#,
+            "`main.max_turns` in .claude/fusebox.local.json",
+        ),
+    ] {
+        let world = TestWorld::new();
+        world.write(place, policy);
+        let mut script = String::new();
+        let call =
+            |at: u32| serde_json::json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": format!("t{at}")});
+        let prompt = ("UserPromptSubmit", serde_json::json!({"prompt": "go"}));
+        let calls = (0..2).map(|at| ("PreToolUse", call(at)));
+        for (at, (name, more)) in std::iter::once(prompt).chain(calls).enumerate() {
+            world.write(&format!("e{at}"), world.event("one", "p", name, &more).to_string());
+            script += &format!("{FUSEBOX} hook <../e{at} >/dev/null\n");
+        }
+        world.script("bin/client", &script);
+        let ran = world.run(&["run", "client"]);
+        assert_eq!(ran.code, 3, "{ran}");
+        assert!(ran.stderr.ends_with(&format!("fusebox: that limit is {said}\n")), "{place}: {ran}");
+    }
+    let world = with_blocked_client("client");
+    world.write("home/.claude/fusebox.json", "{}");
+    let spent = world.read("one.jsonl").unwrap().replace(r#""output_tokens":20,"#, r#""output_tokens":2000000,"#);
+    world.write("one.jsonl", spent);
+    let ran = world.run(&["run", "client"]);
+    let said = "`session.max_cost_usd` (built in; ~/.claude/fusebox.json may set another)";
+    assert!(ran.stderr.ends_with(&format!("fusebox: that limit is {said}\n")), "{ran}");
 }
