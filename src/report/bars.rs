@@ -109,6 +109,7 @@ mod tests {
         let reading = LimitReading {
             limit: limit.key.to_owned(),
             used: quantity(used),
+            to_finish: 0,
             cap: quantity(25),
             action,
             layer,
@@ -155,6 +156,7 @@ mod tests {
             let reading = LimitReading {
                 limit: limit.key.to_owned(),
                 used: quantity(most / 2),
+                to_finish: 0,
                 cap: quantity(most),
                 action: Action::Warn,
                 layer: Layer::ProjectLocal,

@@ -9,8 +9,10 @@ use crate::domain::budget::{SPANS, SharedBudget};
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, Rate};
 use crate::domain::moment::Moment;
+use crate::domain::run_figure::RunFigure;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Counters, Run, Session, Status};
+use crate::domain::stored::serde_default::is_default;
 use crate::domain::text::duration;
 use crate::domain::unit::Unit;
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
@@ -29,6 +31,9 @@ pub struct LimitReading {
     pub limit: String,
     /// What is used.
     pub used: Quantity,
+    /// How many calls past the cap an agent that was stopped has made to finish.
+    #[serde(skip_serializing_if = "is_default")]
+    pub to_finish: u64,
     /// The cap.
     pub cap: Quantity,
     /// What it does when it trips.
@@ -60,7 +65,17 @@ impl LimitReading {
     /// Returns `17/25`, for a rate with its window.
     pub fn figures(&self) -> String {
         let window = self.per_ms.map(|ms| format!(" in {}", duration::ahead(ms))).unwrap_or_default();
-        format!("{}{window}", pair(self.cap.limit, self.used.value, self.cap.value))
+        let finish = if self.to_finish > 0 { format!(" + {} to finish", self.to_finish) } else { String::new() };
+        format!("{}{finish}{window}", pair(self.cap.limit, self.used.value, self.cap.value))
+    }
+
+    /// Sets apart the calls that agents were let through with to finish, where they passed the cap.
+    fn set_finish_apart(mut self, report_calls: u64) -> LimitReading {
+        if self.cap.limit.run_figure == Some(RunFigure::ToolCalls) && self.per_ms.is_none() {
+            self.to_finish = self.used.value.saturating_sub(self.cap.value).min(report_calls);
+            self.used.value -= self.to_finish;
+        }
+        self
     }
 }
 
@@ -88,7 +103,12 @@ pub fn at_now(run: &Run, now: Moment) -> Run {
 pub fn of_run(session: &Session, run: &Run, now: Moment) -> Vec<LimitReading> {
     let run = at_now(run, now);
     let state = SessionState::new(session.clone());
-    measured(&state, &run, (run.last, now), Scope::Run)
+    measured(&state, &run, (run.last, now), Scope::Run, report_calls([&run]))
+}
+
+/// Counts the calls that runs have made in their reports.
+fn report_calls<'a>(runs: impl IntoIterator<Item = &'a Run>) -> u64 {
+    runs.into_iter().filter_map(|run| run.order.as_ref()).map(|order| u64::from(order.report_calls)).sum()
 }
 
 /// Reads the limits of a session.
@@ -103,7 +123,7 @@ pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<LimitReading> {
     let at = if rows.session.status == Status::Running { now } else { rows.session.last };
     let at_work = rows.runs.iter().filter(|run| run.status == Status::Running);
     let deepest = at_work.max_by_key(|run| run.depth).cloned().unwrap_or_default();
-    measured(&state, &deepest, (at, now), Scope::Session)
+    measured(&state, &deepest, (at, now), Scope::Session, report_calls(&rows.runs))
 }
 
 /// What is used of a limit that sessions share.
@@ -208,7 +228,7 @@ pub(super) fn of_shared_budget(
     state.shared_budgets.push(shared_budget);
     let own = agents_at_work::count(&state, now).0;
     state.facts.agents_elsewhere.of_user = at_work.saturating_sub(own);
-    let readings = measured(&state, &Run::default(), (now, now), scope);
+    let readings = measured(&state, &Run::default(), (now, now), scope, 0);
     let resets = |reading: &LimitReading| {
         if let Some(span) = reading.cap.limit.plan_window {
             return plan.of(span).map(|window| Timestamp(window.resets_at_ms)).filter(|stamp| stamp.0 > now.wall_ms);
@@ -232,18 +252,25 @@ pub(super) fn of_shared_budget(
 }
 
 /// Reads the limits of a scope, whose clocks stand at the first moment; the windows of rates pass until the second all the same.
-fn measured(state: &SessionState, run: &Run, (at, now): (Moment, Moment), scope: Scope) -> Vec<LimitReading> {
+fn measured(
+    state: &SessionState,
+    run: &Run,
+    (at, now): (Moment, Moment),
+    scope: Scope,
+    report_calls: u64,
+) -> Vec<LimitReading> {
     let scopes = measure::usage(state, run, Occasion { at, step: Step::Nothing });
     let Some(usage) = scopes.iter().find(|usage| usage.scope == scope) else { return Vec::new() };
     let rules = usage.limits.limits.iter().map(|rule| of_rule(rule, usage));
     let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, (&state.session, now)));
-    rules.chain(rates).collect()
+    rules.chain(rates).map(|reading| reading.set_finish_apart(report_calls)).collect()
 }
 
 fn of_rule(rule: &LimitRule, usage: &ScopeUsage) -> LimitReading {
     LimitReading {
         limit: rule.name().into_owned(),
         used: Quantity { limit: rule.limit, value: rule.limit.used(usage.meters_of(rule)) },
+        to_finish: 0,
         cap: Quantity { limit: rule.limit, value: rule.cap },
         action: rule.action,
         layer: rule.layer,
@@ -264,6 +291,7 @@ fn of_rate(rate: &Rate, usage: &ScopeUsage, at: (&Session, Moment)) -> LimitRead
     LimitReading {
         limit: format!("{}{of}", rate.limit.key),
         used: Quantity { limit: rate.limit, value: reading.used },
+        to_finish: 0,
         cap: Quantity { limit: rate.limit, value: rate.max },
         action: rate.action,
         layer: rate.layer,

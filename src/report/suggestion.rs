@@ -255,7 +255,7 @@ pub fn is_nobodys_below(order: &Order, status: Status) -> bool {
 /// Returns what gives more of the session's own limit of that kind, where it would keep the next prompt back; `None` where it has room.
 pub fn own_step(order: &Order, limits: &[LimitReading], id: &str) -> Option<NextStep> {
     let reading = limits.iter().find(|reading| order.finding.source == *reading.limit)?;
-    let needs = reading.used.value.saturating_add(order.finding.ahead.max(1));
+    let needs = (reading.used.value + reading.to_finish).saturating_add(order.finding.ahead.max(1));
     let increase = sufficient(reading.increase, needs.checked_sub(reading.cap.value).filter(|lacks| *lacks > 0)?);
     let (used, cap) = (reading.used.value, reading.cap.value);
     let increase = if reading.increase == 0 { 0 } else { increase };

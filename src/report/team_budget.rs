@@ -46,6 +46,7 @@ fn of_cap(cap: &CapUse, spent: Amount, share: Option<LimitReading>, heard_at: &s
     let reading = LimitReading {
         limit: limit.key.to_owned(),
         used: quantity(spent),
+        to_finish: 0,
         cap: quantity(cap.cap),
         action: Action::Terminate,
         layer: Layer::Team,

@@ -187,6 +187,7 @@ mod tests {
             let reading = LimitReading {
                 limit: limit.key.to_owned(),
                 used: quantity(used),
+                to_finish: 0,
                 cap: quantity(cap),
                 action,
                 layer,

@@ -189,3 +189,28 @@ fn a_trip_at_a_raised_cap_is_no_persons_stop() {
     let last = world.run(&["explain"]).ok();
     assert!(last.starts_with("Trip #") && last.contains("\n\nmain p1  ended by limit"), "{last}");
 }
+
+/// Calls that save the work of a stopped agent pass its cap: `2/1` would look as if the cap had not held.
+#[test]
+fn calls_that_an_agent_has_made_to_finish_stand_beside_its_cap() {
+    let world = TestWorld::new();
+    world.write(
+        "home/.claude/fusebox.json",
+        r#"{"main": {"max_turns": 1, "grace_turns": 1, "timeout_action": "terminate"}}"#,
+    );
+    let call = |tool: &str, id: &str| json!({"tool_name": tool, "tool_input": {}, "tool_use_id": id});
+    let event = |name: &str, more| world.hook(world.event("s1", "p1", name, &more)).ok();
+    event("UserPromptSubmit", json!({"prompt": "go"}));
+    event("PreToolUse", call("Bash", "t1"));
+    event("PostToolBatch", json!({"tool_calls": []}));
+    assert!(event("PreToolUse", call("Bash", "t2")).contains("deny"));
+    event("PostToolBatch", json!({"tool_calls": []}));
+    assert!(!event("PreToolUse", call("Write", "t3")).contains("deny"));
+    let told: serde_json::Value = serde_json::from_str(&world.run(&["status", "--json"]).ok()).unwrap();
+    let run = &told["sessions"][0]["runs"][0];
+    let reading = run["limits"].as_array().unwrap().iter().find(|it| it["limit"] == "max_turns").unwrap();
+    let counted = [&run["turns"], &reading["used"], &reading["cap"], &reading["to_finish"]];
+    assert_eq!(counted, [&json!(2), &json!(1), &json!(1), &json!(1)], "{run}");
+    let told = world.run(&["explain"]).ok();
+    assert!(told.contains("] 1/1 + 1 to finish max_turns"), "{told}");
+}
