@@ -34,6 +34,7 @@ pub mod pause_stop;
 pub mod pricing;
 pub mod prune;
 pub mod query;
+mod read_only;
 pub mod reload;
 #[cfg(feature = "replay")]
 pub mod replay;
@@ -204,7 +205,8 @@ pub fn run(env: &Environment) -> ExitCode {
     if follows_upgrades(&cli.command) {
         upgrade::follow(env);
     }
-    match dispatch(env, cli.command) {
+    let copied = if only_reads(&cli.command) { read_only::over_copy(env) } else { Ok(None) };
+    match copied.and_then(|code| code.map_or_else(|| dispatch(env, cli.command), Ok)) {
         Ok(code) => code,
         Err(error) => {
             print_error(env, &error);
@@ -221,6 +223,11 @@ pub fn run(env: &Environment) -> ExitCode {
 fn follows_upgrades(command: &Command) -> bool {
     let waits = matches!(command, Command::Hook | Command::Complete(_) | Command::Statusline(_));
     !waits && !matches!(command, Command::Upgrade(_) | Command::Uninstall(_))
+}
+
+/// Whether a command only tells of the state.
+fn only_reads(command: &Command) -> bool {
+    matches!(command, Command::Status(_) | Command::Report(_) | Command::Explain(_) | Command::Log(_))
 }
 
 fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {

@@ -24,6 +24,8 @@ use serde::{Deserialize, Serialize};
 
 use own::{Asked, Own};
 
+/// Whether this user may write to a file, or change a folder.
+pub use system::is_writable;
 #[cfg(windows)]
 pub use windows_paths::is_device;
 

@@ -101,6 +101,7 @@ mod polls;
 mod privacy;
 mod prolonged;
 mod raised_caps;
+mod read_only;
 mod recording;
 mod relative_state;
 mod replay;

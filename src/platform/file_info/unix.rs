@@ -2,7 +2,9 @@
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
 
 use crate::platform::file_info::own::{Asked, Own};
 
@@ -19,6 +21,11 @@ pub fn own(meta: &Metadata, _asked: Asked<'_>) -> Own {
         place: (meta.dev(), meta.ino()),
         changed_ns: u64::try_from(changed_ns).unwrap_or(0),
     }
+}
+
+/// Whether this user may write to a file, or change a folder, on a disk that can be written.
+pub fn is_writable(path: &Path) -> bool {
+    access(path, Access::WRITE_OK).is_ok()
 }
 
 /// Returns a path as others take it: here it is that already.
