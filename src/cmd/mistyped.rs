@@ -135,6 +135,11 @@ fn readings(program: &Command, words: &[String], at: usize, said: &clap::Error) 
     }
     let before = words[at - 1].as_str();
     let mut all = Vec::new();
+    if NOUNS.contains(&bare) && at + 1 < words.len() {
+        let without = with(words, (at, at + 1), &[]);
+        let status = with(&without, (1, 2), &["status"]);
+        all.extend([without, status]);
+    }
     if longs(command).any(|long| long == before) {
         all.push(with(words, (at - 1, at), &[&format!("--{before}")]));
     }
@@ -143,7 +148,9 @@ fn readings(program: &Command, words: &[String], at: usize, said: &clap::Error) 
     }
     all.extend(as_time(words, (at - 1, "", before), said));
     all.extend(as_option(program, words, at));
-    all.extend(nearest(bare, longs(command)).map(|long| here(&format!("--{long}"))));
+    // Behind these nothing is read.
+    let is_read = |long: &&str| at + 1 == words.len() || !matches!(*long, "help" | "version");
+    all.extend(nearest(bare, longs(command).filter(is_read)).map(|long| here(&format!("--{long}"))));
     all
 }
 

@@ -6,16 +6,18 @@ use crate::domain::scope::Scope;
 use crate::domain::session::Status;
 use crate::domain::spend::charge::Charge;
 use crate::domain::text::duration;
+use crate::domain::verdict::Finding;
 use crate::report::bars::bars;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, SessionReport};
-use crate::report::reading;
+use crate::report::reading::{self, LimitReading};
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project, sum};
 use crate::report::run_report::RunReport;
 use crate::report::silent_clients::SilentReport;
 use crate::report::status::{self, Show, painted};
 use crate::report::suggestion;
+use crate::report::trip::Trip;
 use crate::ui::formats::{by_number, counted};
 use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::wire::messages::short;
@@ -68,10 +70,10 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let told = report.sessions.iter().flat_map(|session| &session.runs).find(|run| run.run_id == id);
     let (Some(run), Some(told)) = (found, told) else { return String::new() };
     let mut text = title(source.rows, told, terminal);
-    let limits = bars(&told.limits, "  ", terminal);
-    if !limits.is_empty() {
-        text.push_str(&heading("Limits", terminal));
-        text.push_str(&limits);
+    let of_session = report.sessions.iter().flat_map(|session| &session.limits);
+    let of_session: Vec<LimitReading> = of_session.filter(|reading| struck(told, reading)).cloned().collect();
+    for (words, limits) in [("Limits", &told.limits), ("Limits of the session", &of_session)] {
+        text.push_str(&under(words, bars(limits, "  ", terminal), terminal));
     }
     text.push_str(&heading("Timeline", terminal));
     let records: Vec<Logged> = source.rows.records.iter().filter(|it| it.record.run == id).cloned().collect();
@@ -120,6 +122,13 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         text.extend(steps.iter().map(|next| terminal.wrap("  ", next)));
     }
     text
+}
+
+/// Whether a limit of its session has struck a run.
+fn struck(run: &RunReport, reading: &LimitReading) -> bool {
+    let is_it = |trip: &Trip| trip.scope == Scope::Session.as_str() && trip.limit == reading.limit;
+    let ordered = |finding: &Finding| finding.scope == Scope::Session && finding.source == *reading.limit;
+    run.trips.iter().any(is_it) || run.order.as_ref().is_some_and(|order| ordered(&order.finding))
 }
 
 /// Returns the command that lets a run go on, where something holds it, or where its client is gone.
@@ -171,7 +180,12 @@ fn unsaid(said: &mut Vec<String>, text: &str) -> String {
 /// Writes paragraphs under a heading; nothing where they have nothing to say.
 fn told_under(words: &str, paragraphs: &[String], terminal: &Terminal) -> String {
     let told: String = paragraphs.iter().filter(|it| !it.is_empty()).map(|it| terminal.wrap("  ", it)).collect();
-    if told.is_empty() { told } else { heading(words, terminal) + &told }
+    under(words, told, terminal)
+}
+
+/// Writes a text under a heading; nothing where there is none.
+fn under(words: &str, text: String, terminal: &Terminal) -> String {
+    if text.is_empty() { text } else { heading(words, terminal) + &text }
 }
 
 fn heading(words: &str, terminal: &Terminal) -> String {

@@ -215,6 +215,7 @@ fn a_job_that_a_limit_stopped_is_reported_and_its_state_goes_on_to_the_next() {
     assert_eq!(runner.world.read("runner/temp/result.json").as_deref(), Some("{}\n"));
     let told = &passed["What it cost, and what stopped it"].stdout;
     assert!(["job1", "job2", "max_turns"].iter().all(|part| told.contains(part)), "{told}");
+    assert!(told.ends_with("\n{}\n"), "what the client answered: {told}");
     assert!(told.contains(", before session job2 began, the newest of this project.\n"), "{told}");
 }
 

@@ -13,7 +13,7 @@ const WIDTH: usize = 100;
 const LINES: usize = 2;
 
 /// What people type, and the command that is named to them.
-const MEANT: [(&str, &str); 59] = [
+const MEANT: [(&str, &str); 62] = [
     ("off 1h", "off --for 1h"),
     ("off for 1h", "off --for 1h"),
     ("off --for 60", "off --for 60m"),
@@ -30,6 +30,9 @@ const MEANT: [(&str, &str); 59] = [
     ("report day", "report --by day"),
     ("report --day", "report --by day"),
     ("report --by dayly", "report --by day"),
+    ("report --session 5f0c1d2e", "status 5f0c1d2e"),
+    ("status --session 5f0c1d2e --json", "status 5f0c1d2e --json"),
+    ("explain --run a1b2c3d4", "explain a1b2c3d4"),
     ("log 7d", "log --since 7d"),
     ("log follow", "log --follow"),
     ("prune 60d", "prune --older-than 60d"),

@@ -109,6 +109,7 @@ fn a_job_that_a_limit_stopped_is_reported_and_its_state_goes_on_to_the_next() {
     assert!(work.code == 0 && work.stderr.is_empty(), "{work}");
     assert_eq!(runner.world.read("builds/work/result.json").as_deref(), Some("{}\n"));
     assert!(["job1", "job2", "max_turns"].iter().all(|part| told.stdout.contains(part)), "{told}");
+    assert!(told.stdout.ends_with("\n{}\n"), "what the client answered: {told}");
     assert!(told.stdout.contains(", before session job2 began, the newest of this project.\n"), "{told}");
 }
 

@@ -214,3 +214,22 @@ fn calls_that_an_agent_has_made_to_finish_stand_beside_its_cap() {
     let told = world.run(&["explain"]).ok();
     assert!(told.contains("] 1/1 + 1 to finish max_turns"), "{told}");
 }
+
+#[test]
+fn explain_shows_the_limit_of_the_session_that_has_struck() {
+    let world = TestWorld::new();
+    let limits = json!({"session": {"max_cost_usd": 0.01, "timeout_action": "terminate", "grace_turns": 0}});
+    world.write("home/.claude/fusebox.json", limits.to_string());
+    let event = |name: &str, more| world.hook(world.event("s1", "p1", name, &more)).ok();
+    event("UserPromptSubmit", json!({"prompt": "go"}));
+    let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000, "cache_read_input_tokens": 2000});
+    for id in ["m1", "m2", "m3"] {
+        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": usage});
+        let row = json!({"type": "assistant", "timestamp": "2026-11-20T10:00:00.000Z", "message": message});
+        world.append("s1.jsonl", format!("{row}\n"));
+    }
+    event("PreToolUse", json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1"}));
+    let told = world.run(&["explain"]).ok();
+    let (_, shown) = told.split_once("\nLimits of the session\n").unwrap_or_else(|| panic!("{told}"));
+    assert!(shown.starts_with("  cost  [##########] 0.0175/0.0100 USD max_cost_usd  user\n\nTimeline"), "{told}");
+}
