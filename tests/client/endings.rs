@@ -1,8 +1,10 @@
 //! How an agent's work ends: sent back while something is missing, judged, or ended by a tool or a person that asks for it.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
-use crate::lab::Lab;
+use crate::lab::{Lab, claude, fusebox};
 use crate::script::{Script, Step, agent, agent_of, bash, call, child, main, say, tool, work};
 use crate::terminal::Terminal;
 
@@ -207,4 +209,19 @@ fn a_persons_reason_for_a_stop_reaches_agent_and_person() {
     let run = lab.run_of("general-purpose");
     assert_eq!((&run["status"], &run["stop_reason"]), (&json!("stopped"), &json!("explicit_stop")));
     assert!(lab.ran().len() <= 1, "{:?}", lab.ran());
+}
+
+/// As a runner ends a job that was cancelled and has not obeyed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_whose_fusebox_run_is_killed_ends_and_asks_nothing_more() {
+    let lab = Lab::new(json!({}), vec![main([call([work()]).held(), call([work()]), say("never said")])]);
+    let mut command = lab.command(&fusebox());
+    command.args(["run", "--"]).arg(claude()).args(["-p", "MAIN start", "--dangerously-skip-permissions"]);
+    let mut run = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    lab.until("the first request", || !lab.api.requests_of("MAIN").is_empty());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    lab.until("the client's end", || !lab.events("SessionEnd").is_empty());
+    assert_eq!(lab.api.requests_of("MAIN").len(), 1);
 }
