@@ -16,7 +16,7 @@ use crate::platform::folders::{self, HERE, System};
 use crate::platform::given::GivenWorld;
 use crate::platform::run_command::Program;
 use crate::platform::stopwatch::Stopwatch;
-use crate::platform::{clock, file_info, files, streams};
+use crate::platform::{clock, repository, streams};
 use crate::ui::{terminal, wrap};
 
 /// The narrowest and the widest line that reports are made for, and the line of those that no terminal shows.
@@ -31,10 +31,6 @@ const IDLE_PATIENCE: Duration = Duration::from_secs(3);
 const INPUT_PATIENCE: Duration = Duration::from_secs(8);
 /// Less than this between the two clocks is no sleep of the machine, in milliseconds.
 const SHORTEST_SLEEP_MS: u64 = 1000;
-/// The most folders above a client whose files are read, its own not counted.
-const MOST_FOLDERS: usize = 32;
-/// The longest file that only names a folder, in bytes.
-const LONGEST_LINK: u64 = 8 << 10;
 
 /// The process's surroundings: the real ones, or those that a test gives.
 pub struct Environment {
@@ -297,37 +293,14 @@ impl Environment {
         self.var("COLUMNS").and_then(|said| said.parse().ok()).unwrap_or_else(known).clamp(NARROWEST, WIDEST)
     }
 
-    /// Returns the folders whose files speak for a client that is started in this one, the farthest first: the repository's main folder,
-    /// for a worktree, then all from the repository's root down to the folder. Outside of a repository it speaks for itself.
+    /// Returns the folders whose files speak for a client that is started in this one: see `repository`.
     pub fn folders_down_to(&self, folder: &Path) -> Vec<PathBuf> {
-        let mut folders: Vec<PathBuf> = folder.ancestors().map(Path::to_path_buf).collect();
-        let Some(root) = folders.iter().position(|folder| file_info::exists(&folder.join(".git"))) else {
-            return vec![folder.to_path_buf()];
-        };
-        folders.truncate(root + 1);
-        let common = self.project_of(folder);
-        folders.extend(common.parent().filter(|_| common.ends_with(".git")).map(Path::to_path_buf));
-        folders.dedup();
-        // A path can have thousands of folders. Those at the root say what holds for the whole repository.
-        let most = folders.len().min(MOST_FOLDERS);
-        let deepest = folders.first().cloned();
-        let mut folders: Vec<PathBuf> = folders.into_iter().rev().take(most).collect();
-        folders.extend(deepest.filter(|deepest| folders.last() != Some(deepest)));
-        folders
+        repository::folders_down_to(folder)
     }
 
-    /// Returns the git common directory of a folder, else the folder: worktrees are one project.
+    /// Returns the git common folder of a folder, else the folder: worktrees are one project.
     pub fn project_of(&self, folder: &Path) -> PathBuf {
-        let mut at = Some(folder);
-        while let Some(dir) = at {
-            let git = dir.join(".git");
-            match file_info::of(&git) {
-                Ok(meta) if meta.is_folder() => return git,
-                Ok(_) => return common_dir(dir, &git).unwrap_or(git),
-                Err(_) => at = dir.parent(),
-            }
-        }
-        folder.to_path_buf()
+        repository::project_of(folder)
     }
 }
 
@@ -338,12 +311,4 @@ pub fn system_name() -> &'static str {
         System::Mac => "macOS",
         System::Windows => "Windows",
     }
-}
-
-/// Follows a worktree's `.git` file to the common directory.
-fn common_dir(dir: &Path, git: &Path) -> Option<PathBuf> {
-    let text = files::text(git, LONGEST_LINK).ok()?;
-    let own = dir.join(text.strip_prefix("gitdir:")?.trim());
-    let common = files::text(&own.join("commondir"), LONGEST_LINK).ok()?;
-    file_info::real_path(&own.join(common.trim())).ok()
 }

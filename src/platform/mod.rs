@@ -24,6 +24,7 @@ mod macos;
 #[cfg(feature = "metrics")]
 pub mod post;
 pub mod processes;
+pub mod repository;
 pub mod resources;
 pub mod run_command;
 pub mod scratch;

@@ -24,9 +24,8 @@ fn machine() -> TestWorld {
     world.set("COLUMNS", "200");
     world.script("bin/claude", "echo '2.1.332 (Claude Code)'");
     std::os::unix::fs::symlink(crate::world::FUSEBOX, world.path("bin/fusebox")).unwrap();
-    world.write("repository/.git/worktrees/tree/commondir", "../..\n");
+    world.lay_worktree("repository", "tree");
     world.write("repository/.git/info/exclude", "");
-    world.write("tree/.git", format!("gitdir: {}\n", world.path("repository/.git/worktrees/tree").display()));
     PLACES.iter().for_each(|place| world.write(&format!("{place}/README"), ""));
     world
 }

@@ -106,6 +106,7 @@ mod recording;
 mod relative_state;
 mod replay;
 mod report;
+mod repositories;
 mod retention;
 mod run_exit;
 mod run_summary;

@@ -22,12 +22,8 @@ struct Bench {
 
 impl Bench {
     fn begun_in(began: &'static str) -> Bench {
-        let world = TestWorld::with_git();
-        world.write("project/.git/worktrees/fix/commondir", "../..\n");
-        world.write(
-            &format!("{TREE}/.git"),
-            format!("gitdir: {}\n", world.path("project/.git/worktrees/fix").display()),
-        );
+        let world = TestWorld::new();
+        world.lay_worktree("project", TREE);
         world.write("project/sub/README", "");
         world.run(&["init", "--scope", "user"]).ok();
         let bench = Bench { world, began, works: began.to_owned(), filed: began.to_owned() };

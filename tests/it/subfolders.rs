@@ -9,9 +9,8 @@ const PLACES: [&str; 5] = ["project", "project/sub", "project/sub/deep/er", "tre
 
 /// A repository with a worktree beside it.
 fn repository() -> TestWorld {
-    let world = TestWorld::with_git();
-    world.write("project/.git/worktrees/tree/commondir", "../..\n");
-    world.write("tree/.git", format!("gitdir: {}\n", world.path("project/.git/worktrees/tree").display()));
+    let world = TestWorld::new();
+    world.lay_worktree("project", "tree");
     PLACES.iter().for_each(|place| world.write(&format!("{place}/README"), ""));
     world
 }

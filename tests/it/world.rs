@@ -78,6 +78,20 @@ impl TestWorld {
         world
     }
 
+    /// Lays a repository and a worktree of it, as far as Fusebox looks at them.
+    pub fn lay_worktree(&self, main: &str, tree: &str) {
+        let own = format!("{main}/.git/worktrees/tree");
+        for folder in ["info", "objects", "refs"] {
+            fs::create_dir_all(self.path(&format!("{main}/.git/{folder}"))).unwrap();
+        }
+        let git = format!("{tree}/.git");
+        self.write(&format!("{main}/.git/HEAD"), "ref: refs/heads/main\n");
+        self.write(&format!("{own}/HEAD"), "ref: refs/heads/tree\n");
+        self.write(&format!("{own}/commondir"), "../..\n");
+        self.write(&format!("{own}/gitdir"), format!("{}\n", self.path(&git).display()));
+        self.write(&git, format!("gitdir: {}\n", self.path(&own).display()));
+    }
+
     /// Sets a variable of the environment for every command from now on.
     pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
         self.environment.push((name.into(), value.into()));

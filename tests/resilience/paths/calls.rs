@@ -127,7 +127,12 @@ fn files(fixture: &Fixture) {
         fixture.write(&format!("{folder}/hooks/hooks.json"), text);
     }
     // The project is a worktree of a repository beside it.
+    for folder in ["objects", "refs"] {
+        fs::create_dir_all(fixture.path(&format!("main/.git/{folder}"))).unwrap();
+    }
+    fixture.write("main/.git/worktrees/project/HEAD", "ref: refs/heads/project\n");
     fixture.write("main/.git/worktrees/project/commondir", "../..\n");
+    fixture.write("main/.git/worktrees/project/gitdir", fixture.text("project/.git"));
     fixture.write("project/.git", format!("gitdir: {}\n", fixture.text("main/.git/worktrees/project")));
     fixture.write("project/.claude/logs/execution-limits.log", "");
     fixture.write("project/steps.json", json!({"execution_checkpoints": []}).to_string());
