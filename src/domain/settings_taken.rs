@@ -13,6 +13,9 @@ pub struct SettingsTaken {
     /// Hooks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hooks: Vec<u64>,
+    /// The programs of those that are called ours.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub programs: Vec<u64>,
     /// Whether a person has taken it that hooks are switched off.
     #[serde(default, skip_serializing_if = "is_default")]
     pub off: bool,

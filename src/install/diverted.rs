@@ -12,10 +12,13 @@ use crate::install::place::InstallScope;
 use crate::install::run_commands;
 use crate::install::settings_files::Settings;
 use crate::install::settings_values;
+use crate::platform::file_info;
 use crate::wire::bypass_detection::diversions::{self, Diversion, Reach};
 
 /// The event that asks whether a change of settings may be taken.
 const ASKS_ABOUT_SETTINGS: &str = "ConfigChange";
+/// How a hook names its program where the PATH decides which one that is.
+const LOOKED_UP: &str = "fusebox";
 /// How many characters are shown of what a file has.
 const LONGEST_SHOWN: usize = 200;
 /// How many bytes a variable may have, with its name. Windows takes 32,767 characters, Linux 128 KiB.
@@ -38,11 +41,19 @@ pub struct Diverted {
     pub print: u64,
     /// Whether it is a hook, or nobody knows what: to take one away diverts nothing.
     pub is_hook: bool,
-    /// Whether the client is not known to take it: a client that works with it does.
+    /// Whether the client is not known to take it: a client that works with it does. Or whether it is a hook of ours, by all that
+    /// is known now.
     pub is_doubtful: bool,
+    /// What a hook that is called ours runs: a path, a name where the PATH decides, or a whole line.
+    pub program: Option<PathBuf>,
 }
 
 impl Diverted {
+    /// Whether it is a hook of ours, by all that is known now.
+    pub fn is_ours(&self) -> bool {
+        self.program.is_some() && self.is_doubtful
+    }
+
     /// Returns it in words. A name may be as long as its file.
     pub fn words(&self) -> String {
         let what: String = self.what.chars().take(LONGEST_SHOWN).collect();
@@ -50,8 +61,9 @@ impl Diverted {
     }
 }
 
-/// Returns what the settings divert, the strongest file's value of each name. A managed file is the administrator's.
-pub fn find(settings: &[Settings]) -> Vec<Diverted> {
+/// Returns what the settings divert, the strongest file's value of each name. A managed file is the administrator's. Without a
+/// `binary`, what is called ours is taken for it.
+pub fn find(settings: &[Settings], binary: Option<&Path>) -> Vec<Diverted> {
     let looks_up = looks_up(settings);
     let own = || settings.iter().filter(|file| file.place.scope != InstallScope::Managed);
     let mut values = BTreeMap::new();
@@ -75,6 +87,7 @@ pub fn find(settings: &[Settings]) -> Vec<Diverted> {
     values
         .into_values()
         .chain(own().flat_map(asking))
+        .chain(settings.iter().flat_map(|file| called_ours(file, binary)))
         .chain(own().flat_map(reaching))
         .chain(own().filter_map(unread))
         .chain(own().flat_map(overlong))
@@ -93,7 +106,7 @@ fn doubtful(file: &Settings) -> Vec<Diverted> {
             false => "the client may not take: it would drop the whole file, with Fusebox's hooks",
         };
         let (what, file) = (format!("`{key}`"), file.place.settings.clone());
-        Diverted { print: print(&what, text), file, what, does, is_hook: true, is_doubtful: true }
+        Diverted { print: print(&what, text), file, what, does, is_hook: true, is_doubtful: true, program: None }
     });
     doubts.collect()
 }
@@ -110,7 +123,8 @@ fn unread(file: &Settings) -> Option<Diverted> {
     let what = "all that stands in it".to_owned();
     let print = print(&what, &file.unread?.to_string());
     let does = "is no JSON that Fusebox can read, and may be some to the client";
-    Some(Diverted { file: file.place.settings.clone(), what, does, print, is_hook: true, is_doubtful: false })
+    let file = file.place.settings.clone();
+    Some(Diverted { file, what, does, print, is_hook: true, is_doubtful: false, program: None })
 }
 
 /// Returns the variables of a file that are too long for a program that is started with them, and all of them where they are together.
@@ -129,7 +143,8 @@ fn overlong(file: &Settings) -> Vec<Diverted> {
 
 fn named(file: &Settings, what: String, does: &'static str, value: &str) -> Diverted {
     let print = print(&what, value);
-    Diverted { file: file.place.settings.clone(), what, does, print, is_hook: false, is_doubtful: false }
+    let file = file.place.settings.clone();
+    Diverted { file, what, does, print, is_hook: false, is_doubtful: false, program: None }
 }
 
 fn is_about_lookups(row: &Diversion) -> bool {
@@ -168,17 +183,32 @@ fn asking(file: &Settings) -> Vec<Diverted> {
             _ => continue,
         };
         let what = format!("a hook of type `{kind}` at {event}");
-        let print = print(&what, &hook.to_string());
-        found.push(Diverted {
-            file: file.place.settings.clone(),
-            what,
-            does,
-            print,
-            is_hook: true,
-            is_doubtful: false,
-        });
+        found.push(Diverted { is_hook: true, ..named(file, what, does, &hook.to_string()) });
     }
     found
+}
+
+/// Returns the hooks of a file that are called ours, each program once.
+fn called_ours(file: &Settings, binary: Option<&Path>) -> Vec<Diverted> {
+    let found = hooks::find(&file.text).into_iter().filter(|found| found.handler.is_ours());
+    let programs: BTreeMap<PathBuf, bool> = found.map(|found| of_handler(&found.handler, binary)).collect();
+    let programs = programs.into_iter().map(|(program, is_doubtful)| {
+        let what = format!("a hook that runs `{}`", program.display());
+        // The same program in another file is no other one.
+        let print = print(LOOKED_UP, &program.to_string_lossy());
+        let does = "is called like Fusebox and may be another program";
+        Diverted { print, is_hook: true, is_doubtful, program: Some(program), ..named(file, what, does, "") }
+    });
+    programs.collect()
+}
+
+/// Returns what a handler that is called ours runs, and whether that is Fusebox by all that is known now.
+fn of_handler(handler: &Handler, binary: Option<&Path>) -> (PathBuf, bool) {
+    match handler.program() {
+        Some(program) => (program.into(), binary.is_none_or(|binary| file_info::is_same(program, binary))),
+        None if handler.is_plain() => (LOOKED_UP.into(), true),
+        None => (handler.command.as_str().into(), false),
+    }
 }
 
 fn print(what: &str, value: &str) -> u64 {

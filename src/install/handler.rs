@@ -186,7 +186,7 @@ impl Handler {
         if let Some(args) = &self.args {
             return args.first().is_some_and(|word| word == "hook") && is_fusebox(&self.command);
         }
-        self.is_guarded() || self.shell_program().is_some()
+        self.looks_first() || self.shell_program().is_some()
     }
 
     /// Whether it is a judge that Fusebox wrote, by how its prompt begins.
@@ -212,7 +212,13 @@ impl Handler {
 
     /// Whether it does nothing where there is no Fusebox.
     pub fn looks_first(&self) -> bool {
-        self.args.is_none() && self.is_guarded()
+        let line = self.command.trim();
+        self.args.is_none() && line.starts_with("command -v fusebox ") && line.ends_with("exec fusebox hook")
+    }
+
+    /// Whether it runs one program and nothing beside it, as Fusebox writes it.
+    pub fn is_plain(&self) -> bool {
+        !self.looks_first() || self.command == GUARDED_LINE || self.command == guarded_start()
     }
 
     /// Returns the program that it names by path; none where it is looked up on the PATH.
@@ -222,11 +228,6 @@ impl Handler {
             None => self.shell_program(),
         };
         program.filter(|program| program.contains(['/', '\\'])).map(Path::new)
-    }
-
-    fn is_guarded(&self) -> bool {
-        let line = self.command.trim();
-        line == GUARDED_LINE || (line.starts_with("command -v fusebox ") && line.ends_with("exec fusebox hook"))
     }
 
     /// Returns the program of a shell line that is `PROGRAM hook` and nothing else.

@@ -47,7 +47,7 @@ pub fn registered(env: &Environment, project_folder: &Path) -> Registered {
 
 /// Puts the files together as the client does, with what plugins bring.
 pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option<&Path>) -> Registered {
-    let mut registered = Registered { diverted: diverted::find(settings), ..Registered::default() };
+    let mut registered = Registered { diverted: diverted::find(settings, binary), ..Registered::default() };
     let switch = off_switch(settings);
     let (mut switched_off, mut call_timeout_s, mut batch_timeout_s) = (Vec::new(), None, None);
     let own: Vec<EventName> = settings.iter().flat_map(|file| covered(&file.text, binary)).collect();

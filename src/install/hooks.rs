@@ -50,7 +50,7 @@ pub fn find(text: &str) -> Vec<FoundHandler> {
     named.iter().flat_map(|(event, list)| find_in_event(text, event, list)).collect()
 }
 
-/// Returns the hooks of a valid text that are not ours, each behind its event.
+/// Returns the hooks of a valid text that Fusebox does not write, each behind its event.
 pub fn others(text: &str) -> Vec<(String, Value)> {
     let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
     let mut found = Vec::new();
@@ -59,9 +59,10 @@ pub fn others(text: &str) -> Vec<(String, Value)> {
         let lists = groups.iter().filter_map(|group| group.get("hooks")?.as_array());
         for hook in lists.flatten() {
             let handler: Option<Handler> = serde_json::from_value(hook.clone()).ok();
-            // Anybody can begin a prompt as our judge's does.
-            if !handler.as_ref().is_some_and(Handler::is_ours) && *hook != judge_handler() {
-                found.push((event.key.clone().unwrap_or_default(), hook.clone()));
+            let event = event.key.clone().unwrap_or_default();
+            let is_judge = event == EventName::SubagentStop.as_str() && hook["prompt"] == judge_handler()["prompt"];
+            if !is_judge && !handler.is_some_and(|handler| handler.is_ours() && handler.is_plain()) {
+                found.push((event, hook.clone()));
             }
         }
     }

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::world::{TestWorld, in_long_form};
 
+mod called_ours;
+
 /// The settings files that an agent's user can write.
 pub const FILES: [&str; 3] =
     ["home/.claude/settings.json", "project/.claude/settings.json", "project/.claude/settings.local.json"];
@@ -57,12 +59,13 @@ pub fn diverting() -> Vec<Entry> {
     });
     let slow = |command: &str| json!({"type": "command", "command": command});
     let judges = hook("ConfigChange", [slow("sleep 8"), slow("sleep 9")]);
+    let called = called_ours::pairs().map(|pair| hook("ConfigChange", pair));
     // With such an environment no hook can be started.
     let text = |letter: &str, times: usize| json!(letter.repeat(times));
     let long = entry(&["env", "NOTES"], [text("a", 200_000), text("b", 140_000)], false);
     let many = |letter: &str| (0..9).map(|at| (format!("{letter}{at}"), text(letter, 9_000))).collect::<Value>();
     let crowd = entry(&["env"], [many("a"), many("b")], false);
-    variables.chain(keys).chain(asking).chain([judges, long, crowd]).collect()
+    variables.chain(keys).chain(asking).chain([judges, long, crowd]).chain(called).collect()
 }
 
 /// Settings that name a command which the client runs with no hook between, each as the client takes it.

@@ -24,6 +24,14 @@ use crate::wire::events::{EVENTS, EventName, EventRow};
 
 /// Returns what is registered for a session's client, as the files are now.
 pub fn registered(env: &Environment, session: &Session) -> Registered {
+    let mut now = all_registered(env, session);
+    let binary = env.binary();
+    now.diverted.retain(|it| it.program.is_none() || it.program != binary);
+    now
+}
+
+/// The same, with hooks that run this binary among what diverts.
+fn all_registered(env: &Environment, session: &Session) -> Registered {
     resolve(env, session, env.binary().as_deref(), |it| session.diverted.plugins.contains(&it.print()))
 }
 
@@ -72,7 +80,7 @@ pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session
 
 /// Takes hooks for the session's that are there again after a person had let it go without any.
 pub fn take_back_hooks(env: &Environment, session: &mut Session) {
-    let now = registered(env, session);
+    let now = all_registered(env, session);
     if !now.events.is_empty() {
         set(session, &now);
     }
@@ -119,10 +127,11 @@ fn set(session: &mut Session, now: &Registered) {
     session.handlers = now.events.iter().map(|event| event.as_str().to_owned()).collect();
     // What an event has anyway says nothing.
     let longer = |event: EventName, timeout_s: u32| if timeout_s > event.timeout_s() { timeout_s } else { 0 };
-    let prints = |hooks: bool| now.diverted.iter().filter(|it| it.is_hook == hooks).map(|it| it.print).collect();
+    let prints = |of: fn(&&Diverted) -> bool| now.diverted.iter().filter(of).map(|it| it.print).collect();
     session.diverted = SettingsTaken {
-        values: prints(false),
-        hooks: prints(true),
+        values: prints(|it| !it.is_hook),
+        hooks: prints(|it| it.is_hook && !it.is_ours()),
+        programs: prints(|it| it.program.is_some()),
         off: now.disabled.is_some(),
         let_go: session.diverted.let_go && now.events.is_empty(),
         prices: now.has_prices,
@@ -193,8 +202,14 @@ fn loss(session: &Session, now: &Registered) -> Option<String> {
 
 /// Says what settings would divert that they did not divert before. A variable that goes diverts as much as one that comes.
 fn diversion(before: &SettingsTaken, now: &Registered) -> Option<String> {
-    let is_new = |print, hook| if hook { !before.hooks.contains(print) } else { !before.values.contains(print) };
-    if let Some(new) = now.diverted.iter().find(|it| is_new(&it.print, it.is_hook)) {
+    // A version of Fusebox that did not look at programs has left none.
+    let knows_programs = !before.programs.is_empty() || !before.plugins.is_empty();
+    let is_new = |it: &&Diverted| match (&it.program, it.is_hook) {
+        (Some(_), _) => knows_programs && !before.programs.contains(&it.print),
+        (None, true) => !before.hooks.contains(&it.print),
+        (None, false) => !before.values.contains(&it.print),
+    };
+    if let Some(new) = now.diverted.iter().find(is_new) {
         return Some(format!("would put in force {}", new.words()));
     }
     let stays = |print: &u64| now.diverted.iter().any(|it| it.print == *print);

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::domain::session::Session;
+use crate::domain::settings_taken::SettingsTaken;
 use crate::install::client_extensions;
 use crate::install::diverted;
 use crate::install::handlers::{self, Registered};
@@ -79,7 +80,7 @@ pub fn harm(env: &Environment, session: &Session, guard: &Guard, start: &ClientS
     };
     let lost =
         if is_here && !is_told && !start.changes_root { None } else { loss(env, session, &now(), (off, &folder)) };
-    lost.or_else(|| diversion(session, &files, &brings)).or_else(|| new_mod(env, session, &folders, &files))
+    lost.or_else(|| diversion(env, session, &files, &brings)).or_else(|| new_mod(env, session, &folders, &files))
 }
 
 /// Says which mod a client would load that the session's own client was not started with.
@@ -121,9 +122,10 @@ fn loss(env: &Environment, session: &Session, now: &Registered, start: (Option<P
 
 /// Says what diverts that the client brings with it: what its command line says, and what it remembers, which may leave no hook.
 /// What a folder's own files divert is met by the hooks that run there.
-fn diversion(session: &Session, files: &[Settings], brings: &[PathBuf]) -> Option<String> {
-    let is_new = |print: &u64| !session.diverted.values.contains(print) && !session.diverted.hooks.contains(print);
-    let mut found = diverted::find(files).into_iter();
+fn diversion(env: &Environment, session: &Session, files: &[Settings], brings: &[PathBuf]) -> Option<String> {
+    let SettingsTaken { values, hooks, programs, .. } = &session.diverted;
+    let is_new = |print: &u64| ![values, hooks, programs].iter().any(|taken| taken.contains(print));
+    let mut found = diverted::find(files, env.binary().as_deref()).into_iter().filter(|it| !it.is_ours());
     found.find(|it| brings.contains(&it.file) && is_new(&it.print)).map(|it| it.words())
 }
 

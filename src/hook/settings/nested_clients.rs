@@ -116,5 +116,5 @@ fn is_allowed(session: &Session, allowed: &Session) -> bool {
         && (then.off || !now.off)
         && within(&now.values, &then.values)
         && within(&then.values, &now.values)
-        && within(&now.hooks, &then.hooks)
+        && within(&now.hooks, &[then.hooks.as_slice(), &then.programs].concat())
 }
