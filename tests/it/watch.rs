@@ -1,6 +1,8 @@
 //! A command whose time was cut is ended when the cut time is over, also where the client gives it more: in a tree of real
 //! processes, beside look-alikes. A call that has ended leaves nothing to end.
 
+use std::process::Command;
+
 use fusebox::domain::moment::Moment;
 use fusebox::hook::background::command_watch::{self, WatchJob};
 use fusebox::platform::environment::Environment;
@@ -163,22 +165,26 @@ fn a_watch_goes_with_its_client() {
     assert_eq!(bench.notices(), Vec::<Value>::new());
 }
 
-/// A person may save settings twice before anything was asked: there is no transcript then, and nothing to be seen in it.
-#[test]
-fn of_a_client_that_reads_changed_settings_only_one_that_goes_on_unheard_is_ended() {
+/// Returns a transcript of so many responses, all of a time to come.
+fn responses(count: usize) -> String {
     let row = |at: usize| {
         let message = json!({"id": format!("m{at}"), "role": "assistant", "model": "claude-opus-5-5", "content": [],
             "usage": {"input_tokens": 1, "output_tokens": 1}});
         let row = json!({"type": "assistant", "timestamp": "2099-01-01T00:00:00.000Z", "message": message});
         format!("{row}\n")
     };
-    let goes_on = [row(1), row(2)].concat();
+    (1..=count).map(row).collect()
+}
+
+/// A person may save settings twice before anything was asked: there is no transcript then, and nothing to be seen in it.
+#[test]
+fn of_a_client_that_reads_changed_settings_only_one_that_goes_on_unheard_is_ended() {
     // What is in the transcript when the change is judged and afterwards, and whether the client is ended.
     let cases = [
         (None, None, false),
-        (Some(String::new()), Some(row(1)), false),
-        (Some(String::new()), Some(goes_on), true),
-        (Some(row(1)), None, true),
+        (Some(String::new()), Some(responses(1)), false),
+        (Some(String::new()), Some(responses(2)), true),
+        (Some(responses(1)), None, true),
     ];
     std::thread::scope(|threads| {
         for (before, after, is_ended) in cases {
@@ -212,4 +218,33 @@ fn of_a_client_that_reads_changed_settings_only_one_that_goes_on_unheard_is_ende
             });
         }
     });
+}
+
+/// A process can stop the client while the hook runs, and change the settings once nobody seems to look any more.
+#[test]
+fn a_client_that_is_stopped_while_it_should_read_its_settings_is_watched_on() {
+    let bench = Bench::start("max_duration_ms");
+    let client = bench.client.process();
+    let signal =
+        |name: &str| assert!(Command::new("kill").args([name, &client.pid.to_string()]).status().unwrap().success());
+    let (transcript, settings) = (bench.world.path("s1.jsonl"), bench.world.path("home/.claude/settings.json"));
+    std::fs::write(&settings, "{}").unwrap();
+    std::fs::write(&transcript, responses(2)).unwrap();
+    signal("-STOP");
+    let order = json!({"Settings": {"session": "s1", "client": client, "asked": 0,
+        "judged": [[settings, file_info::version(&settings)]], "is_written": true, "transcript": transcript, "log": ""}});
+    let watch = bench.world.command(&["hook-watch"]).stdin(order).start();
+    let began = now();
+    while now().since(began) < 3_000 {
+        std::thread::yield_now();
+    }
+    std::fs::write(&settings, r#"{"disableAllHooks": true}"#).unwrap();
+    signal("-CONT");
+    while is_alive(client.pid) && now().since(began) < LONGEST_MS {
+        std::thread::yield_now();
+    }
+    assert!(!is_alive(client.pid), "it went on without hooks");
+    drop(bench.client);
+    watch.wait().ok();
+    assert_eq!(bench.world.run(&["log", "--json"]).ok().matches("NOTICE").count(), 1);
 }

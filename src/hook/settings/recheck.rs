@@ -103,11 +103,19 @@ enum Sign {
     GoesOnUnasked,
 }
 
-/// Waits until the client must have read its settings; returns when they were seen changed, in milliseconds since 1970.
+/// Waits until the client must have read its settings; returns when they were seen changed, in milliseconds since 1970. One that was
+/// stopped meanwhile may read them whenever it goes on, so it counts as one whose settings have changed.
 fn change(env: &Environment, job: &RecheckJob) -> Option<i64> {
     let until_ms = env.now().mono_ms + READS_WITHIN_MS;
-    while env.now().mono_ms < until_ms {
-        let is_edited = job.judged.iter().any(|(path, version)| file_info::version(path) != *version);
+    let Process { pid, start, ns } = job.client;
+    let mut was_stopped = false;
+    while was_stopped || env.now().mono_ms < until_ms {
+        if processes::is_stopped(pid, start, ns) {
+            was_stopped = true;
+            processes::wait_for_end(&[pid], SELDOM);
+            continue;
+        }
+        let is_edited = was_stopped || job.judged.iter().any(|(path, version)| file_info::version(path) != *version);
         // A client that moves takes its transcript along, and reads other files than those that were judged.
         if is_edited || job.is_written && !file_info::exists(&job.transcript) {
             return Some(env.now().wall_ms);

@@ -80,6 +80,12 @@ pub fn is_gone(pid: u32, start: u64) -> bool {
     ended || parent_and_start(pid).is_some_and(|(_, now)| now != start)
 }
 
+/// Whether a process is stopped, as by Ctrl-Z or a debugger.
+pub fn is_stopped(pid: u32) -> bool {
+    let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['T', 't']))
+}
+
 /// Keeps other processes of the same user away from this one's descriptors and memory.
 pub fn seal() {
     let _as_before = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);

@@ -21,6 +21,8 @@ const FILE_PATH: usize = 176;
 
 /// The status of a process that has ended and whose parent has not asked for it (`SZOMB`).
 const ENDED: u8 = 5;
+/// The status of a process that is stopped (`SSTOP`).
+const STOPPED: u8 = 4;
 /// What stands in the place of a terminal where there is none (`NODEV`).
 const NO_TERMINAL: i32 = -1;
 
@@ -39,6 +41,8 @@ pub struct Entry {
     pub has_terminal: bool,
     /// Whether it has ended.
     pub has_ended: bool,
+    /// Whether it is stopped.
+    pub is_stopped: bool,
 }
 
 /// Reads the entries of the process table; what is left over at the end is none.
@@ -59,6 +63,7 @@ pub fn entry(bytes: &[u8]) -> Option<Entry> {
         start: u64::try_from(seconds).ok()?.checked_mul(1_000_000)?.checked_add(microseconds)?,
         has_terminal: number(bytes, TERMINAL)? != NO_TERMINAL,
         has_ended: bytes[STATUS] == ENDED,
+        is_stopped: bytes[STATUS] == STOPPED,
     })
 }
 

@@ -75,6 +75,11 @@ pub fn namespace() -> Option<u64> {
     Some(ONLY_NAMESPACE)
 }
 
+/// Whether a process is stopped: the system has no such state.
+pub fn is_stopped(_pid: u32) -> bool {
+    false
+}
+
 /// Whether nothing runs under an id, or something that started at another time.
 pub fn is_gone(pid: u32, start: u64) -> bool {
     match Opened::to_ask(pid) {

@@ -153,10 +153,11 @@ fn an_entry_is_read_as_the_headers_lay_it_out() {
     let bytes = [built(501, 1, -1, 2), built(502, 501, 0x1000_0003, 5), vec![0; 100]].concat();
     let entry = |pid, parent, has_terminal, has_ended| {
         let start = 1_700_000_000_000_042;
-        Entry { pid, parent, group: pid, start, has_terminal, has_ended }
+        Entry { pid, parent, group: pid, start, has_terminal, has_ended, is_stopped: false }
     };
     assert_eq!(size_of::<KinfoProc>(), ENTRY);
     assert_eq!(entries(&bytes), [entry(501, 1, false, false), entry(502, 501, true, true)]);
+    assert!(super::entry(&built(503, 501, -1, 4)).is_some_and(|found| found.is_stopped && !found.has_ended));
     assert_eq!(entries(&built(-1, 1, 0, 2)), []);
     assert!((0..ENTRY).all(|length| super::entry(&bytes[..length]).is_none()));
 }
