@@ -8,7 +8,6 @@ use crate::domain::stored::stable_hash::StableHash;
 use crate::install::handler::Handler;
 use crate::install::hooks;
 use crate::install::json;
-use crate::install::place::InstallScope;
 use crate::install::run_commands;
 use crate::install::settings_files::Settings;
 use crate::install::settings_values;
@@ -61,11 +60,11 @@ impl Diverted {
     }
 }
 
-/// Returns what the settings divert, the strongest file's value of each name. A managed file is the administrator's. Without a
-/// `binary`, what is called ours is taken for it.
+/// Returns what the settings divert, the strongest file's value of each name. The administrator's are meant. Without a `binary`,
+/// what is called ours is taken for it.
 pub fn find(settings: &[Settings], binary: Option<&Path>) -> Vec<Diverted> {
     let looks_up = looks_up(settings);
-    let own = || settings.iter().filter(|file| file.place.scope != InstallScope::Managed);
+    let own = || settings.iter().filter(|file| !file.place.is_administrators());
     let mut values = BTreeMap::new();
     for file in own() {
         for (name, value) in members(&file.text, "env") {

@@ -129,9 +129,9 @@ fn off_switch(settings: &[Settings]) -> Option<(PathBuf, Reach)> {
         let reach = if file.place.scope == InstallScope::Managed { Reach::All } else { Reach::NotManaged };
         return Some((file.place.settings.clone(), reach));
     }
-    let managed = settings.iter().find(|file| file.place.scope == InstallScope::Managed)?;
-    let only_managed = flag(managed, "allowManagedHooksOnly") == Some(true);
-    only_managed.then(|| (managed.place.settings.clone(), Reach::NotManaged))
+    let mut managed = settings.iter().filter(|file| file.place.scope == InstallScope::Managed);
+    let only_managed = managed.find(|file| flag(file, "allowManagedHooksOnly") == Some(true))?;
+    Some((only_managed.place.settings.clone(), Reach::NotManaged))
 }
 
 /// Whether a file switches all hooks off where no stronger one switches them on.

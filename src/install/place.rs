@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
+use crate::wire::bypass_detection::paths::FROM_SERVER;
 
 /// Who a registration is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -46,6 +47,11 @@ impl SettingsPlace {
     /// Whether it is in a project, and not one person's or the machine's.
     pub fn is_inside(&self) -> bool {
         matches!(self.scope, InstallScope::Local | InstallScope::Project)
+    }
+
+    /// Whether it is the administrator's, whom the person's own programs cannot write for.
+    pub fn is_administrators(&self) -> bool {
+        self.scope == InstallScope::Managed && !self.settings.ends_with(FROM_SERVER)
     }
 }
 
@@ -114,6 +120,11 @@ impl Folders {
             repository,
             own(InstallScope::Local),
             own(InstallScope::Managed),
+            self.claude.clone().map(|folder| SettingsPlace {
+                scope: InstallScope::Managed,
+                settings: folder.join(FROM_SERVER),
+                folder,
+            }),
         ];
         places.into_iter().flatten().collect()
     }

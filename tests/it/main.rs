@@ -114,6 +114,7 @@ mod schedules;
 #[cfg(all(feature = "screen", target_os = "linux"))]
 mod screen;
 mod senders;
+mod server_settings;
 mod session_commands;
 mod setup;
 mod shared_hooks;

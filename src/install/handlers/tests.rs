@@ -2,6 +2,7 @@
 
 use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
 use crate::install::handlers::*;
+use crate::install::place::SettingsPlace;
 use crate::wire::events::EVENTS;
 
 const BINARY: &str = "/opt/fusebox";
@@ -41,10 +42,12 @@ fn folders() -> Folders {
 
 /// Returns the settings of every scope, with these texts in some.
 fn read(files: &[(InstallScope, String)]) -> Vec<Settings> {
-    let text =
-        |scope: InstallScope| files.iter().find(|file| file.0 == scope).map(|file| file.1.clone()).unwrap_or_default();
+    let text = |place: &SettingsPlace| {
+        let own = files.iter().find(|file| folders().place(file.0).is_ok_and(|it| it == *place));
+        own.map(|file| file.1.clone()).unwrap_or_default()
+    };
     let places = folders().places().into_iter();
-    places.map(|place| Settings { text: text(place.scope), place, unread: None }).collect()
+    places.map(|place| Settings { text: text(&place), place, unread: None }).collect()
 }
 
 fn with(text: &str, key: &str, value: bool) -> String {

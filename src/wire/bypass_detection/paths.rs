@@ -15,6 +15,9 @@ pub const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pri
 /// The client's settings beside them.
 pub const SETTINGS: [&str; 2] = ["settings.json", "settings.local.json"];
 
+/// The file of the client's folder that keeps the settings which a server manages: the next client goes by it where none answers.
+pub const FROM_SERVER: &str = "remote-settings.json";
+
 /// The folder of the policy in a project.
 const POLICY_FOLDER: &str = ".claude";
 
@@ -56,6 +59,10 @@ impl Guard {
             let is_any = path.split('/').nth(mods.split('/').count() - 1).is_some_and(|name| name.starts_with('*'));
             if !is_any && is(&mods) {
                 return Some(format!("`{MODS}`, from which the client loads code into this session"));
+            }
+            let from_server = format!("{}/{FROM_SERVER}", bare(&self.rules.unified(claude)));
+            if !name.starts_with('*') && fits(name, FROM_SERVER) && is(&from_server) {
+                return Some(format!("`{FROM_SERVER}`, which the client takes for its administrator's settings"));
             }
         }
         self.state().is_some_and(|state| is(&state)).then(|| STATE.to_owned())
