@@ -17,7 +17,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "a fake `fusebox` first in the PATH, put there by `~/.bashrc`, `~/.profile` or the client's environment file; `FUSEBOX_HOME` exported there or in a shell, in disguise",
         outcome: Outcome::NoEffect,
-        then: "`init` registers the program by its path, and the client takes no hook's environment from a shell",
+        then: "`init` registers the program by its path, and the client at work takes no hook's environment from a shell; the next client takes what it is started with",
         scenario: "a_fake_in_the_path_is_not_run",
     },
     Attempt {
