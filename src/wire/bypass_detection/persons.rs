@@ -20,7 +20,8 @@ impl Walk<'_> {
         if PERSONS_COMMANDS.contains(&verb) {
             return Some(format!("`fusebox {verb}`, which only a person may run"));
         }
-        let (_, option) = PERSONS_OPTIONS.iter().find(|row| row.0 == verb && words.any(|word| word == row.1))?;
+        let (_, option) =
+            PERSONS_OPTIONS.iter().find(|row| row.0 == verb && words.clone().any(|word| word == row.1))?;
         Some(format!("`fusebox {verb} {option}`, which only a person may run"))
     }
 }
