@@ -44,7 +44,9 @@ fn the_client_shows_what_is_used_and_its_own_total_is_counted() {
 
 #[test]
 fn the_line_says_that_a_prompt_was_kept_back() {
-    let lab = Lab::new(json!({}), vec![main(turns(3))]);
+    // A response may be on disk one call late.
+    let calls: Vec<Step> = (0..9).map(|_| call([work()])).collect();
+    let lab = Lab::new(json!({}), vec![main(calls)]);
     lab.write_home(".claude/fusebox.json", &json!({"user": {"max_cost_usd_per_day": 0.001}}).to_string());
     lab.must(&["init", "--statusline"]);
     let terminal = Terminal::open(&lab, &[]);
