@@ -103,7 +103,7 @@ fn whoever_holds_every_part_of_the_sums_hinders_no_settlement() {
         let of_bob = if end == "COMMIT" { (200.0, 201.0) } else { (0.0, 0.0) };
         assert_eq!(used(&server), (6.0 + of_bob.0, 6.0 + of_bob.1));
         let project = "SELECT sum(spent_pico_usd) / 1000000000000 = 6 FROM fusebox.project_used
-            WHERE period = 'month' AND project LIKE 'https:%'";
+            WHERE period = 'month' AND project = 'git.example/app'";
         assert_eq!(server.as_login("ann", project).unwrap(), "t");
     }
 }
