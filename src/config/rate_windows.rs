@@ -82,3 +82,18 @@ pub fn written(limit: &Limit, windows: &[WindowSetting]) -> Value {
     let one = |it: &WindowSetting| json!({ "max_requests": it.max, "per_ms": it.per_ms, "over": it.over });
     windows.first().map_or(Value::Null, one)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tool_that_begins_agents_is_counted_by_either_name() {
+        let limit = Limit::find("rate_limits").unwrap();
+        for (listed, told) in [("Task", "Agent"), ("Agent", "Agent"), ("TaskUpdate", "TaskUpdate"), ("Task*", "Task*")]
+        {
+            let window = read(limit, &json!({"tool": listed, "max": 1, "per_ms": 1_000}));
+            assert_eq!(window.map(|it| it.tool).as_deref(), Some(told));
+        }
+    }
+}
