@@ -100,6 +100,14 @@ pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Waits until something is let through, which says why not for as long as it is not.
+pub fn wait_for_room(what: &str, refusal: impl Fn() -> Option<String>) {
+    let began = Instant::now();
+    while let Some(reason) = refusal() {
+        assert!(began.elapsed() < PATIENCE, "{what}: {reason}");
+    }
+}
+
 /// A machine that has joined the team, with the terms of its policy.
 pub fn joined<'a>(server: &'a Postgres, login: &'a str, terms: &str) -> Machine<'a> {
     let machine = Machine::new(server, login);
