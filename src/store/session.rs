@@ -47,6 +47,13 @@ impl Store {
         self.sessions_where("WHERE status <> 'completed' ORDER BY started_at_ms, id", &[])
     }
 
+    /// Loads the sessions with an event since `since_ms` in which runs are at work, or agents were asked for.
+    pub fn sessions_at_work_since(&self, since_ms: i64) -> Result<Vec<Session>> {
+        let names_some = r#"(instr(engine, '"open":[') OR instr(engine, '"spawns":['))"#;
+        let wanted = format!("WHERE status <> 'completed' AND last_event_at_ms >= ?1 AND {names_some}");
+        self.sessions_where(&wanted, &[&since_ms])
+    }
+
     /// Returns the projects that sessions were counted in.
     pub fn projects(&self) -> Result<Vec<String>> {
         let mut statement = self.prepare("SELECT DISTINCT project FROM session ORDER BY project")?;

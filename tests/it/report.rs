@@ -4,7 +4,7 @@ mod columns;
 mod explain;
 mod limits;
 #[cfg(target_os = "linux")]
-mod orphans;
+pub mod orphans;
 mod past;
 mod status;
 

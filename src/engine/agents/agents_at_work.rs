@@ -1,5 +1,6 @@
 //! Agents at work in a session: those that run, and those that were asked for and have not begun.
 
+use crate::domain::action::Action;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Status};
 use crate::domain::spawn::Spawn;
@@ -8,10 +9,15 @@ use crate::engine::session_state::SessionState;
 /// A spawn whose agent never came stops counting after this.
 pub const SPAWN_LIVES_MS: u64 = 600_000;
 /// An agent without any event for so long is taken for ended: nobody has announced its end.
-const SILENCE_MS: u64 = 1_800_000;
+pub const SILENCE_MS: u64 = 1_800_000;
 
-/// Returns how many subagents are at work, those asked for included, and how many of them are new and have not begun.
+/// Returns how many subagents are at work, those asked for included, and how many of them are new and have not begun. In a session that
+/// was stopped as a whole none is.
 pub fn count(state: &SessionState, now: Moment) -> (u64, u64) {
+    let order = state.session.order.as_ref();
+    if order.is_some_and(|order| order.finding.action != Action::Pause) {
+        return (0, 0);
+    }
     let live = state.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
     let (wakes, starts): (Vec<_>, Vec<_>) = live.partition(|spawn| spawn.wakes.is_some());
     let at_work: Vec<&Run> = state.runs().filter(|run| is_at_work(run, now)).collect();

@@ -8,6 +8,7 @@ use crate::engine::agents::agents_at_work;
 use crate::engine::event_facts::AgentsElsewhere;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::hook::reconcile::orphans;
 use crate::store::Store;
 
 /// Whether an event's call starts an agent, wakes one, or is one of an agent that no admitted call has started.
@@ -27,7 +28,9 @@ pub fn load(store: &Store, state: &mut SessionState, event: &Event) -> Result<()
         return Ok(());
     }
     let mut elsewhere = AgentsElsewhere::default();
-    for session in store.open_sessions()?.into_iter().filter(|session| session.id != state.session.id) {
+    let since_ms = event.at.wall_ms.saturating_sub(agents_at_work::SILENCE_MS.cast_signed());
+    for session in store.sessions_at_work_since(since_ms)?.into_iter().filter(|session| session.id != state.session.id)
+    {
         let team = |session: &Session| session.team.as_ref().map(|terms| terms.name.clone());
         let is_of_team = team(&session).is_some_and(|name| Some(name) == team(&state.session));
         let at_work = at_work(store, session, event.at)?;
@@ -38,9 +41,10 @@ pub fn load(store: &Store, state: &mut SessionState, event: &Event) -> Result<()
     Ok(())
 }
 
-/// Returns how many subagents of a session are at work, those asked for included.
+/// Returns how many subagents of a session are at work, those asked for included. Where its client is gone, none is.
 pub fn at_work(store: &Store, session: Session, now: Moment) -> Result<u64> {
-    if session.open.is_empty() && session.spawns.is_empty() {
+    let may_have = !session.open.is_empty() || !session.spawns.is_empty();
+    if !may_have || orphans::is_left(&session, now) {
         return Ok(0);
     }
     let mut state = SessionState::new(session);

@@ -26,7 +26,7 @@ pub fn is_orphaned(session: &Session, now: Moment) -> bool {
 }
 
 /// Whether a session counts as at work although its client is gone: another boot has begun, or its process is no more.
-fn is_left(session: &Session, now: Moment) -> bool {
+pub fn is_left(session: &Session, now: Moment) -> bool {
     let boot = session.last.boot;
     let rebooted = boot != now.boot && boot != 0 && now.boot != 0;
     let at_work = session.status == Status::Running || !session.open.is_empty();

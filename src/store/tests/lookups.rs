@@ -30,14 +30,17 @@ fn nothing_is_found_by_a_scan() -> Result<()> {
     let at = |days: i64| Moment { wall_ms: days * day, ..Moment::default() };
     for (id, days, status) in [("s1", 10, Status::Running), ("s2", 20, Status::Completed), ("s3", 30, Status::Orphaned)]
     {
-        let launcher = Some("mark".to_owned());
-        store.save_session(&Session { id: id.to_owned(), last: at(days), status, launcher, ..Session::default() })?;
+        let (launcher, open) = (Some("mark".to_owned()), if id == "s3" { vec![] } else { vec![format!("r-{id}")] });
+        let session = Session { id: id.to_owned(), last: at(days), status, launcher, open, ..Session::default() };
+        store.save_session(&session)?;
         let agent_type = "Explore".to_owned();
         store.save_run(&Run { id: format!("r-{id}"), session: id.to_owned(), agent_type, status, ..Run::default() })?;
     }
     let ids = |sessions: Vec<Session>| sessions.into_iter().map(|session| session.id).collect::<Vec<_>>();
     assert_eq!(ids(store.sessions_since(15 * day)?), ["s2", "s3"]);
     assert_eq!(ids(store.open_sessions()?), ["s1", "s3"]);
+    assert_eq!(ids(store.sessions_at_work_since(10 * day)?), ["s1"]);
+    assert_eq!(ids(store.sessions_at_work_since(10 * day + 1)?), [""; 0]);
     assert_eq!(ids(store.sessions_of_launcher("mark", 25 * day)?), ["s3"]);
     let (first, next) = store.some_sessions(0, 2)?;
     assert_eq!((ids(first), next), (vec!["s1".to_owned(), "s2".to_owned()], Some(2)));

@@ -13,14 +13,14 @@ use crate::state::{developer, load, main_run, save, session};
 use crate::world::TestWorld;
 
 /// A process that stands for a client, and ends with the test.
-struct Client(Child);
+pub struct Client(Child);
 
 impl Client {
-    fn start() -> Client {
+    pub fn start() -> Client {
         Client(Command::new("/bin/sleep").arg("60").spawn().unwrap())
     }
 
-    fn process(&self) -> Process {
+    pub fn process(&self) -> Process {
         let (_, start) = processes::parent_and_start(self.0.id()).unwrap();
         Process { pid: self.0.id(), start, ns: processes::namespace().unwrap() }
     }
