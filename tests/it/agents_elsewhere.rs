@@ -38,6 +38,9 @@ fn is_taken(world: &TestWorld) -> bool {
     answers[2].contains("deny")
 }
 
+/// A name, whether the place is taken, how the session differs, and a command that is given before.
+type Case<'a> = (&'a str, bool, &'a dyn Fn(&mut Session), &'a [&'a str]);
+
 #[test]
 fn an_agent_elsewhere_holds_its_place_for_as_long_as_it_may_be_at_work() {
     let client = Client::start();
@@ -46,7 +49,7 @@ fn an_agent_elsewhere_holds_its_place_for_as_long_as_it_may_be_at_work() {
     let now = Environment::real().now();
     let ago = |minutes: i64| Moment { wall_ms: now.wall_ms - minutes * 60_000, ..now };
     let as_it_is = |_: &mut Session| {};
-    let cases: [(&str, bool, &dyn Fn(&mut Session), &[&str]); 9] = [
+    let cases: [Case; 9] = [
         ("its client is not known", true, &as_it_is, &[]),
         ("its client is there", true, &|it| it.client = Some(alive), &[]),
         ("its client is gone", false, &|it| it.client = Some(gone), &[]),
