@@ -64,6 +64,10 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
             ),
             "run `fusebox init` again: it has the client wait for the hook",
         ),
+        (0, all) if let Some(limit) = unheard(installation) => Diagnosis::warn(
+            format!("registered at {all} of {all} events in {files}; `{limit}` hears nothing of the plan's windows"),
+            "run `fusebox init --statusline`: the client tells its status line alone of them",
+        ),
         (0, all) if is_plugin_alone => Diagnosis::warn(
             format!("registered at {all} of {all} events in {files} alone"),
             "the weaker guard: `claude plugin disable`, or an update while a client works, takes the hooks away; `fusebox init` \
@@ -86,6 +90,12 @@ fn named(installation: &Installation<'_>, path: &Path) -> String {
 
 fn plugin_of<'a>(installation: &'a Installation<'_>, path: &Path) -> Option<&'a Enabled> {
     installation.brought.iter().find(|it| it.file.place.settings == path).map(|it| &it.plugin)
+}
+
+/// Returns the limit on the plan's windows that hears nothing, since the status line is not ours.
+fn unheard(installation: &Installation<'_>) -> Option<&'static str> {
+    let limit = policy(installation).user().on_plan()?;
+    (installation.registered.status_line == 0).then_some(limit.key)
 }
 
 /// Whether calls are to be held, and the client would not wait for that.

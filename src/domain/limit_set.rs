@@ -264,6 +264,11 @@ impl LimitSet {
         self.limits.iter().chain(more.filter(|rule| self.named(&rule.name()).is_none()))
     }
 
+    /// Returns the first limit on the plan's windows.
+    pub fn on_plan(&self) -> Option<&'static Limit> {
+        self.counting().map(|rule| rule.limit).find(|limit| limit.plan_window.is_some())
+    }
+
     /// Returns one rate for each window that is counted. Those of one window stand side by side, and the one counts that admits most: its
     /// window keeps as much as any of them reads.
     pub fn counting_rates(&self) -> impl Iterator<Item = &Rate> {

@@ -34,6 +34,9 @@ pub struct SettingsTaken {
     /// The same at the end of a batch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub batch_timeout_s: u32,
+    /// The status line, where that is Fusebox's: a hash of its command.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub status_line: u64,
     /// How often the client has asked whether it may take a change.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asked: u32,

@@ -9,6 +9,7 @@ use crate::install::json;
 use crate::install::place::{Folders, InstallScope};
 use crate::install::plugin_handlers::{self, PluginHandlers};
 use crate::install::settings_files::{self, Settings};
+use crate::install::status_line;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::wire::events::EventName;
@@ -32,6 +33,8 @@ pub struct Registered {
     pub call_timeout_s: u32,
     /// The same at the end of a batch.
     pub batch_timeout_s: u32,
+    /// The status line that the client shows, where that is Fusebox's: a hash of its command; else 0.
+    pub status_line: u64,
     /// The plugins that bring some of them which no settings file has: hashes of their folders.
     pub plugins: Vec<u64>,
     /// Every file with handlers of ours that cover their event, with these events.
@@ -52,6 +55,7 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     let (mut switched_off, mut call_timeout_s, mut batch_timeout_s) = (Vec::new(), None, None);
     let own: Vec<EventName> = settings.iter().flat_map(|file| covered(&file.text, binary)).collect();
     let adds = |it: &&PluginHandlers| covered(&it.file.text, binary).iter().any(|event| !own.contains(event));
+    registered.status_line = status_line::print_of_ours(settings);
     registered.plugins = brought.iter().filter(adds).map(PluginHandlers::print).collect();
     for file in settings.iter().chain(brought.iter().map(|it| &it.file)) {
         let events = covered(&file.text, binary);

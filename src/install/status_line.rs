@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::domain::stored::stable_hash::StableHash;
 use crate::domain::text::shell_word::quoted;
 use crate::install::json as text_edit;
 use crate::install::place::Folders;
-use crate::install::settings_files;
+use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
 
 /// The key of the settings.
@@ -39,6 +40,13 @@ pub fn find(text: &str) -> Option<String> {
 pub fn shown(env: &Environment) -> Option<(PathBuf, String)> {
     let files = settings_files::read(&Folders::of(env, &env.folder()));
     files.into_iter().rev().find_map(|file| Some((file.place.settings, find(&file.text)?)))
+}
+
+/// Returns a hash of the command of the status line that the client shows, where our program is in it; else 0.
+pub fn print_of_ours(settings: &[Settings]) -> u64 {
+    let shown = settings.iter().rev().find_map(|file| find(&file.text)).filter(|it| is_ours(it) || shows_both(it));
+    // Half of it is enough, and stays a whole number in every reader of JSON.
+    shown.map_or(0, |command| StableHash::default().text(&command).value() >> 32)
 }
 
 /// Whether a command line is ours, with nothing else in it.

@@ -54,6 +54,8 @@ pub enum NextStep {
     Log,
     /// No hook was heard.
     Doctor,
+    /// The client is to tell what is used of the plan's windows.
+    StatusLine,
 }
 
 impl NextStep {
@@ -89,6 +91,7 @@ impl NextStep {
             NextStep::Status { id },
             NextStep::Log,
             NextStep::Doctor,
+            NextStep::StatusLine,
         ]
     }
 
@@ -106,6 +109,7 @@ impl NextStep {
             NextStep::Status { id } => format!("status {id}"),
             NextStep::Log => "log".to_owned(),
             NextStep::Doctor => "doctor".to_owned(),
+            NextStep::StatusLine => "init --statusline".to_owned(),
             NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Administrator => return None,
         };
         Some(format!("fusebox {words}"))
@@ -137,6 +141,7 @@ impl fmt::Display for NextStep {
             NextStep::CheckConfiguration => write!(f, "`{command}` shows all of them."),
             NextStep::FailClosed => write!(f, "`{command}` has such calls refused."),
             NextStep::Doctor => write!(f, "`{command}` shows what is registered here."),
+            NextStep::StatusLine => write!(f, "`{command}` has the client tell of it."),
         }
     }
 }

@@ -40,6 +40,10 @@ messages! {
     settings_changed(what = "`ANTHROPIC_BASE_URL` in `env` of `.claude/settings.json`, which sends requests elsewhere")
         => "the settings have changed since the last session here: they have {what}.";
 
+    /// A limit on the plan's windows binds a session, and Fusebox is not in the client's status line.
+    plan_unheard(limit = "max_five_hour_percent", next = NextStep::StatusLine)
+        => "`{limit}` hears nothing of the plan's windows: Fusebox is not in the client's status line. {next}";
+
     /// The limits of a new session are not those of the one before it here.
     limits_changed(what = ": the repository's were only watched, and block now", next = NextStep::ShowConfiguration)
         => "the limits here have changed since the last session{what}. {next}";

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::lab::Lab;
-use crate::script::{Step, call, main, say, work};
+use crate::script::{Step, bash, call, main, say, work};
 use crate::terminal::Terminal;
 
 /// What each of a turn's three requests costs in dollars: a call, the answer, and one past the transcript.
@@ -40,6 +40,24 @@ fn the_client_shows_what_is_used_and_its_own_total_is_counted() {
         terminal.sees("/2.00 USD");
     }
     terminal.sees("session 0.");
+}
+
+/// The client is told to keep its settings as they were, and so goes on with the status line that a limit hears the plan's windows by.
+#[test]
+fn a_status_line_that_a_limit_hears_by_stays_when_an_agent_replaces_it() {
+    let replace = r#"python3 -c 'import json; p = ".claude/settings.local.json"; s = json.load(open(p)); s["statusLine"]["command"] = "echo other line"; json.dump(s, open(p, "w"))'"#;
+    let steps = [call([bash(replace)]), call([bash("sleep 4")]), say("replaced"), call([work()]), say("gone on")];
+    let lab = Lab::new(json!({}), vec![main(steps)]);
+    lab.write_home(".claude/fusebox.json", &json!({"user": {"max_seven_day_percent": 90}}).to_string());
+    lab.must(&["init", "--statusline"]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.meets("ConfigChange", 1);
+    terminal.sees("status line away");
+    terminal.types("go on");
+    terminal.meets("Stop", 2);
+    terminal.sees("session 0.");
+    assert!(!terminal.screen().contains("other line"), "{}", terminal.screen());
 }
 
 #[test]

@@ -97,6 +97,7 @@ mod peers;
 mod picture;
 mod pinned;
 mod plan;
+mod plan_unheard;
 mod plugin;
 mod polls;
 mod privacy;

@@ -3,6 +3,7 @@
 pub mod answered_dialogs;
 pub mod backlog;
 pub mod catch_up;
+pub mod gone_client;
 pub mod limits_lost;
 pub mod orphans;
 pub mod recall_missed;

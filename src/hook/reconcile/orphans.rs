@@ -13,6 +13,7 @@ use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::load_on_demand::need_open_runs;
+use crate::hook::reconcile::gone_client::is_left;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
 use crate::transcript::ending;
@@ -23,15 +24,6 @@ use crate::ui::formats::counted;
 pub fn is_orphaned(session: &Session, now: Moment) -> bool {
     is_left(session, now)
         || session.reservations.iter().any(|reservation| reservation.session == session.id && is_lost(reservation))
-}
-
-/// Whether a session counts as at work although its client is gone: another boot has begun, or its process is no more.
-pub fn is_left(session: &Session, now: Moment) -> bool {
-    let boot = session.last.boot;
-    let rebooted = boot != now.boot && boot != 0 && now.boot != 0;
-    let at_work = session.status == Status::Running || !session.open.is_empty();
-    let gone = || session.client.is_some_and(|client| processes::is_gone(client.pid, client.start, client.ns));
-    at_work && (rebooted || gone())
 }
 
 /// Whether a request was made by a client that is gone.

@@ -8,6 +8,7 @@ use crate::domain::session::Session;
 use crate::domain::settings_taken::SettingsTaken;
 use crate::domain::stored::metadata;
 use crate::error::Result;
+use crate::hook::settings::plan_status_line;
 use crate::install::diverted::Diverted;
 use crate::install::enabled_plugins::Enabled;
 use crate::install::handlers::{self, Registered};
@@ -55,6 +56,7 @@ fn resolve(
 pub fn register(env: &Environment, session: &mut Session) -> Registered {
     let now = resolve(env, session, env.binary().as_deref(), |_| true);
     set(session, &now);
+    plan_status_line::tell_where_missing(session, &now);
     session.model_hooks.clear();
     session.skills.clear();
     let plugins = take_hooks(env, session, &now);
@@ -100,8 +102,9 @@ pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) ->
     client.plugins
 }
 
-/// Takes note of how long the client waits for an answer about a call, where a change that it takes has made that shorter.
-pub fn take_timeout(session: &mut Session, now: &Registered) {
+/// Takes note of the status line in a change that the client takes, and of how long it waits for an answer where that is shorter now.
+pub fn take_lesser(session: &mut Session, now: &Registered) {
+    session.diverted.status_line = now.status_line;
     session.diverted.call_timeout_s = session.diverted.call_timeout_s.min(now.call_timeout_s);
     session.diverted.batch_timeout_s = session.diverted.batch_timeout_s.min(now.batch_timeout_s);
 }
@@ -136,6 +139,7 @@ fn set(session: &mut Session, now: &Registered) {
         let_go: session.diverted.let_go && now.events.is_empty(),
         prices: now.has_prices,
         plugins: now.plugins.clone(),
+        status_line: now.status_line,
         asked: session.diverted.asked,
         call_timeout_s: longer(EventName::PreToolUse, now.call_timeout_s),
         batch_timeout_s: longer(EventName::PostToolBatch, now.batch_timeout_s),
@@ -182,7 +186,7 @@ pub fn files(env: &Environment, session: &Session) -> Vec<PathBuf> {
 
 /// Says what settings would do to a session; nothing where all handlers are still there and no more is diverted.
 pub fn harm(session: &Session, now: &Registered) -> Option<String> {
-    loss(session, now).or_else(|| diversion(&session.diverted, now))
+    loss(session, now).or_else(|| plan_status_line::loss(session, now)).or_else(|| diversion(&session.diverted, now))
 }
 
 /// Says what the settings would take away; nothing where all handlers are still there.

@@ -39,7 +39,7 @@ pub fn watch_settings(
             state.session.diverted.asked = state.session.diverted.asked.wrapping_add(1);
             let Some(harm) = settings::baseline::harm(&state.session, &now) else {
                 settings::baseline::take_hooks(env, &mut state.session, &now);
-                settings::baseline::take_timeout(&mut state.session, &now);
+                settings::baseline::take_lesser(&mut state.session, &now);
                 // Whom a person has let go has no hooks that it could lose.
                 let is_held = !state.session.diverted.let_go;
                 return is_held.then(|| settings::recheck::job(state, versions)).flatten();
