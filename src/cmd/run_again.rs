@@ -82,6 +82,11 @@ const LEFT_OUT: [(&str, Value); 11] = [
     ("-r", Value::Maybe),
 ];
 
+/// Its options whose value can be JSON with keys and passwords in it: a log is to show none.
+const SECRET: [&str; 3] = ["--managed-settings", "--mcp-config", "--settings"];
+/// What stands in place of such a value, for a person to fill in.
+const FILL_IN: &str = "{…}";
+
 /// What was given to a `fusebox run`, as a person types it again.
 pub struct Again {
     /// What stands before the session's id.
@@ -113,8 +118,8 @@ impl Again {
     }
 }
 
-/// Returns the client's options with their values, without those that are left out, and without the prompt.
-fn options(mut words: &[String]) -> Vec<&String> {
+/// Returns the client's options with their values, without those that are left out, without the prompt, and without secrets.
+fn options(mut words: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     while let Some((word, after)) = words.split_first() {
         let option = word.split('=').next().unwrap_or_default();
@@ -134,9 +139,43 @@ fn options(mut words: &[String]) -> Vec<&String> {
             break;
         }
         if left_out.is_none() && word.starts_with('-') {
-            kept.extend(&words[..=values]);
+            let is_secret = SECRET.contains(&option);
+            kept.extend(
+                words[..=values].iter().map(|word| if is_secret { without_secret(word) } else { word.clone() }),
+            );
         }
         words = &after[values..];
     }
     kept
+}
+
+/// Returns an option's word with the value left out, where that is JSON and no file.
+fn without_secret(word: &str) -> String {
+    let (before, value) = word.strip_prefix("--").and_then(|_| word.split_once('=')).unwrap_or(("", word));
+    match value.trim_start().starts_with('{') {
+        true if before.is_empty() => FILL_IN.to_owned(),
+        true => format!("{before}={FILL_IN}"),
+        false => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_with_secrets_is_left_to_be_filled_in() {
+        let key = r#"{"env": {"KEY": "a-secret"}}"#;
+        for option in SECRET {
+            for words in [vec![option.to_owned(), key.to_owned()], vec![format!("{option}={key}")]] {
+                let given =
+                    ["claude".to_owned(), "-p".to_owned()].into_iter().chain(words).chain(["--verbose".to_owned()]);
+                let again = Again::of(false, None, &given.map(OsString::from).collect::<Vec<_>>()).with("one");
+                assert!(!again.contains("a-secret") && again.contains("{…}"), "{again}");
+                assert!(again.ends_with("--verbose") && again.contains(option), "{again}");
+            }
+            let file = Again::of(false, None, &["claude", option, "my.json"].map(OsString::from)).with("one");
+            assert!(file.ends_with(&format!("{option} my.json")), "{file}");
+        }
+    }
 }
