@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::diversions::{Entry, diverting, ordinary, with};
 use crate::nested::{Processes, event, start};
-use crate::world::{TestWorld, in_long_form};
+use crate::world::{FUSEBOX, TestWorld, in_long_form};
 
 /// Ways to start a client with a settings file, `FILE`.
 const NAMED: [&str; 8] = [
@@ -107,9 +107,19 @@ impl Bench {
 
     /// Whether a command is refused.
     pub fn refuses(&self, command: &str) -> bool {
+        event(&self.world, self.pid(), "s1", "PreToolUse", &self.call(command)).contains(r#""deny""#)
+    }
+
+    /// The same, by a hook that the kernel kills once it has worked for two seconds, however busy the machine is.
+    pub fn refuses_in_time(&self, command: &str) -> bool {
+        let input = self.world.event("s1", "p-s1", "PreToolUse", &self.call(command));
+        let hook = self.world.program("/bin/sh", &["-c", "ulimit -t 2; exec \"$0\" hook", FUSEBOX]);
+        hook.env("CLAUDE_PID", &self.pid().to_string()).stdin(input).run().ok().contains(r#""deny""#)
+    }
+
+    fn call(&self, command: &str) -> Value {
         let id = self.calls.replace(self.calls.get() + 1);
-        let call = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": format!("t{id}")});
-        event(&self.world, self.processes.pids[0], "s1", "PreToolUse", &call).contains(r#""deny""#)
+        json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": format!("t{id}")})
     }
 }
 
@@ -268,7 +278,6 @@ fn a_client_is_not_started_where_nothing_limits_it() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "this is about time")]
 fn many_clients_in_one_command_are_answered_in_time() {
     let bench = Bench::new("user");
     bench.world.write("elsewhere/x", "");
@@ -280,9 +289,7 @@ fn many_clients_in_one_command_are_answered_in_time() {
         (0..3_000).map(|at| format!("claude -p a >o{at};")).collect::<String>()
     );
     for (command, expected) in [(same, false), (apart, true), (written, false)] {
-        let began = std::time::Instant::now();
-        assert_eq!(bench.refuses(&command), expected);
-        assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+        assert_eq!(bench.refuses_in_time(&command), expected);
     }
 }
 

@@ -201,7 +201,6 @@ fn a_mod_that_was_there_before_the_session_keeps_no_client_back() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "this is about time")]
 fn many_and_large_plugins_are_answered_in_time() {
     let bench = Bench::of(TestWorld::new(), "user");
     let names: Vec<String> = (0..3_000).map(|at| format!("p{at}")).collect();
@@ -213,7 +212,5 @@ fn many_and_large_plugins_are_answered_in_time() {
     bench.world.write("project/.claude/settings.json", text.to_string());
     let large = format!("{{\"hooks\":{{}},\"a\":\"{}\"}}", "modules".repeat(100_000));
     names.iter().take(30).for_each(|name| bench.world.write(&format!("project/mk/{name}/hooks/hooks.json"), &large));
-    let began = std::time::Instant::now();
-    assert!(bench.refuses("claude -p go"));
-    assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+    assert!(bench.refuses_in_time("claude -p go"));
 }
