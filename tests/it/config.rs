@@ -40,6 +40,12 @@ const SPAWN: &str = "spawn";
 /// The user has said `fusebox trust`.
 const TRUST: (&str, &str) = ("trust", "");
 
+/// Reads the user's file; `expected` leaves out how every one of its problems begins.
+#[track_caller]
+fn check_problem(text: &str, expected: &str) {
+    check(&[(USER, text)], "problems", &expected.replace(" @ ", " in `~/fusebox.json` (user) "));
+}
+
 /// Asks for what holds under these files. `who` is `session`, `main` or an agent type; after it comes a limit, or another
 /// part of the rules. `problems` asks for everything that is wrong.
 #[track_caller]

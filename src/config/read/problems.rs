@@ -98,6 +98,10 @@ impl DocumentRead {
         let hint = match home.as_deref() {
             Some([]) => "it belongs at the top of the file".to_owned(),
             Some(blocks) => belongs(blocks),
+            None if name == at && !name.contains("agent") && limits_something(value) => {
+                format!("an agent type stands in `agents`: `agents.{name}`")
+            }
+            None if name == at && values(value).any(limits_something) => "agent types stand in `agents`".to_owned(),
             None => match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
                 Some(nearest) => format!("the nearest is `{nearest}`"),
                 None => "`fusebox config schema` has all keys".to_owned(),
@@ -106,6 +110,15 @@ impl DocumentRead {
         let here = if home.is_some() { " here" } else { "" };
         self.report(problem.says(format!("is ignored: no such key{here}")).hint(hint));
     }
+}
+
+/// Whether a value is an object with a limit in it.
+fn limits_something(value: &Value) -> bool {
+    value.as_object().is_some_and(|entries| entries.keys().any(|key| Limit::find(key).is_some()))
+}
+
+fn values(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_object().into_iter().flat_map(|entries| entries.values())
 }
 
 /// Returns the key that may have been meant by the first one that an object does not have.

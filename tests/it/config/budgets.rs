@@ -1,12 +1,8 @@
 //! Budgets of users and projects, of models and roles, and rates.
 
-use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, USER_SETTINGS, check, policy, rate};
-
-/// Reads the user's file; `expected` leaves out how every one of its problems begins.
-#[track_caller]
-fn check_problem(text: &str, expected: &str) {
-    check(&[(USER, text)], "problems", &expected.replace(" @ ", " in `~/fusebox.json` (user) "));
-}
+use crate::config::{
+    AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, USER_SETTINGS, check, check_problem, policy, rate,
+};
 
 #[test]
 fn users_and_projects_have_budgets() {

@@ -1,12 +1,6 @@
 //! Repetition and refusals, checkpoints, the judging command, the explicit stop, discipline.
 
-use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, check};
-
-/// Reads the user's file; `expected` leaves out how every one of its problems begins.
-#[track_caller]
-fn check_problem(text: &str, expected: &str) {
-    check(&[(USER, text)], "problems", &expected.replace(" @ ", " in `~/fusebox.json` (user) "));
-}
+use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, check, check_problem};
 
 #[test]
 fn repetition_and_refusals_have_an_action_of_their_own() {

@@ -1,6 +1,6 @@
 //! What is wrong is named, and drops that key alone.
 
-use crate::config::{PROJECT, USER, check};
+use crate::config::{PROJECT, USER, check, check_problem};
 
 #[test]
 fn aliases_bring_their_unit() {
@@ -17,12 +17,6 @@ fn aliases_bring_their_unit() {
         "problems",
         "`main.max_wall_ms: 5000` in `~/fusebox.json` (user) is ignored: `main.timeout` says the same and comes first",
     );
-}
-
-/// Reads the user's file; `expected` leaves out how every one of its problems begins.
-#[track_caller]
-fn check_problem(text: &str, expected: &str) {
-    check(&[(USER, text)], "problems", &expected.replace(" @ ", " in `~/fusebox.json` (user) "));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use fusebox::config::problem::Problem;
 use serde_json::{Value, json};
 
-use crate::config::{LOCAL, PROJECT, policy};
+use crate::config::{LOCAL, PROJECT, check_problem, policy};
 use crate::world::TestWorld;
 
 fn check(policy: &str) -> String {
@@ -183,4 +183,20 @@ fn what_a_repository_binds_is_named_among_other_mistakes() {
     let start = world.event("s1", "p1", "SessionStart", &json!({"source": "startup"}));
     let said = world.hook(start).ok();
     assert!(said.contains("`agents.developer.max_turns` (project-local)"), "{said}");
+}
+
+/// Where an object of limits stands at the top, the hint says where it belongs.
+#[test]
+fn agent_types_at_the_top_of_the_file_are_sent_below_agents() {
+    for (file, hint) in [
+        (r#"{"developer": {"max_turns": 5}}"#, "an agent type stands in `agents`: `agents.developer`"),
+        (r#"{"agent_types": {"developer": {"max_turns": 5}}}"#, "agent types stand in `agents`"),
+        (r#"{"limits": {"developer": {"max_turns": 5}}}"#, "agent types stand in `agents`"),
+        (r#"{"subagents": {"max_turns": 5}}"#, "the nearest is `agents`"),
+        (r#"{"developer": {"colour": 5}}"#, "`fusebox config schema` has all keys"),
+    ] {
+        let value: Value = serde_json::from_str(file).unwrap();
+        let (key, value) = value.as_object().unwrap().iter().next().unwrap();
+        check_problem(file, &format!("`{key}: {value}` @ is ignored: no such key; {hint}"));
+    }
 }
