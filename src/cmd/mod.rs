@@ -90,6 +90,8 @@ mod team_place;
 #[cfg(feature = "team")]
 mod team_publish;
 #[cfg(feature = "team")]
+mod team_report;
+#[cfg(feature = "team")]
 mod team_shares;
 #[cfg(feature = "team")]
 mod team_sync;

@@ -4,21 +4,11 @@ use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::cmd::team_audit::{self, AuditArgs};
 use crate::cmd::team_sync::{self, Caller};
-use crate::cmd::{
-    query, require_human, team_caps, team_groups, team_init, team_join, team_limits, team_members, team_place,
-};
-use crate::domain::spend::amount::Amount;
+use crate::cmd::{require_human, team_caps, team_groups, team_init, team_join, team_limits, team_members, team_report};
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::team::admin::Whose;
-use crate::store::team::ledger::By;
-use crate::ui::style::Style;
-use crate::ui::table::{Align, Column, table};
-
-/// The most days that an audit compares: machines tell the totals of their clients for so long.
-const LONGEST_AUDIT: u32 = 35;
 
 /// Arguments of `fusebox team`.
 #[derive(Debug, clap::Args)]
@@ -86,8 +76,12 @@ Examples:
         remove: bool,
     },
     /// List who takes part
-    #[command(after_help = "Examples:\n  fusebox team members")]
-    Members,
+    #[command(after_help = "Examples:\n  fusebox team members\n  fusebox team members --json")]
+    Members {
+        /// Print them as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Say whom people ask whose agents are stopped
     #[command(after_help = "Examples:\n  fusebox team contact 'alice, in #agents'")]
     Contact {
@@ -169,36 +163,7 @@ Examples:
     #[command(after_help = "Examples:\n  fusebox team status")]
     Status,
     /// Show what was spent: an admin sees all of the team, a member what is theirs
-    #[command(after_help = "\
-Examples:
-  fusebox team report
-  fusebox team report --by project --days 7
-  fusebox team report --audit --json           whose machines have settled less than else is shown")]
-    Report {
-        /// What it is summed by
-        #[arg(long, value_enum, default_value_t = Grouping::User)]
-        by: Grouping,
-        /// Of how many days
-        #[arg(long, default_value_t = 30, value_parser = days)]
-        days: u32,
-        /// For an admin: list who has settled less than what their clients and other machines show
-        #[arg(long, conflicts_with = "by")]
-        audit: bool,
-        /// How many per cent of what is shown may be missing
-        #[arg(long, value_name = "PERCENT", default_value_t = 5, requires = "audit")]
-        tolerance: u32,
-        /// Print the audit as JSON
-        #[arg(long, requires = "audit")]
-        json: bool,
-    },
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Grouping {
-    User,
-    Project,
-    Model,
-    Day,
+    Report(team_report::Args),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -218,11 +183,6 @@ impl CapPeriod {
     }
 }
 
-/// Reads a number of days.
-fn days(text: &str) -> std::result::Result<u32, String> {
-    text.parse().ok().filter(|days| *days > 0).ok_or_else(|| "it is a number of days, 1 or more".to_owned())
-}
-
 /// Runs `fusebox team`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     match &args.command {
@@ -231,14 +191,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         }
         Command::Status => return team_limits::status(env),
         Command::Limits { json } => return team_limits::list(env, *json),
-        Command::Report { days, audit: true, tolerance, json, .. } => {
-            return team_audit::run(
-                env,
-                AuditArgs { days: (*days).min(LONGEST_AUDIT), tolerance: *tolerance, json: *json },
-            );
-        }
-        Command::Report { by, days, .. } => return report(env, *by, *days),
-        Command::Members => return team_members::list(env),
+        Command::Report(args) => return team_report::run(env, args),
+        Command::Members { json } => return team_members::list(env, *json),
         Command::Init { .. }
         | Command::Join { .. }
         | Command::Leave
@@ -270,31 +224,4 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Command::WriteOff { what } => team_caps::write_off(env, what),
         _ => Ok(ExitCode::SUCCESS),
     }
-}
-
-fn report(env: &Environment, by: Grouping, days: u32) -> Result<ExitCode> {
-    let joined = team_place::joined(env)?;
-    let (by, head) = match by {
-        Grouping::User => (By::User, "USER"),
-        Grouping::Project => (By::Project, "PROJECT"),
-        Grouping::Model => (By::Model, "MODEL"),
-        Grouping::Day => (By::Day, "DAY"),
-    };
-    let spent = team_place::ledger(&joined)?.spent(&joined.team, by, days.min(36_500))?;
-    let columns = [
-        Column::new(head, Align::Left, 0),
-        Column::new("RESPONSES", Align::Right, 1),
-        Column::new("COST", Align::Right, 0),
-    ];
-    let total: Amount = spent.iter().map(|(_, _, cost)| *cost).sum();
-    let row = |(name, responses, cost): (String, u64, Amount)| {
-        let name = if name.is_empty() { "-".to_owned() } else { name };
-        (Style::Plain, vec![name, responses.to_string(), cost.to_string()])
-    };
-    let rows: Vec<_> = spent.into_iter().map(row).collect();
-    env.print(&format!(
-        "{}{total} in all, as far as machines have told it\n",
-        table(&columns, &rows, &query::page(env))
-    ));
-    Ok(ExitCode::SUCCESS)
 }

@@ -2,12 +2,15 @@
 
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use crate::cmd::{query, team_place};
 use crate::config::problem::nearest;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::admin::Member;
 use crate::store::team::ledger::Ledger;
+use crate::ui::json;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
@@ -43,10 +46,40 @@ pub fn known(ledger: &mut Ledger, team: &str, login: &str) -> Result<()> {
     })
 }
 
+/// Who takes part, for programs.
+#[derive(Debug, Serialize)]
+struct Members {
+    version: u32,
+    team: String,
+    members: Vec<ShownMember>,
+}
+
+#[derive(Debug, Serialize)]
+struct ShownMember {
+    login: String,
+    role: String,
+    /// How many of its machines were heard in 30 days, as far as who asks may see them.
+    machines: u64,
+    /// When one was heard last, in the team's time zone; `null` for never.
+    heard: Option<String>,
+}
+
 /// Lists who takes part.
-pub fn list(env: &Environment) -> Result<ExitCode> {
+pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
     let members = team_place::ledger(&joined)?.members(&joined.team)?;
+    if for_programs {
+        let known = |heard: String| Some(heard).filter(|heard| heard != "-");
+        let row = |Member { login, role, machines, heard }| ShownMember {
+            login,
+            role,
+            machines: machines.parse().unwrap_or(0),
+            heard: known(heard),
+        };
+        let members = members.into_iter().map(row).collect();
+        env.print_data(&json::text(&Members { version: 1, team: joined.team, members }));
+        return Ok(ExitCode::SUCCESS);
+    }
     let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD"];
     let columns = columns.map(|head| Column::new(head, Align::Left, 0));
     let row = |Member { login, role, machines, heard }| (Style::Plain, vec![login, role, machines, heard]);

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::caps::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
@@ -53,6 +55,17 @@ fn two_machines_tell_one_team_what_they_spend_and_each_response_once() {
         by_project.contains("git.example/app") && !by_project.contains("https") && !by_project.contains("secret"),
         "{by_project}"
     );
+    let programs = |arguments: &[&str]| serde_json::from_str::<Value>(&boss.good(arguments)).unwrap();
+    let spent = programs(&["report", "--by", "project", "--days", "7", "--json"]);
+    let group = json!({"name": "git.example/app", "responses": 2, "cost_usd": "8.000000000000"});
+    let expected = json!({"version": 1, "team": "core", "days": 7, "by": "project", "cost_usd": "8.000000000000", "groups": [group]});
+    assert_eq!(spent, expected);
+    let csv = boss.good(&["report", "--by", "project", "--csv"]);
+    assert_eq!(csv, "project,responses,cost_usd\ngit.example/app,2,8.000000000000\n");
+    let listed = programs(&["members", "--json"]);
+    let member = |at: usize, key: &str| listed["members"][at][key].clone();
+    assert_eq!((member(0, "login"), member(0, "role")), (json!("ann"), json!("member")));
+    assert_eq!((member(1, "machines"), member(2, "role")), (json!(1), json!("admin")), "{listed}");
     // A member sees their own.
     assert!(ann.good(&["report", "--by", "model"]).contains("0.00 USD in all"));
     let members = ann.good(&["members"]);
