@@ -18,6 +18,7 @@ use crate::engine::evaluate::{self, RuleContext};
 use crate::engine::grants;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
+use crate::engine::spend_ahead::spend_ahead;
 
 /// Returns the order that stands for a target.
 pub fn order<'a>(state: &'a SessionState, target: &Target) -> Option<&'a Order> {
@@ -161,10 +162,7 @@ fn meters<'a>(
 /// Returns what the next step adds: a call, or a request and the report after it.
 fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
     match &limit.meter {
-        Meter::Spend { part, .. } => {
-            let requests = u64::from(rules.grace_turns) + 1;
-            part(&meters.reserved).saturating_add(part(&meters.next).saturating_mul(requests))
-        }
+        Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
         Meter::Step { adds, .. } => {
             let steps = [Stage::Call, Stage::Request].map(ComingStep::at);
             steps.into_iter().filter_map(adds).max().unwrap_or(0)

@@ -83,3 +83,13 @@ pub enum Meter {
         adds: fn(ComingStep) -> Option<u64>,
     },
 }
+
+impl Meter {
+    /// Returns what of a spend counts; 0 where requests do not use it up.
+    pub fn part(&self, spend: &Spend) -> u64 {
+        match self {
+            Meter::Spend { part, .. } => part(spend),
+            Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::domain::action::Action;
 use crate::domain::bounds;
 use crate::domain::event::{Call, Event, EventKind, Intent};
-use crate::domain::limit_meter::{Meter, Stage};
+use crate::domain::limit_meter::Stage;
 use crate::domain::mode::Mode;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
@@ -14,6 +14,7 @@ use crate::domain::usage::{Occasion, Onset, ScopeUsage, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::evaluate::{RuleContext, at_hand, evaluate_rate, evaluate_rule};
 use crate::engine::evaluate_limits::{acts, ends_call, evaluate_limits, findings, place};
+use crate::engine::spend_ahead::leaves_room;
 
 /// Decides what to answer to `event`.
 pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
@@ -168,13 +169,9 @@ fn at_this_prompt(blocked: Verdict, usage: &Usage) -> Verdict {
 /// Whether the next request fits into every budget that requests use up: what reports leaves no room for more than it.
 fn fits(usage: &Usage, event: &Event) -> bool {
     usage.scopes.iter().all(|used| {
-        used.limits.limits.iter().filter(|rule| rule.action != Action::Warn).all(|rule| match &rule.limit.meter {
-            Meter::Spend { part, .. } => {
-                let meters = used.meters_of(rule);
-                let next = part(&meters.reserved).saturating_add(part(&meters.next));
-                rule.limit.used(meters).saturating_add(next) <= rule.cap
-            }
-            Meter::Window | Meter::Silence | Meter::Step { .. } => true,
+        used.limits.limits.iter().filter(|rule| rule.action != Action::Warn).all(|rule| {
+            let meters = used.meters_of(rule);
+            leaves_room(rule.limit, rule.limit.used(meters), rule.cap, meters)
         }) && used.limits.rates.iter().all(|rate| {
             let at = RuleContext {
                 scope: used,

@@ -4,7 +4,6 @@ use crate::domain::action::Action;
 use crate::domain::call::CallState;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::limit::Ends;
-use crate::domain::limit_meter::Meter;
 use crate::domain::record::RecordKind;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
@@ -22,6 +21,7 @@ use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
+use crate::engine::spend_ahead::leaves_room;
 use crate::engine::unenforced;
 use crate::messages::{notices, short};
 
@@ -39,13 +39,11 @@ pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
     };
     let grace = state.session.limits.grace_turns;
     let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return false };
-    let fits = match order.finding.limit().map(|limit| &limit.meter) {
-        Some(Meter::Spend { used, part }) => {
-            let next = part(&of_session.reserved).saturating_add(part(&of_session.next));
-            order.finding.scope == Scope::Session && used(&of_session).saturating_add(next) <= order.finding.cap
-        }
-        _ => true,
-    };
+    let limit = order.finding.limit().filter(|limit| limit.spent_by_requests());
+    let fits = limit.is_none_or(|limit| {
+        let has_room = leaves_room(limit, limit.used(&of_session), order.finding.cap, &of_session);
+        order.finding.scope == Scope::Session && has_room
+    });
     let reports = run.is_main() && fits && order.finding.action != Action::Pause && !of_run.blind_to_batches;
     let grace_left = if reports { grace } else { 0 };
     // At the end of a call nothing tells of the report that is due: the end of the batch does.

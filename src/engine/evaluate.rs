@@ -13,7 +13,7 @@ use crate::domain::spend::meters::{Meters, Spend};
 use crate::domain::text::duration;
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
-use crate::engine::spend_ahead::spend_ahead;
+use crate::engine::spend_ahead::{leaves_room, spend_ahead};
 
 /// The per cent that stands for the last warning before a trip.
 const LAST_WARNING: u8 = 95;
@@ -48,7 +48,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
             subject: said.subject,
             frees: said.frees.unwrap_or_else(|| frees(rule, scope)),
             above: scope.above.to_owned(),
-            under_way: under_way(rule, meters),
+            under_way: rule.limit.meter.part(&meters.under_way),
             wait_ms: said.wait_ms,
             ..Finding::of(rule, scope.scope, used)
         }
@@ -84,14 +84,6 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     (!given(percent)).then(|| finding(percent, used))
 }
 
-/// Returns what other requests under way are taken for.
-fn under_way(rule: &LimitRule, meters: &Meters) -> u64 {
-    match &rule.limit.meter {
-        Meter::Spend { part, .. } => part(&meters.under_way),
-        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
-    }
-}
-
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
 fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     match &rule.limit.meter {
@@ -112,7 +104,7 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     let rule = used.limits.limits.iter().find(|rule| rule.is_source(&trip.source) && trip.spent_by_requests());
     let Some(rule) = rule else { return trip.clone() };
     let meters = used.meters_of(rule);
-    let missing_usage = missing_usage(rule, meters);
+    let missing_usage = rule.limit.meter.part(&meters.missing_usage);
     let (spent, ahead) = (rule.limit.used(meters).saturating_add(missing_usage), ahead(rule, used.limits, meters));
     if spent.saturating_add(ahead) <= rule.cap {
         return trip.clone();
@@ -129,14 +121,6 @@ pub fn as_used(trip: &Finding, scopes: &[ScopeUsage]) -> Finding {
     let rule = scope.and_then(|used| Some((used, used.limits.source(&trip.source)?)));
     let used = rule.map(|(used, rule)| rule.limit.used(used.meters_of(rule)));
     Finding { used: used.unwrap_or(trip.used), ..trip.clone() }
-}
-
-/// Returns what responses that are given and not on disk yet are taken for.
-fn missing_usage(rule: &LimitRule, meters: &Meters) -> u64 {
-    match &rule.limit.meter {
-        Meter::Spend { part, .. } => part(&meters.missing_usage),
-        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
-    }
 }
 
 /// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
@@ -215,15 +199,11 @@ pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
     let scope = usage.scopes.iter().find(|used| used.is_of(finding));
     let rule = scope.and_then(|used| used.limits.limits.iter().find(|rule| rule.is_source(&finding.source)));
-    let fits = match (finding.limit().map(|limit| &limit.meter), scope, rule) {
-        (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {
-            let meters = used.meters_of(rule);
-            let next = part(&meters.reserved).saturating_add(part(&meters.next));
-            finding.used.saturating_add(next) <= finding.cap
-        }
-        (Some(Meter::Window), ..) => false,
-        _ => true,
+    let has_room = |(scope, rule): (&ScopeUsage, &LimitRule)| {
+        leaves_room(rule.limit, finding.used, finding.cap, scope.meters_of(rule))
     };
+    let fits = !matches!(finding.limit().map(|limit| &limit.meter), Some(Meter::Window))
+        && scope.zip(rule).is_none_or(has_room);
     if timed_out || blind || !fits || stage == Stage::Arrival {
         return 0;
     }

@@ -4,7 +4,6 @@ use crate::domain::action::Action;
 use crate::domain::clamped_cap::ClampedCap;
 use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
-use crate::domain::limit_meter::Meter;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
@@ -57,11 +56,7 @@ fn cut(rule: &mut LimitRule, above: &[Above]) -> Option<ClampedCap> {
 
 /// Returns what is left of a cap, less what requests in flight are expected to spend.
 fn left(limit: &Limit, cap: u64, meters: &Meters) -> u64 {
-    let held = match &limit.meter {
-        Meter::Spend { part, .. } => part(&meters.reserved),
-        _ => 0,
-    };
-    cap.saturating_sub(limit.used(meters)).saturating_sub(held)
+    cap.saturating_sub(limit.used(meters)).saturating_sub(limit.meter.part(&meters.reserved))
 }
 
 /// Returns the smallest cap of a limit: its range's, since nothing at all would be no limit but a ban.
@@ -74,7 +69,7 @@ mod tests {
     use super::*;
     use crate::domain::billing::Billing;
     use crate::domain::event::Call;
-    use crate::domain::limit_meter::Observed;
+    use crate::domain::limit_meter::{Meter, Observed};
     use crate::domain::limit_set::LimitRule;
     use crate::domain::run::Run;
     use crate::domain::session::Session;

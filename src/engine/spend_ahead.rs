@@ -1,8 +1,15 @@
 //! What is to come where a limit on spend is looked at: the requests under way, the next one, and what follows it for sure.
 
+use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Stage;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::spend::meters::{Meters, Spend};
+
+/// Whether one more request fits between what is used of a limit and a cap, beside those in flight.
+pub fn leaves_room(limit: &Limit, used: u64, cap: u64, meters: &Meters) -> bool {
+    let ahead = limit.meter.part(&meters.reserved).saturating_add(limit.meter.part(&meters.next));
+    !limit.spent_by_requests() || used.saturating_add(ahead) <= cap
+}
 
 /// Returns what the next request, the report after it, the requests in flight and hooks would add.
 pub fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
