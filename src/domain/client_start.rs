@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::spend::amount::Amount;
+use crate::domain::start_source::StartSource;
 use crate::domain::stored::serde_default::is_default;
 
 /// What is known of the client that has a session open, since it started.
@@ -55,13 +56,13 @@ pub struct ClientStart {
 
 impl ClientStart {
     /// Takes note of a start by its source: a client's, or the one of a conversation that was compacted.
-    pub fn note(&mut self, source: &str, (model, context_tokens): (Option<&String>, u64)) {
-        if source == "compact" {
+    pub fn note(&mut self, source: &StartSource, (model, context_tokens): (Option<&String>, u64)) {
+        if *source == StartSource::Compact {
             self.compacts_with = model.cloned();
         } else {
             (self.is_silent, self.context_tokens) = (true, context_tokens);
             (self.told, self.told_before, self.own_before) = (None, None, None);
-            self.told_from = (source == "startup").then_some((Amount::ZERO, Amount::ZERO));
+            self.told_from = (*source == StartSource::Startup).then_some((Amount::ZERO, Amount::ZERO));
             self.model = model.cloned();
         }
     }

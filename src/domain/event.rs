@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::moment::Moment;
 use crate::domain::shown_call::ShownCall;
+use crate::domain::start_source::StartSource;
 
 /// Who acts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,8 +194,8 @@ pub struct Notification {
 pub enum EventKind {
     /// A session starts or goes on.
     SessionStart {
-        /// `startup`, `resume`, `clear`, `compact` or `fork`.
-        source: String,
+        /// Why.
+        source: StartSource,
     },
     /// A prompt is about to be sent.
     Prompt {

@@ -49,6 +49,7 @@ pub mod share_right;
 pub mod shown_call;
 pub mod silent_client;
 pub mod spawn;
+pub mod start_source;
 pub mod team;
 pub mod team_budget;
 pub mod team_cap;

@@ -13,6 +13,7 @@ use crate::domain::moment::Moment;
 use crate::domain::session::{Request, Run, Status};
 use crate::domain::shown_call::ShownCall;
 use crate::domain::spend::charge::NewCharge;
+use crate::domain::start_source::StartSource;
 use crate::engine::agents::{self, completion, spawns};
 use crate::engine::charging::ledger::{self, SpendChange};
 use crate::engine::charging::{self, compactions, credible};
@@ -115,9 +116,9 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
         }
         EventKind::SessionStart { source } => {
             session_lifecycle::start(state, run, source);
-            match source.as_str() {
-                "startup" => charging::unlogged::begin_total(&mut state.session),
-                "resume" => charging::unlogged::charge_beyond_total(state, run),
+            match source {
+                StartSource::Startup => charging::unlogged::begin_total(&mut state.session),
+                StartSource::Resume => charging::unlogged::charge_beyond_total(state, run),
                 _ => {}
             }
         }
@@ -191,7 +192,7 @@ fn tick(state: &mut SessionState, id: &str, event: &Event) {
 fn follows_idleness(run: &Run, kind: &EventKind) -> bool {
     match kind {
         EventKind::Prompt { .. } => run.status != Status::Running,
-        EventKind::SessionStart { source } => source != "compact",
+        EventKind::SessionStart { source } => *source != StartSource::Compact,
         EventKind::SubagentStarted => true,
         EventKind::SessionEnded => true,
         _ => false,

@@ -14,6 +14,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::spend::meters::Spend;
+use crate::domain::start_source::StartSource;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::decide::no_room;
@@ -24,9 +25,6 @@ use crate::engine::find_run;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::engine::unenforced;
-
-/// How a client takes an earlier conversation up.
-const TAKES_UP: [&str; 2] = ["resume", "fork"];
 
 /// Has the client ended, where it is about to make a request that no limit has room for and no hook can refuse.
 pub fn judge(state: &mut SessionState, id: &str, event: &Event) {
@@ -62,7 +60,7 @@ fn arrives_unasked(state: &SessionState, id: &str, event: &Event) -> bool {
 /// Whether a client that an agent started asks the model on a way that no hook can refuse.
 fn asks_below_another(state: &SessionState, event: &Event) -> bool {
     let asks = match &event.kind {
-        EventKind::SessionStart { source } => TAKES_UP.contains(&source.as_str()),
+        EventKind::SessionStart { source } => matches!(source, StartSource::Resume | StartSource::Fork),
         EventKind::SubagentEnded(_) => find_run::is_of_the_clients_own(state, event),
         EventKind::ToolRequested(_) => find_run::is_nameless(event),
         _ => false,

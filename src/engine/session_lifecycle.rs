@@ -3,6 +3,7 @@
 use crate::domain::event::EventKind;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::Status;
+use crate::domain::start_source::StartSource;
 use crate::engine::charging::credible;
 use crate::engine::session_state::SessionState;
 use crate::engine::{charging, lifecycle};
@@ -25,8 +26,8 @@ pub fn go_on(state: &mut SessionState, kind: &EventKind) {
 }
 
 /// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
-pub fn start(state: &mut SessionState, run: &str, source: &str) {
-    if source == "compact" {
+pub fn start(state: &mut SessionState, run: &str, source: &StartSource) {
+    if *source == StartSource::Compact {
         charging::missing::summary_is_due(state, run);
     } else {
         // A Yes that nothing has shown to be a person's is still to be taken back.

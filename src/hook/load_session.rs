@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::session::{Session, TranscriptPosition};
+use crate::domain::start_source::StartSource;
 use crate::error::Result;
 use crate::hook::estimates::next_model;
 use crate::hook::policy::pin;
@@ -48,7 +49,7 @@ fn begin(env: &Environment, store: &Store, input: &Input, event: &Event) -> Resu
 /// Notes how the client has started, and with which model it asks next.
 fn note_models(env: &Environment, session: &mut Session, input: &Input, event: &Event) {
     if let EventKind::SessionStart { source } = &event.kind {
-        session.is_fork |= source == "fork";
+        session.is_fork |= *source == StartSource::Fork;
         if event.agent == Agent::Main {
             session.client_start.note(source, input.start());
             next_model::note_start(env, session, source);

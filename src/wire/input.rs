@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::domain::bounds::TASKS_TOLD;
 use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Notification, Spawned};
 use crate::domain::moment::Moment;
+use crate::domain::start_source::StartSource;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
 use crate::wire::prompt_hash::prompt_hash;
@@ -53,7 +54,7 @@ pub struct Input<'a> {
     pub(super) tool_calls: Vec<BatchCall<'a>>,
     #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
-    pub(crate) source: Option<String>,
+    pub(crate) source: Option<StartSource>,
     pub(super) session_crons: Vec<Cron>,
     #[serde(borrow)]
     last_assistant_message: Option<Cow<'a, str>>,

@@ -6,6 +6,7 @@ use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::moment::Moment;
 use fusebox::domain::session::Session;
+use fusebox::domain::start_source::StartSource;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;
 
@@ -88,8 +89,8 @@ fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
         ("a call's end", || ends(1), true),
         ("a batch", || EventKind::BatchEnded(vec![call()]), true),
         ("a dialog", || EventKind::PermissionRequested, true),
-        ("a compaction", || EventKind::SessionStart { source: "compact".to_owned() }, true),
-        ("a client that starts anew", || EventKind::SessionStart { source: "resume".to_owned() }, false),
+        ("a compaction", || EventKind::SessionStart { source: StartSource::Compact }, true),
+        ("a client that starts anew", || EventKind::SessionStart { source: StartSource::Resume }, false),
         ("the session's end", || EventKind::SessionEnded, false),
     ];
     for agent in agents() {

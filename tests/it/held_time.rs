@@ -8,6 +8,7 @@ use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::moment::Moment;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Order, Session, Status};
+use fusebox::domain::start_source::StartSource;
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;
@@ -36,8 +37,8 @@ fn sub() -> Agent {
 fn events() -> Vec<EventKind> {
     let prompt = EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false };
     vec![
-        EventKind::SessionStart { source: "compact".to_owned() },
-        EventKind::SessionStart { source: "resume".to_owned() },
+        EventKind::SessionStart { source: StartSource::Compact },
+        EventKind::SessionStart { source: StartSource::Resume },
         prompt,
         EventKind::ToolRequested(call("other")),
         EventKind::ToolRequested(call("held")),

@@ -3,6 +3,7 @@
 
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
 use crate::domain::session::Session;
+use crate::domain::start_source::StartSource;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
 use crate::hook::settings;
@@ -23,15 +24,15 @@ const OWN: [(&str, &str); 1] = [("statusline-setup", "sonnet")];
 const EXPLORES: (&str, [&str; 3]) = ("Explore", ["opus", "sonnet", "haiku"]);
 
 /// Takes note of the model that a client is started with, where its own event does not say.
-pub fn note_start(env: &Environment, session: &mut Session, source: &str) {
-    if source == "compact" || source == "clear" {
+pub fn note_start(env: &Environment, session: &mut Session, source: &StartSource) {
+    if matches!(source, StartSource::Compact | StartSource::Clear) {
         return;
     }
     let arguments = session.client.map(|client| processes::arguments(client.pid)).unwrap_or_default();
     let named = value_of(&arguments, "--model").map(str::to_owned).or_else(|| env.var(OF_CLIENT));
     let files = &session.named_models;
     let named = named.or_else(|| files.agent.clone());
-    let is_new = source == "startup";
+    let is_new = *source == StartSource::Startup;
     let named = named.or_else(|| files.settings.clone().filter(|_| is_new));
     let word = named.and_then(|name| id_of(&name, |name| env.var(name)));
     // An agent decides what starts a client below its own: it may have named another model in between.
@@ -45,7 +46,7 @@ pub fn note_start(env: &Environment, session: &mut Session, source: &str) {
 /// Takes note of the model that a client goes on with, where an event says so. One that takes a conversation up goes on with the
 /// model that has answered there; of a fork that is not known here.
 pub fn note_switch(session: &mut Session, input: &Input) {
-    let goes_on = input.source.as_deref() == Some("resume") && !session.is_fork;
+    let goes_on = input.source == Some(StartSource::Resume) && !session.is_fork;
     if let Some(model) = input.to_model.clone().filter(|_| !goes_on) {
         session.client_start.switches(model);
     }

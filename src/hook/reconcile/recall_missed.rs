@@ -10,6 +10,7 @@ use crate::domain::moment::Moment;
 use crate::domain::session::Session;
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::spend_before_prompt;
+use crate::domain::start_source::StartSource;
 use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
@@ -102,7 +103,7 @@ fn begin_earlier(session: &mut Session, now: Moment, found: &Ingested) {
 fn begins_late(kind: &EventKind) -> bool {
     match kind {
         EventKind::Prompt { .. } => true,
-        EventKind::SessionStart { source } => source == "resume",
+        EventKind::SessionStart { source } => *source == StartSource::Resume,
         _ => false,
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::ingested::Recalled;
 use crate::domain::session::Session;
 use crate::domain::spend::charge::NewCharge;
 use crate::domain::spend::meters::Spend;
+use crate::domain::start_source::StartSource;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::install::backup::Backups;
@@ -64,7 +65,7 @@ pub fn set_apart(
 
 /// Whether a session begins with an event.
 fn begins(kind: &EventKind) -> bool {
-    matches!(kind, EventKind::SessionStart { source } if source == "startup" || source == "clear")
+    matches!(kind, EventKind::SessionStart { source: StartSource::Startup | StartSource::Clear })
 }
 
 /// Whether an event may be the first after a time without hooks: within a turn nothing is looked up.
@@ -109,7 +110,7 @@ pub fn meet(env: &Environment, store: &Store, session: &mut Session, event: &Eve
 /// Fusebox. Each agent has a transcript of its own.
 pub fn mark(state: &mut SessionState, event: &Event, answer: &mut Answer) {
     let earlier = &mut state.session.spend_before_install;
-    let starts = matches!(&event.kind, EventKind::SessionStart { source } if source != "compact");
+    let starts = matches!(&event.kind, EventKind::SessionStart { source } if *source != StartSource::Compact);
     let is_main = event.agent == Agent::Main;
     let is_written = match event.kind {
         EventKind::ToolRequested(_) => true,

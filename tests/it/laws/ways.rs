@@ -11,6 +11,7 @@ use fusebox::domain::moment::Moment;
 use fusebox::domain::refusal::Refusal;
 use fusebox::domain::spend::charge::{self, Charge, NewCharge};
 use fusebox::domain::spend::spend_before_prompt;
+use fusebox::domain::start_source::StartSource;
 use fusebox::domain::verdict::{Decision, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;
@@ -146,7 +147,7 @@ impl Play<'_> {
             Way::Calls if self.is_on(&main) => drop(self.batch("", Intent::Plain)),
             Way::Compactions if self.is_on(&main) => {
                 if self.batch("", Intent::Plain) {
-                    self.event("", EventKind::SessionStart { source: "compact".to_owned() }, Ingested::default());
+                    self.event("", EventKind::SessionStart { source: StartSource::Compact }, Ingested::default());
                     self.made.entry(main.clone()).or_default().requests += 1;
                     self.late.push((main, charge::of_compaction(&number.to_string())));
                 }
@@ -164,7 +165,7 @@ impl Play<'_> {
             Way::Resumes => {
                 self.answers("");
                 self.event("", EventKind::SessionEnded, Ingested::default());
-                self.event("", EventKind::SessionStart { source: "resume".to_owned() }, Ingested::default());
+                self.event("", EventKind::SessionStart { source: StartSource::Resume }, Ingested::default());
                 self.prompt(None, false);
             }
             Way::Forks | Way::Clears => {
@@ -225,10 +226,10 @@ impl Play<'_> {
         self.made =
             BTreeMap::from([(BEFORE.to_owned(), before), (COPIED.to_owned(), Used { requests: copied, turns: 0 })]);
         self.shown.clone_from(&self.made);
-        let source = if self.way == Way::Forks { "fork" } else { "clear" };
+        let source = if self.way == Way::Forks { StartSource::Fork } else { StartSource::Clear };
         let history = spend_before_prompt::id_of("s");
         let charges = (0..copied).map(|_| (history.clone(), copy(&charge(&history, self.now)))).collect();
-        let start = EventKind::SessionStart { source: source.to_owned() };
+        let start = EventKind::SessionStart { source };
         self.event("", start, Ingested { charges, ..Ingested::default() });
     }
 

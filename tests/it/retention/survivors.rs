@@ -4,6 +4,7 @@ use fusebox::domain::event::{Agent, Event, EventKind};
 use fusebox::domain::moment::Moment;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Process, Session};
+use fusebox::domain::start_source::StartSource;
 use fusebox::domain::text::rfc3339;
 use fusebox::hook::background::prune_due::{self, DAY_MS};
 use fusebox::hook::policy::retention;
@@ -188,7 +189,7 @@ fn start(days: i64) -> Event {
         prompt_id: None,
         at,
         attended: true,
-        kind: EventKind::SessionStart { source: String::new() },
+        kind: EventKind::SessionStart { source: StartSource::default() },
     }
 }
 
