@@ -17,7 +17,7 @@ pub fn text(form: &Discipline, rules: &LimitSet) -> Option<String> {
         Discipline::Standard => STANDARD,
         Discipline::Own(text) => text,
     };
-    let calls = rules.limits.iter().find(|rule| rule.limit.paces_phases).map_or(CALLS, |rule| rule.cap);
+    let calls = rules.limits.iter().find(|rule| rule.limit.counts_calls()).map_or(CALLS, |rule| rule.cap);
     // A tenth is left for the report.
     let all = (calls - calls / 10).max(1);
     let (prepare, green) = ((all / 4).max(1), (all * 3 / 8).max(1));

@@ -126,10 +126,6 @@ pub struct Limit {
     pub announced_first: bool,
     /// Whether its reading says what the last refused call was for.
     pub names_last_refusal: bool,
-    /// Whether records have its cap as `max_turns`, and count the attempt that it refused: 26 of 25.
-    pub counts_attempt: bool,
-    /// Whether the text about discipline divides its cap into phases.
-    pub paces_phases: bool,
     /// The figure of a run in whose distribution its cap is drawn.
     pub run_figure: Option<RunFigure>,
     /// Its key in the `settings` of an agent file in AgentMD's format, where it stands there.
@@ -173,8 +169,6 @@ impl Limit {
         shared: None,
         announced_first: false,
         names_last_refusal: false,
-        counts_attempt: false,
-        paces_phases: false,
         run_figure: None,
         agentmd: None,
         did: None,
@@ -218,6 +212,11 @@ impl Limit {
     /// Whether a report costs of it, so that the report must fit inside the cap.
     pub fn spent_by_requests(&self) -> bool {
         matches!(self.meter, Meter::Spend { .. })
+    }
+
+    /// Whether it counts tool calls.
+    pub fn counts_calls(&self) -> bool {
+        self.run_figure == Some(RunFigure::ToolCalls)
     }
 
     /// Converts a number from configuration into the base unit; nothing where it is no whole number of it.

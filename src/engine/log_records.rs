@@ -2,6 +2,7 @@
 
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::is_of_end;
+use crate::domain::limit::Limit;
 use crate::domain::mode::Mode;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::scope::Scope;
@@ -18,15 +19,15 @@ pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Fin
 fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) -> Record {
     let run = state.run(id).cloned().unwrap_or_default();
     let number = |value| finding.limit().map(|limit| limit.configured(value));
-    let refused =
-        u64::from(kind == RecordKind::AgentFailed && finding.limit().is_some_and(|limit| limit.counts_attempt));
+    // The attempt that was refused counts: 26 of 25.
+    let refused = u64::from(kind == RecordKind::AgentFailed && finding.limit().is_some_and(Limit::counts_calls));
     let paused = kind == RecordKind::AgentPaused;
     Record {
         error: sentence(kind, finding),
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
         turns: run.counters.turns + refused,
-        max_turns: run.limits.limits.iter().find(|rule| rule.limit.counts_attempt).map(|rule| rule.cap),
+        max_turns: run.limits.limits.iter().find(|rule| rule.limit.counts_calls()).map(|rule| rule.cap),
         elapsed_ms: run.counters.duration_ms,
         accumulated_cost_usd: Amount(run.counters.spent.cost.0).usd(),
         status: paused.then(|| "paused".to_owned()),

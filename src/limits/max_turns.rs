@@ -22,8 +22,6 @@ pub const LIMIT: Limit = Limit {
     },
     adds_up: true,
     bounds_session: true,
-    counts_attempt: true,
-    paces_phases: true,
     run_figure: Some(RunFigure::ToolCalls),
     agentmd: Some("max_tool_calls"),
     doc: "Tool calls a run (or session) may make. Every call counts once, also one that fails and one that the client \

@@ -9,7 +9,6 @@ use crate::domain::budget::{SPANS, SharedBudget};
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, Rate};
 use crate::domain::moment::Moment;
-use crate::domain::run_figure::RunFigure;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Counters, Run, Session, Status};
 use crate::domain::stored::serde_default::is_default;
@@ -71,7 +70,7 @@ impl LimitReading {
 
     /// Sets apart the calls that agents were let through with to finish, where they passed the cap.
     fn set_finish_apart(mut self, report_calls: u64) -> LimitReading {
-        if self.cap.limit.run_figure == Some(RunFigure::ToolCalls) && self.per_ms.is_none() {
+        if self.cap.limit.counts_calls() && self.per_ms.is_none() {
             self.to_finish = self.used.value.saturating_sub(self.cap.value).min(report_calls);
             self.used.value -= self.to_finish;
         }

@@ -172,7 +172,7 @@ pub fn ended_subagent(end: &RunEnd, (session, run): (&Session, &Run)) -> String 
     let why = reading(&end.finding, if is_said { "" } else { over(end.finding.scope) }, first_word);
     let why = why + &because(end.reason.as_ref());
     // Of calls the reason tells.
-    let counts_calls = end.finding.limit().is_some_and(|limit| limit.counts_attempt);
+    let counts_calls = end.finding.limit().is_some_and(Limit::counts_calls);
     let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
     let spent = match session.billing {
         Billing::Tokens => run.counters.spent.cost.to_string(),
@@ -235,7 +235,7 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     }
     let explain = || NextStep::Explain { id: short(&run.id).to_owned() };
     let next = if finding.action == Action::Pause { next } else { explain() };
-    let counts_calls = finding.limit().is_some_and(|limit| limit.counts_attempt);
+    let counts_calls = finding.limit().is_some_and(Limit::counts_calls);
     let used = if counts_calls { String::new() } else { format!("{}. ", calls(run)) };
     to_people::stopped_agent(did, named(run), why, used, next)
 }
