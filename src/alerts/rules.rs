@@ -117,7 +117,7 @@ fn spend(facts: &RuleInput, rule: &AlertRule, most: f64) -> Option<Alert> {
 /// Counts the runs that limits ended within the last hour.
 fn terminations(facts: &RuleInput, rule: &AlertRule, most: u64) -> Option<Alert> {
     let ended = recent(facts).filter(|(_, logged)| logged.record.event == Some(RecordKind::AgentFailed));
-    let blocks = ended.filter(|(_, logged)| logged.record.mode.is_empty() && !log_lines::keeps_back(&logged.record));
+    let blocks = ended.filter(|(_, logged)| logged.record.mode.is_empty());
     let count = blocks.count() as u64;
     (count > most).then(|| Alert {
         rule: rule.name.clone(),
@@ -155,8 +155,7 @@ fn stops(facts: &RuleInput, rule: &AlertRule) -> Vec<Alert> {
             Some(RecordKind::AgentPaused) => "paused",
             _ => return None,
         };
-        let is_limit = Limit::find(&record.limit).is_some() && record.mode.is_empty();
-        (is_limit && !log_lines::keeps_back(record) && !log_lines::refuses_call(record)).then_some(did)
+        (Limit::find(&record.limit).is_some() && record.mode.is_empty()).then_some(did)
     };
     let found = recent(facts).filter_map(|(rows, logged)| {
         let (did, record) = (is_stop(&logged.record).filter(|_| !is_lifted(rows, logged))?, &logged.record);

@@ -3,7 +3,7 @@
 use crate::cmd::config::project_folder;
 use crate::cmd::query;
 use crate::cmd::target::Target;
-use crate::domain::record::{Record, RecordKind};
+use crate::domain::record::{Record, RecordKind, Warning};
 use crate::domain::scope::Scope;
 use crate::domain::session::{Session, Status};
 use crate::error::Result;
@@ -83,7 +83,7 @@ fn last(store: &Store) -> Result<Option<(Found, i64)>> {
     }
     let Some((number, at_ms, record)) = trip else { return Ok(None) };
     let words = match record.event {
-        _ if log_lines::keeps_back(&record) => {
+        _ if record.warning() == Some(Warning::KeptBack) => {
             format!(
                 "The last is a prompt of session {} that was blocked. It is trip #{number}.",
                 short(&record.session)

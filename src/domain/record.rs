@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::limit::{Ends, Limit};
+
 /// The names of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -50,6 +52,21 @@ impl RecordKind {
             RecordKind::Notice => "NOTICE",
         }
     }
+}
+
+/// What a limit did that ended no run: what a record of [`RecordKind::AgentWarning`] tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// It warned before its cap was reached.
+    Early,
+    /// It refused a call alone, or would have where the record has a mode.
+    CallRefused,
+    /// It warned at its cap: that is all it does.
+    AtCap,
+    /// Nothing: the record's mode says why.
+    Unenforced,
+    /// A prompt was not sent, or a turn that had ended was not prolonged.
+    KeptBack,
 }
 
 /// Why a dialog has granted nothing that was answered with Yes before anybody can have read it.
@@ -143,4 +160,19 @@ pub struct Record {
     /// `observe` where nothing was blocked.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub mode: String,
+}
+
+impl Record {
+    /// Returns what a limit did that ended no run; `None` of a record of another kind.
+    pub fn warning(&self) -> Option<Warning> {
+        let refuses = || Limit::find(&self.limit).is_some_and(|limit| limit.ends == Ends::Call);
+        Some(match self.action.as_str() {
+            _ if self.event != Some(RecordKind::AgentWarning) => return None,
+            _ if self.percent.is_some() => Warning::Early,
+            "terminate" if refuses() => Warning::CallRefused,
+            _ if !self.mode.is_empty() => Warning::Unenforced,
+            "warn" => Warning::AtCap,
+            _ => Warning::KeptBack,
+        })
+    }
 }

@@ -7,6 +7,7 @@ use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::loops::denials::LAST_FOR;
 use crate::domain::moment::Moment;
+use crate::domain::record::Warning;
 use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session, Status};
@@ -75,9 +76,9 @@ pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
         }
     };
     // What refuses single calls does so where it would end a run otherwise.
-    let did = match trip.observed || trip.mode == "off" {
-        false if trip.of_call => "The call was refused, and the run went on".to_owned(),
-        false if trip.keeps_back => KEPT_BACK.to_owned(),
+    let did = match trip.warning.filter(|_| !trip.observed) {
+        Some(Warning::CallRefused) => "The call was refused, and the run went on".to_owned(),
+        Some(Warning::KeptBack) => KEPT_BACK.to_owned(),
         _ => format!("Its action is {}: {}", trip.action, did(trip)),
     };
     format!("{what}. {did}.")

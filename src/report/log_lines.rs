@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::domain::layer::Layer;
-use crate::domain::limit::{Ends, Limit};
-use crate::domain::record::{Record, RecordKind};
+use crate::domain::limit::Limit;
+use crate::domain::record::{Record, RecordKind, Warning};
 use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
@@ -65,7 +65,7 @@ pub fn line(logged: &Logged, project: Option<&str>, terminal: &Terminal) -> Stri
 fn what(record: &Record) -> String {
     match figures(record) {
         Some(_) if record.event == Some(RecordKind::LimitGranted) => granted(record),
-        Some(figures) => format!("{}{figures} {} {}", over(record), did(record), record.layer),
+        Some(figures) => format!("{}{figures} {} {}", over(record), did_in_mode(record), record.layer),
         None => told(record),
     }
 }
@@ -110,19 +110,24 @@ pub fn granted(record: &Record) -> String {
 }
 
 /// Whether a record tells that an agent was ended: one that nobody was asked for, too.
-pub fn has_ended(record: &Record) -> bool {
+fn has_ended(record: &Record) -> bool {
     matches!(record.event, Some(RecordKind::AgentFailed | RecordKind::AgentStopped)) && record.mode.is_empty()
 }
 
-/// Returns what a limit did: its action, or that a call alone was refused, or that nothing was blocked.
-pub fn did(record: &Record) -> String {
-    let did = match record.action.as_str() {
-        _ if refuses_call(record) => "call refused",
-        _ if keeps_back(record) => "blocked",
-        "request_increase" if has_ended(record) => "ended",
-        action => action,
-    };
-    with_mode(did, &record.mode)
+/// Returns what a limit did: its action, or that a call alone was refused, or a prompt not sent.
+pub fn did(record: &Record) -> &str {
+    match (record.warning(), record.action.as_str()) {
+        (Some(Warning::CallRefused), _) => "call refused",
+        (Some(Warning::KeptBack), _) => "blocked",
+        // Nobody was asked, or nobody said Yes.
+        (_, "request_increase") if has_ended(record) => "ended",
+        (_, action) => action,
+    }
+}
+
+/// Returns the same, and that nothing was blocked, where that is so.
+pub fn did_in_mode(record: &Record) -> String {
+    with_mode(did(record), &record.mode)
 }
 
 /// Adds to what a limit does that nothing was blocked, where that is so.
@@ -132,18 +137,6 @@ pub fn with_mode(did: &str, mode: &str) -> String {
         "observe" => format!("{did} (observed)"),
         mode => format!("{did} ({mode})"),
     }
-}
-
-/// Whether a record tells of a call that was refused, so that the run went on.
-pub fn refuses_call(record: &Record) -> bool {
-    let ends = Limit::find(&record.limit).map(|limit| limit.ends);
-    ends == Some(Ends::Call) && record.event == Some(RecordKind::AgentWarning) && record.action == "terminate"
-}
-
-/// Whether a record tells of a limit that ended nothing: a prompt was not sent, or a turn was not prolonged once more.
-pub fn keeps_back(record: &Record) -> bool {
-    let warns = record.event == Some(RecordKind::AgentWarning) && record.percent.is_none() && record.mode.is_empty();
-    warns && record.action != "warn" && !refuses_call(record)
 }
 
 /// Whether a record tells of a person who has paused or stopped something. A cap that a person has raised stops by itself.
@@ -203,6 +196,29 @@ mod tests {
             let (limit, used, cap) = ("max_turns".to_owned(), Some(used), Some(25.0));
             let record = Record { limit, used, cap, percent: mark, ..Record::default() };
             assert_eq!(figures(&record).as_deref(), Some(said));
+        }
+    }
+
+    /// What a warning tells of shows in the fields that rows of every version have.
+    #[test]
+    fn a_warning_says_what_its_limit_did() {
+        for (limit, action, percent, mode, warning, said) in [
+            ("max_turns", "warn", Some(80), "", Warning::Early, "warn"),
+            ("max_turns", "warn", None, "", Warning::AtCap, "warn"),
+            ("max_turns", "terminate", None, "observe", Warning::Unenforced, "terminate (observed)"),
+            ("max_turns", "terminate", None, "off", Warning::Unenforced, "terminate (off)"),
+            ("max_turns", "terminate", None, "", Warning::KeptBack, "blocked"),
+            ("explicit_pause", "pause", None, "", Warning::KeptBack, "blocked"),
+            ("rate_limits", "terminate", None, "", Warning::CallRefused, "call refused"),
+            ("rate_limits", "terminate", None, "observe", Warning::CallRefused, "call refused (observed)"),
+            ("rate_limits", "pause", None, "", Warning::KeptBack, "blocked"),
+        ] {
+            let (limit, action, mode) = (limit.to_owned(), action.to_owned(), mode.to_owned());
+            let event = Some(RecordKind::AgentWarning);
+            let record = Record { event, limit, action, percent, mode, ..Record::default() };
+            assert_eq!((record.warning(), did_in_mode(&record).as_str()), (Some(warning), said));
+            let other = Record { event: Some(RecordKind::AgentFailed), ..record };
+            assert_eq!(other.warning(), None);
         }
     }
 }

@@ -207,7 +207,7 @@ impl Totals {
 fn trips(report: &Report, terminal: &Terminal) -> String {
     let row = |session: &SessionReport, run: &RunReport, trip: &Trip| {
         let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
-        let did = log_lines::with_mode(trip.did(), &trip.mode);
+        let did = log_lines::with_mode(&trip.did, &trip.mode);
         let cells = vec![
             format!("#{}", trip.number),
             terminal.zone.minute(trip.at.0),

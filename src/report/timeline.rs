@@ -263,7 +263,7 @@ fn entry(logged: &Logged) -> String {
     let record = &logged.record;
     let about = match log_lines::figures(record) {
         Some(_) if record.event == Some(RecordKind::LimitGranted) => log_lines::granted(record),
-        Some(figures) => format!("{figures}, {}, {}", log_lines::did(record), record.layer),
+        Some(figures) => format!("{figures}, {}, {}", log_lines::did_in_mode(record), record.layer),
         None => plain(&log_lines::told(record)),
     };
     format!("#{} {}: {about}", logged.number, log_lines::name(record))

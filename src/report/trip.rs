@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::limit::Limit;
-use crate::domain::record::RecordKind;
+use crate::domain::record::{RecordKind, Warning};
 use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
 use crate::report::log_lines;
@@ -46,15 +46,12 @@ pub struct Trip {
     /// The record's number.
     #[serde(skip)]
     pub number: i64,
-    /// Whether one call was refused, and the run went on.
+    /// What it did: its action, or that a call alone was refused, or a prompt not sent.
     #[serde(skip)]
-    pub of_call: bool,
-    /// Whether its run was ended.
+    pub did: String,
+    /// The same where it ended no run.
     #[serde(skip)]
-    pub has_ended: bool,
-    /// Whether nothing was ended: a prompt was not sent, or a turn that had ended was not prolonged.
-    #[serde(skip)]
-    pub keeps_back: bool,
+    pub warning: Option<Warning>,
 }
 
 impl Trip {
@@ -63,17 +60,6 @@ impl Trip {
         let (Some(used), Some(cap), Some(ahead)) = (self.used, self.cap, self.ahead) else { return String::new() };
         let ahead = Ahead { amount: ahead.value, requests: self.requests_ahead.unwrap_or(0) };
         ahead_of_trip(cap.limit, used.value, cap.value, ahead)
-    }
-
-    /// Says what the limit did: its action, or that a call alone was refused, or a prompt not sent.
-    pub fn did(&self) -> &str {
-        match self.action.as_str() {
-            _ if self.of_call => "call refused",
-            _ if self.keeps_back => "blocked",
-            // Nobody was asked, or nobody said Yes.
-            "request_increase" if self.has_ended => "ended",
-            action => action,
-        }
     }
 
     /// Returns what the limit has read: its figures and what was to come, or what was repeated for one that only is on or off.
@@ -117,8 +103,7 @@ pub fn trip(logged: &Logged) -> Option<Trip> {
         observed: !record.mode.is_empty(),
         mode: record.mode.clone(),
         number: logged.number,
-        of_call: log_lines::refuses_call(record),
-        has_ended: log_lines::has_ended(record),
-        keeps_back: log_lines::keeps_back(record),
+        did: log_lines::did(record).to_owned(),
+        warning: record.warning(),
     })
 }

@@ -138,7 +138,7 @@ fn trips(source: &ViewSource) -> Vec<String> {
     let ago = |at_ms: i64| brief(u64::try_from(source.now.wall_ms - at_ms).unwrap_or(0));
     let line = |(run, trip): &(&RunReport, &crate::report::trip::Trip)| {
         let (kind, id, limit) = (run.kind(), short(&run.run_id), trip.limit.as_str());
-        let words = [kind, id, limit, &trip.reading(), trip.did()].join(" ").replace("  ", " ");
+        let words = [kind, id, limit, &trip.reading(), &trip.did].join(" ").replace("  ", " ");
         plain(&format!("#{} {:>3}  {words}", trip.number, ago(trip.at.0)))
     };
     trips.iter().take(TRIPS).map(line).collect()

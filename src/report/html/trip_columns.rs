@@ -90,7 +90,7 @@ pub fn hours(report: &Report, zone: &Zone) -> HourColumns {
 pub fn trip_sums(report: &Report, words: &mut Words) -> TripSums {
     let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for trip in report.sessions.iter().flat_map(|session| &session.runs).flat_map(|run| &run.trips) {
-        *counts.entry((&trip.limit, trip.did())).or_default() += 1;
+        *counts.entry((&trip.limit, &trip.did)).or_default() += 1;
     }
     let mut sums = TripSums::default();
     for ((limit, action), count) in counts {
@@ -119,7 +119,7 @@ pub fn trips(report: &Report, zone: &Zone, words: &mut Words) -> TripColumns {
         columns.run.push(number);
         columns.kind.push(words.number(run.kind()));
         columns.limit.push(words.number(&trip.limit));
-        columns.action.push(words.number(trip.did()));
+        columns.action.push(words.number(&trip.did));
         columns.figures.push(plain(&trip.reading()));
         columns.used.push(trip.used);
         columns.cap.push(trip.cap);
