@@ -63,9 +63,7 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
         more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
     let by = require_human::who(env);
     for mut session in store.open_sessions()?.into_iter().filter(is_bound) {
-        session
-            .user_notifications
-            .extend(said.iter().map(|said| format!("Fusebox: {}", notices::granted_budget(&by, said))));
+        session.notify_user_of(said.iter().map(|said| notices::granted_budget(&by, said)));
         store.save_session(&session)?;
     }
     for record in &mut state.effects.log_records {

@@ -146,8 +146,8 @@ impl SessionEdit<'_> {
     }
 
     /// Shows the user a sentence at the session's next event.
-    pub fn notice(&mut self, sentence: impl Into<String>) {
-        self.state.session.user_notifications.push(format!("Fusebox: {}", sentence.into()));
+    pub fn notice(&mut self, sentence: impl AsRef<str>) {
+        self.state.session.notify_user(sentence.as_ref());
     }
 
     /// Says what somebody did, as a sentence without its end.

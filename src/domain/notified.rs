@@ -3,16 +3,34 @@
 use crate::domain::bounds::NOTIFIED;
 use crate::domain::session::Session;
 
+/// How a line begins that says whose it is.
+const SIGN: &str = "Fusebox: ";
+
+/// Says whose a sentence is, which stands among those of others.
+pub fn signed(what: &str) -> String {
+    format!("{SIGN}{what}")
+}
+
+/// Returns a sentence without saying whose it is.
+pub fn unsigned(line: &str) -> &str {
+    line.strip_prefix(SIGN).unwrap_or(line)
+}
+
 impl Session {
     /// Adds a notice for the person. The next event that can show it does; the log has it, too.
     pub fn notify_user(&mut self, what: &str) {
-        self.user_notifications.push(format!("Fusebox: {what}"));
+        self.user_notifications.push(signed(what));
+    }
+
+    /// Adds some.
+    pub fn notify_user_of(&mut self, all: impl IntoIterator<Item = String>) {
+        self.user_notifications.extend(all.into_iter().map(|what| signed(&what)));
     }
 
     /// Adds a notice once a session, under a key of its own.
     pub fn notify_user_once(&mut self, key: &str, what: &str) {
         if self.mark_notified(key) {
-            self.user_notifications.push(format!("Fusebox: {what}"));
+            self.notify_user(what);
         }
     }
 

@@ -32,7 +32,7 @@ pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: 
     if call.name.is_none() {
         session_lifecycle::note_unknown(state, &call.input.hook_event_name);
     }
-    state.session.user_notifications.extend(limits.problems()?);
+    state.session.notify_user_of(limits.problems()?);
     if let Some(run) = state.run_mut(&run).filter(|_| judged.is_some()) {
         // What the command took is no work of the agent.
         run.last = env.now();

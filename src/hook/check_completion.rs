@@ -90,8 +90,8 @@ fn evaluate_checkpoints(rule: &Checkpoints, run: &Run, folder: &str) -> Option<F
     let file = named(&rule.file, run);
     let text = read(&file_of(rule, run, folder));
     let problems = checkpoints::problems(rule, text.as_deref().map_err(String::as_str));
-    let what = format!("`{file}`: {}", problems.join("; "));
-    (!problems.is_empty()).then(|| incomplete::finding(FindingSource::Checkpoints, rule.layer, what))
+    let subject = format!("`{file}`: {}", problems.join("; "));
+    (!problems.is_empty()).then(|| incomplete::finding(FindingSource::Checkpoints, rule.layer, subject))
 }
 
 /// Returns the file of checkpoints that an agent keeps.
@@ -117,7 +117,7 @@ fn read(path: &Path) -> Result<String, String> {
 /// Notes that a command failed: nothing is known then, and nothing is held back.
 fn note(state: &mut SessionState, run: &Run, rule: &Completion, why: &str) {
     let what = notices::completion_failed(&rule.command, why);
-    state.session.user_notifications.push(format!("Fusebox: {what}"));
+    state.session.notify_user(&what);
     state.effects.log_records.push(Record {
         error: what,
         task_id: run.task_id().to_owned(),

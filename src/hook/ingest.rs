@@ -105,7 +105,7 @@ pub fn ingest_transcripts(
         siblings(store, &mut ingest, state, event)?;
     }
     ingested.unannounced = unannounced(store, &mut ingest, state, event)?;
-    state.session.user_notifications.append(&mut ingest.remarks);
+    state.session.notify_user_of(std::mem::take(&mut ingest.remarks));
     state.facts.next_model = ingest.next_model(state, &event.agent, event.at.wall_ms, models);
     state.facts.request_ahead = ingest.request_ahead(state, event);
     ingested.charges = ingest.found;

@@ -2,6 +2,7 @@
 
 use crate::domain::bounds;
 use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::notified::unsigned;
 use crate::engine::session_state::SessionState;
 use crate::hook::apply::Applied;
 use crate::hook::given_answers;
@@ -65,7 +66,7 @@ fn log_notifications(state: &mut SessionState) {
         state.session.notify_user(&notices::more_notices(news - bounds::NOTIFICATIONS, NextStep::Log));
     }
     for new in &state.session.user_notifications[state.session.known_notifications..] {
-        let what = new.strip_prefix("Fusebox: ").unwrap_or(new);
+        let what = unsigned(new);
         if state.effects.log_records.iter().all(|record| record.error != what) {
             let record = log_file::notice(&state.session.id, what, state.session.last.wall_ms);
             state.effects.log_records.push(record);

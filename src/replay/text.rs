@@ -1,5 +1,6 @@
 //! A replay for people: each session's timeline, then the sums.
 
+use crate::domain::notified::unsigned;
 use crate::domain::session::Run;
 use crate::domain::spend::amount::Amount;
 use crate::domain::text::duration;
@@ -79,7 +80,7 @@ fn moment(replayed: &ReplayedSession, entry: &Entry, terminal: &Terminal) -> Str
     let told = entry.told.iter().find(|(told, _)| told == whom).filter(|_| entry.what != EntryKind::EarlyWarning);
     if let Some((whom, sentence)) = told {
         let whom = WHOM.iter().find(|row| row.0 == *whom).map_or("", |row| row.1);
-        let sentence = plain(sentence.trim_start_matches("Fusebox: "));
+        let sentence = plain(unsigned(sentence));
         let line = terminal.wrap(INDENT, &format!("{whom} is told: {sentence}"));
         text.push_str(&(terminal.paint(Style::Dim, line.trim_end()) + "\n"));
     }

@@ -191,7 +191,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         if let Some(cost) = chunk.client_cost {
             state.session.client_cost = Some(cost.0);
         }
-        self.remarks.extend(chunk.suspicious.iter().map(remark));
+        self.remarks.extend(chunk.suspicious.iter().map(notices::row_doubted));
         let now_ms = self.now_ms.unwrap_or(state.session.last.wall_ms);
         for response in chunk.responses.iter_mut().chain(chunk.uncounted.values_mut()) {
             // What is new in a file that was read before is none of a time before the session, unless it is a copy.
@@ -310,7 +310,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
     fn remark_unreadable(&mut self, state: &mut SessionState, path: &str, cause: &io::Error) {
         let key = format!("unreadable:{path}");
         if !path.is_empty() && state.session.mark_notified(&key) {
-            self.remarks.push(format!("Fusebox: {}", notices::transcript_unreadable(path, cause)));
+            self.remarks.push(notices::transcript_unreadable(path, cause));
         }
     }
 
@@ -319,7 +319,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         if state.session.mark_notified(&key) {
             let price = stand_in
                 .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
-            self.remarks.push(format!("Fusebox: {}", notices::model_unknown(model, price)));
+            self.remarks.push(notices::model_unknown(model, price));
         }
     }
 }
@@ -328,11 +328,6 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
 fn spend_of(table: &Table, response: &Response, usage: TokenUsage, stand_in: Option<&str>) -> Spend {
     let priced = price::price(table, &response.model, response.at_ms, &usage, stand_in);
     Response { usage, ..Response::default() }.spend(&priced)
-}
-
-/// Words what is suspicious in a transcript.
-fn remark(doubt: &String) -> String {
-    format!("Fusebox: {}", notices::row_doubted(doubt))
 }
 
 /// Returns the session that a response is copied from, where that is known, and whether it is a copy.

@@ -6,13 +6,20 @@ use crate::ui::formats::counted;
 
 /// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.
 pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
+    let (used, cap) = used_and_cap(limit, used, cap);
+    format!("{used}/{cap}")
+}
+
+/// Returns both by themselves: the cap says the unit.
+pub fn used_and_cap(limit: &Limit, used: u64, cap: u64) -> (String, String) {
     let (few, cap) = (limit.show(cap), limit.show_cap(cap));
     // Beside a cap with more digits it has as many.
     let used = if cap == few { limit.show(used) } else { limit.show_cap(used) };
     match (used.rsplit_once(' '), cap.rsplit_once(' ')) {
-        (Some((used, unit)), Some((cap, same))) if unit == same && names(limit, unit) => format!("{used}/{cap}"),
-        (Some((used, unit)), Some((cap, same))) if unit == same => format!("{used}/{cap} {unit}"),
-        _ => format!("{used}/{cap}"),
+        (Some((used, unit)), Some((bare, same))) if unit == same => {
+            (used.to_owned(), if names(limit, unit) { bare.to_owned() } else { cap })
+        }
+        _ => (used, cap),
     }
 }
 

@@ -19,7 +19,9 @@ use crate::messages::next_step::NextStep;
 pub use crate::messages::short;
 use crate::messages::to_agents;
 use crate::ui::formats::by_number;
-pub use crate::wire::figures::{Ahead, ahead_of_trip, bare, bare_cap, bare_of_label, figures_of_trip, pair};
+pub use crate::wire::figures::{
+    Ahead, ahead_of_trip, bare, bare_cap, bare_of_label, figures_of_trip, pair, used_and_cap,
+};
 
 /// Names a run: `developer (run a1b2c3d4)` or `the main agent`.
 pub fn who(run: &Run) -> String {
@@ -31,7 +33,7 @@ pub fn who(run: &Run) -> String {
 
 /// Returns `tool calls 23/25 (max_turns, set by ...)`, and when it passes.
 pub fn reading(finding: &Finding) -> String {
-    stands(finding) + &passes(finding)
+    stands(finding) + &clause("; ", passes(finding))
 }
 
 fn stands(finding: &Finding) -> String {
@@ -65,21 +67,26 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
 }
 
 /// Says when a finding passes by itself, where it does.
-fn passes(finding: &Finding) -> String {
+fn passes(finding: &Finding) -> Option<String> {
     match &finding.frees {
-        Frees::Never => String::new(),
+        Frees::Never => None,
         frees if finding.scope == Scope::Team => passes_for_team(frees),
-        frees if finding.is_window() => format!("; the next slot opens {frees}"),
-        frees => format!("; it begins anew {frees}"),
+        frees if finding.is_window() => Some(format!("the next slot opens {frees}")),
+        frees => Some(format!("it begins anew {frees}")),
     }
 }
 
+/// Adds a clause to a sentence, where there is one.
+pub fn clause(lead: &str, said: Option<String>) -> String {
+    said.map(|said| format!("{lead}{said}")).unwrap_or_default()
+}
+
 /// Says when a team's budget may be spent again, where it is said in a clause of its own.
-pub fn passes_for_team(frees: &Frees) -> String {
+pub fn passes_for_team(frees: &Frees) -> Option<String> {
     match frees {
-        Frees::Never => String::new(),
-        Frees::At(_) => format!("; it resets {frees}"),
-        Frees::In(_) | Frees::Once(_) => format!("; it goes on {frees}"),
+        Frees::Never => None,
+        Frees::At(_) => Some(format!("it resets {frees}")),
+        Frees::In(_) | Frees::Once(_) => Some(format!("it goes on {frees}")),
     }
 }
 
@@ -130,7 +137,7 @@ fn with(run: &Run) -> String {
 /// Returns the fixed phrase of a limit that is reached: what reads answers by program can rely on it.
 fn phrase(finding: &Finding) -> String {
     let Some(limit) = finding.limit().filter(|_| !finding.waits_for_store()) else { return String::new() };
-    let wait = if finding.is_window() { passes(finding).replacen("; ", ", ", 1) } else { String::new() };
+    let wait = clause(", ", passes(finding).filter(|_| finding.is_window()));
     format!("{}{wait}. Execution limit exceeded: [{}].", limit.phrase, finding.source)
 }
 

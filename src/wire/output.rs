@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::domain::action::Action;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::incomplete::is_of_end;
+use crate::domain::notified::signed;
 use crate::domain::outcome::EventOutcome;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
@@ -321,12 +322,12 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
     let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
     match &verdict.refusal {
         Some(Refusal::Tampering { what }) => messages::tampering(what),
-        Some(Refusal::Waits) => format!("Fusebox: {}", refusals::agents_spend_first()),
+        Some(Refusal::Waits) => signed(&refusals::agents_spend_first()),
         Some(Refusal::Asking) => with(messages::asking),
         Some(Refusal::Prolonged) => finding.map(|finding| user_lines::ended_for_good(run, finding)).unwrap_or_default(),
         Some(Refusal::Call) => finding.map(|finding| messages::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Unread { bytes }) => to_people::unread(bytes.div_ceil(1_000_000)),
-        Some(Refusal::NotByLimit { why }) => format!("Fusebox: {why}"),
+        Some(Refusal::NotByLimit { why }) => signed(why),
         Some(Refusal::Missing { what }) => messages::missing(what),
         Some(Refusal::Addressee { run, ended }) => {
             finding.map(|finding| messages::addressee(run, finding, *ended)).unwrap_or_default()

@@ -18,7 +18,10 @@ use crate::messages::to_people;
 use crate::ui::formats::counted;
 use crate::ui::style::tokens;
 use crate::wire::block_phrase::phrase_of_block;
-use crate::wire::messages::{Ahead, ahead_of_trip, bare, bare_cap, because, orders, pair, passes_for_team, short};
+use crate::wire::messages::{
+    Ahead, ahead_of_trip, bare, bare_cap, because, clause, figures_of_trip, orders, pair, passes_for_team, short,
+    used_and_cap,
+};
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
 pub fn by_layer(finding: &Finding) -> String {
@@ -32,14 +35,15 @@ pub fn beside_command(finding: &Finding) -> String {
 
 /// Returns the same, and what is used by now where more has been spent since: of one stop all tell the figure of its moment.
 pub fn by_layer_and_now(finding: &Finding) -> String {
-    let now = finding
-        .limit()
-        .filter(|_| finding.used_by_now > finding.used && finding.scope != Scope::Team)
-        .map(|limit| [finding.used_by_now, finding.used].map(|it| limit.show(it)));
-    match now {
-        Some([now, then]) if now != then => format!("{}; {now} now", by_layer(finding)),
-        _ => by_layer(finding),
-    }
+    by_layer(finding) + &used_now(finding)
+}
+
+/// Returns what is used by now, where more has been spent since: `; 11.20 USD now`.
+fn used_now(finding: &Finding) -> String {
+    let is_more = finding.used_by_now > finding.used && finding.scope != Scope::Team;
+    let now =
+        finding.limit().filter(|_| is_more).map(|limit| [finding.used_by_now, finding.used].map(|it| limit.show(it)));
+    now.filter(|[now, then]| now != then).map(|[now, _]| format!("; {now} now")).unwrap_or_default()
 }
 
 /// Returns the same of what has ended an agent, a count in words: `25 of 25 tool calls (max_turns, project)`.
@@ -47,9 +51,13 @@ pub fn of_end(finding: &Finding) -> String {
     let is_plain = finding.subject.is_empty() && finding.ahead == 0 && finding.frees == Frees::Never;
     let limit = finding.limit().filter(|limit| is_plain && limit.unit == Unit::Count && finding.scope != Scope::Team);
     let Some(limit) = limit else { return by_layer_and_now(finding) };
-    let counted = format!("{}{} {}", label(finding, limit), over(finding.scope), used_of(finding, limit));
-    let words = format!("{} of {} {}{}", finding.used, finding.cap, label(finding, limit), over(finding.scope));
-    by_layer_and_now(finding).replacen(&counted, &words, 1)
+    let (what, no, by) = (label(finding, limit), declined(finding), by(finding));
+    let words = format!("{} of {} {what}{}{no} {by}", finding.used, finding.cap, over(finding.scope));
+    words + &used_now(finding)
+}
+
+fn declined(finding: &Finding) -> &'static str {
+    if finding.declined { ", answered with No" } else { "" }
 }
 
 fn without_wait(finding: &Finding) -> String {
@@ -62,10 +70,14 @@ fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'st
     let text = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
-        (_, subject) if finding.scope == Scope::Team => format!("{subject}{}", passes_for_team(&finding.frees)),
+        (_, subject) if finding.scope == Scope::Team => {
+            format!("{subject}{}", clause("; ", passes_for_team(&finding.frees)))
+        }
         (_, "") => {
-            let (used, to_come) = (pair(limit, finding.used, finding.cap), to_come(finding, limit));
-            let no = if finding.declined { ", answered with No" } else { "" };
+            let ahead = Ahead { amount: finding.ahead, requests: finding.requests_ahead };
+            let to_come = ahead_of_trip(limit, finding.used, finding.cap, ahead);
+            let used = pair(limit, finding.used, finding.cap);
+            let no = declined(finding);
             // A long key says the period.
             let until = if is_long(finding) { String::new() } else { until(&finding.frees) };
             format!("{}{over} {used}{until}{to_come}{no} {by}", label(finding, limit))
@@ -75,17 +87,6 @@ fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'st
         }
     };
     if finding.is_window() && finding.passes() { format!("{text}; next slot {}", finding.frees) } else { text }
-}
-
-/// Returns what is used of a limit and what is to come: `4.81/10.00 USD + 7.22 for 2 requests to come`.
-fn used_of(finding: &Finding, limit: &Limit) -> String {
-    pair(limit, finding.used, finding.cap) + &to_come(finding, limit)
-}
-
-/// Returns what is to come: ` + 7.22 for 2 requests to come`.
-fn to_come(finding: &Finding, limit: &Limit) -> String {
-    let ahead = Ahead { amount: finding.ahead, requests: finding.requests_ahead };
-    ahead_of_trip(limit, finding.used, finding.cap, ahead)
 }
 
 /// Says when a budget begins anew, in the configured time zone.
@@ -174,10 +175,7 @@ pub fn ended_subagent(end: &RunEnd, (session, run): (&Session, &Run)) -> String 
     // Of calls the reason tells.
     let counts_calls = end.finding.limit().is_some_and(Limit::counts_calls);
     let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
-    let spent = match session.billing {
-        Billing::Tokens => run.counters.spent.cost.to_string(),
-        Billing::Plan => format!("{} tokens", tokens(run.counters.spent.tokens)),
-    };
+    let spent = spent(session, run);
     // What has ended it was its own cost: one stop has one figure, and the report after it is told by `explain`.
     let tells_cost =
         end.finding.scope == Scope::Run && end.finding.limit().is_some_and(|limit| limit.unit == Unit::Usd);
@@ -204,11 +202,14 @@ pub fn ended_main((session, run): (&Session, &Run), finding: &Finding) -> String
     let bare = &Finding { ahead: 0, requests_ahead: 0, frees: Frees::Never, ..finding.clone() };
     let stopped = if finding.ends_session() { Stopped::Session } else { Stopped::MainRun };
     let next = advice::lifts(finding, stopped, holder(session, run, finding));
-    let spent = match session.billing {
+    to_people::ended_main(reading(bare, "", first_word), format!("{}, {}", calls(run), spent(session, run)), next)
+}
+
+fn spent(session: &Session, run: &Run) -> String {
+    match session.billing {
         Billing::Tokens => run.counters.spent.cost.to_string(),
         Billing::Plan => format!("{} tokens", tokens(run.counters.spent.tokens)),
-    };
-    to_people::ended_main(reading(bare, "", first_word), format!("{}, {spent}", calls(run)), next)
+    }
 }
 
 fn calls(run: &Run) -> String {
@@ -269,11 +270,10 @@ pub fn question(run: &Run, finding: &Finding) -> String {
         (Form::Windows, _) => to_people::question_window(who, finding.frees.to_string(), without_wait(finding)),
         (_, Unit::Switch) => to_people::question_repetition(who, by_layer(finding)),
         _ => {
-            let used_of = pair(limit, finding.used, finding.cap);
-            let (used, cap) = used_of.split_once('/').unwrap_or((&used_of, ""));
+            let (used, cap) = used_and_cap(limit, finding.used, finding.cap);
             // What the response that asks for the call costs is not on disk yet; that it is one more is known.
             let is_estimate = finding.missing_usage > 0 && limit.unit != Unit::Count;
-            let used = if is_estimate { format!("about {used}") } else { used.to_owned() };
+            let used = if is_estimate { format!("about {used}") } else { used };
             // The cap says the unit.
             let about = bare(limit, finding.ahead);
             let ahead = match finding.ahead {
@@ -303,14 +303,13 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&F
     let other = too.iter().find_map(|it| Some((it, unblocks(session, run, it).command()?)));
     if let (NextStep::Grant { .. }, Some(one), Some((other, and))) = (&next, next.command(), other) {
         // Of how many requests it is there is no room to say.
-        let short = |it: &Finding| Finding { requests_ahead: 0, ..it.clone() };
-        let figures = |it: &Finding| it.limit().map(|limit| used_of(&short(it), limit)).unwrap_or_default();
+        let figures = |it: &Finding| {
+            let ahead = Ahead { amount: it.ahead, requests: 0 };
+            it.limit().map_or_else(String::new, |limit| figures_of_trip(limit, it.used, it.cap, ahead))
+        };
         let whose = if finding.layer == other.layer { String::new() } else { format!(" ({})", finding.layer) };
-        return to_people::blocked_by_two(
-            format!("{}{whose} and {} ({})", figures(finding), figures(other), other.layer),
-            one,
-            and,
-        );
+        let both = format!("{}{whose} and {} ({})", figures(finding), figures(other), other.layer);
+        return to_people::blocked_by_two(both, one, and);
     }
     let order = run.order.as_ref().or(session.order.as_ref());
     // The phrase says what it is counted over, and the next step when it passes.

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::domain::event::{Call, Intent};
+use crate::domain::notified::unsigned;
 use crate::domain::session::Session;
 use crate::hook::settings;
 use crate::hook::settings::client_starts;
@@ -22,8 +23,6 @@ use crate::wire::{messages, tools};
 const LARGEST: u64 = 1 << 20;
 /// The keys of an agent's file that say what servers it has.
 const KEYS: [&str; 2] = ["name", "mcpServers"];
-/// How a message to an agent begins.
-const OURS: &str = "Fusebox: ";
 
 /// Says why a call is refused for what the client would run for it; nothing where none of that is refused.
 pub fn refusal_reason(
@@ -56,8 +55,7 @@ fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &s
     };
     commands.iter().find_map(|command| {
         if let Some(what) = guard.command(command) {
-            let said = messages::tampering(&what);
-            return Some(refusals::skill_touches(said.strip_prefix(OURS).unwrap_or(&said), &named));
+            return Some(refusals::skill_touches(unsigned(&messages::tampering(&what)), &named));
         }
         let starts = if guard.may_mention(command) { guard.client_starts(command) } else { Vec::new() };
         let harm = starts.iter().find_map(|start| client_starts::harm(env, session, guard, start));

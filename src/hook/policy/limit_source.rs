@@ -61,9 +61,7 @@ impl LimitSource for PinnedLimits<'_> {
     }
     fn agent(&self, agent_type: &str, spawn: Option<&str>) -> LimitSet {
         let (rules, problems) = self.policy().agent(agent_type, spawn);
-        self.problems
-            .borrow_mut()
-            .extend(problems.iter().map(|problem| format!("Fusebox: {}", notices::mistake(problem))));
+        self.problems.borrow_mut().extend(problems.iter().map(notices::mistake));
         rules
     }
     fn limits_in(&self, prompt: &str) -> Option<String> {

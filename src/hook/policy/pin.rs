@@ -186,7 +186,7 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     watch(env, session, &policy);
     shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
     let (_, trouble) = pricing::load(env, policy.own_prices());
-    session.user_notifications.extend(trouble.map(|trouble| format!("Fusebox: {}", notices::mistake(trouble))));
+    session.notify_user_of(trouble.map(notices::mistake));
     tell_of_held_prices(session, &policy);
     tell_of_mistakes(session, &problems);
     Ok(())
@@ -220,7 +220,7 @@ fn tell_of_mistakes(session: &mut Session, problems: &[Problem]) {
     let rest = if more > named.len() { " and others" } else { "" };
     let which = named.join(", ") + rest;
     let more = (more > 0).then(|| notices::more_mistakes(more, which, NextStep::CheckConfiguration));
-    session.user_notifications.extend(told.chain(more).map(|text| format!("Fusebox: {text}")));
+    session.notify_user_of(told.chain(more));
 }
 
 /// Tells which of the person's own prices count no lower than the list's.

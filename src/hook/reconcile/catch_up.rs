@@ -117,7 +117,7 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     for id in agents {
         ingest.agent(state, &id, None)?;
     }
-    state.session.user_notifications.append(&mut ingest.remarks);
+    state.session.notify_user_of(std::mem::take(&mut ingest.remarks));
     let mut found = ingest.found;
     spend_before_install::set_apart(env, store, state, None, &mut found)?;
     if found.is_empty() && state.session.counters.spent.requests == 0 {

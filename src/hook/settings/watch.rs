@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::event::{Event, EventKind};
+use crate::domain::notified::signed;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::hook::policy;
@@ -83,12 +84,11 @@ fn waits(session: &Session, harm: &str) -> String {
 fn hold(state: &mut SessionState, harm: &str) -> String {
     let session = &mut state.session;
     if tells_first(session, harm) {
-        return format!("Fusebox: {}", waits(session, harm));
+        return signed(&waits(session, harm));
     }
-    if session.mark_notified(&format!("{WAITS_BEHIND}:{harm}")) {
-        session.notify_user(&notices::settings_wait_behind(harm, NextStep::Reload));
-    }
-    format!("Fusebox: {}", notices::settings_wait_behind(harm, NextStep::Reload))
+    let waits_behind = notices::settings_wait_behind(harm, NextStep::Reload);
+    session.notify_user_once(&format!("{WAITS_BEHIND}:{harm}"), &waits_behind);
+    signed(&waits_behind)
 }
 
 /// Tells of settings that the client did not ask about: it does not watch the file that a link in the place of its own leads to.
@@ -143,7 +143,7 @@ fn edits_behind_block(env: &Environment, session: &Session, folder: &str, answer
     if is_edited(session, policy::pin::fingerprint(env, Path::new(folder))) {
         let (said, edited) =
             (answer.reason.take().unwrap_or_default(), notices::configuration_edited(NextStep::Reload));
-        answer.reason = Some(format!("{said}\nFusebox: {edited}"));
+        answer.reason = Some(format!("{said}\n{}", signed(&edited)));
     }
 }
 

@@ -47,7 +47,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         self.found.push((run.to_owned(), NewCharge { charge, adds: spend, again: spend, replay_price }));
         if !state.session.notified.iter().any(|said| said == "unmetered") {
             state.session.notified.push("unmetered".to_owned());
-            self.remarks.push(format!("Fusebox: {}", notices::response_free()));
+            self.remarks.push(notices::response_free());
         }
         Ok(())
     }
