@@ -10,18 +10,20 @@ use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{reading, short};
 
-/// How people read what would have happened, and whose sentence tells it best.
-const WORDS: [(EntryKind, &str, Style, Audience); 9] = [
-    (EntryKind::EarlyWarning, "nears its limit", Style::Yellow, Audience::Agent),
-    (EntryKind::Warning, "is over its limit", Style::Yellow, Audience::Agent),
-    (EntryKind::Asked, "asks for more", Style::Yellow, Audience::User),
-    (EntryKind::Tripped, "reaches its limit", Style::Red, Audience::Agent),
-    (EntryKind::Stopped, "is stopped", Style::Red, Audience::User),
-    (EntryKind::Paused, "is paused", Style::Red, Audience::User),
-    (EntryKind::PromptBlocked, "gets no more prompts", Style::Red, Audience::User),
-    (EntryKind::CallRefused, "may not be written to", Style::Yellow, Audience::Agent),
-    (EntryKind::ParentTold, "ends, by the recording", Style::Plain, Audience::Parent),
-];
+/// Returns how people read what would have happened, and whose sentence tells it best.
+fn words(what: EntryKind) -> (&'static str, Style, Audience) {
+    match what {
+        EntryKind::EarlyWarning => ("nears its limit", Style::Yellow, Audience::Agent),
+        EntryKind::Warning => ("is over its limit", Style::Yellow, Audience::Agent),
+        EntryKind::Asked => ("asks for more", Style::Yellow, Audience::User),
+        EntryKind::Tripped => ("reaches its limit", Style::Red, Audience::Agent),
+        EntryKind::Stopped => ("is stopped", Style::Red, Audience::User),
+        EntryKind::Paused => ("is paused", Style::Red, Audience::User),
+        EntryKind::PromptBlocked => ("gets no more prompts", Style::Red, Audience::User),
+        EntryKind::CallRefused => ("may not be written to", Style::Yellow, Audience::Agent),
+        EntryKind::ParentTold => ("ends, by the recording", Style::Plain, Audience::Parent),
+    }
+}
 
 /// What stands for a moment whose sentence says it all: no line of its own with what is used.
 const SAY_IT_ALL: [EntryKind; 3] = [EntryKind::Stopped, EntryKind::Paused, EntryKind::ParentTold];
@@ -71,25 +73,25 @@ fn title(replayed: &ReplayedSession, terminal: &Terminal) -> String {
 }
 
 fn moment(replayed: &ReplayedSession, entry: &Entry, terminal: &Terminal) -> String {
-    let Some((_, words, style, whom)) = WORDS.iter().find(|row| row.0 == entry.what) else { return String::new() };
+    let (words, style, whom) = words(entry.what);
     let run = replayed.runs.iter().find(|run| run.id == entry.run);
-    let mut text = format!("  {}  {} {}\n", clock(entry.at_ms), who(run), terminal.paint(*style, words));
+    let mut text = format!("  {}  {} {}\n", clock(entry.at_ms), who(run), terminal.paint(style, words));
     if !SAY_IT_ALL.contains(&entry.what) {
         text.push_str(&terminal.wrap(INDENT, &reading(&entry.finding)));
     }
-    let told = entry.told.iter().find(|(told, _)| told == whom).filter(|_| entry.what != EntryKind::EarlyWarning);
-    if let Some((whom, sentence)) = told {
-        let whom = WHOM.iter().find(|row| row.0 == *whom).map_or("", |row| row.1);
+    let told = entry.told.iter().find(|(told, _)| *told == whom).filter(|_| entry.what != EntryKind::EarlyWarning);
+    if let Some((_, sentence)) = told {
+        let whom = match whom {
+            Audience::Agent => "the agent",
+            Audience::Parent => "the agent that started it",
+            Audience::User => "the user",
+        };
         let sentence = plain(unsigned(sentence));
         let line = terminal.wrap(INDENT, &format!("{whom} is told: {sentence}"));
         text.push_str(&(terminal.paint(Style::Dim, line.trim_end()) + "\n"));
     }
     text
 }
-
-/// Who is told something, as people read it.
-const WHOM: [(Audience, &str); 3] =
-    [(Audience::Agent, "the agent"), (Audience::Parent, "the agent that started it"), (Audience::User, "the user")];
 
 /// What stands before the lines that belong to a moment.
 const INDENT: &str = "           ";

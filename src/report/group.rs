@@ -35,54 +35,37 @@ pub enum GroupBy {
     Tool,
 }
 
-/// The names of a grouping.
-struct Names {
-    by: GroupBy,
-    /// The name of one group in JSON and CSV.
-    one: &'static str,
-    /// The name of the list in JSON.
-    many: &'static str,
-    /// The heading of the groups in texts.
-    heading: &'static str,
-}
-
-const fn names(by: GroupBy, one: &'static str, many: &'static str, heading: &'static str) -> Names {
-    Names { by, one, many, heading }
-}
-
-const NAMES: [Names; 9] = [
-    names(GroupBy::Session, "session", "sessions", "SESSION"),
-    names(GroupBy::Agent, "agent", "agents", "AGENT"),
-    names(GroupBy::Model, "model", "models", "MODEL"),
-    names(GroupBy::Project, "project", "projects", "PROJECT"),
-    names(GroupBy::Day, "day", "days", "DAY"),
-    names(GroupBy::Week, "week", "weeks", "WEEK"),
-    names(GroupBy::Month, "month", "months", "MONTH"),
-    names(GroupBy::Block, "block", "blocks", "BLOCK"),
-    names(GroupBy::Tool, "tool", "tools", "TOOL"),
-];
-
 /// What sums are made under where nobody knows any more whose they are.
 const PRUNED: &str = "pruned";
 
 impl GroupBy {
-    /// Returns the name of one group.
+    /// Returns the name of one group in JSON and CSV.
     pub fn one(self) -> &'static str {
-        self.names().map_or("", |names| names.one)
+        self.names()[0]
     }
 
     /// Returns the name of the list in JSON.
     pub fn many(self) -> &'static str {
-        self.names().map_or("", |names| names.many)
+        self.names()[1]
     }
 
     /// Returns the heading of the groups in texts.
     pub fn heading(self) -> &'static str {
-        self.names().map_or("", |names| names.heading)
+        self.names()[2]
     }
 
-    fn names(self) -> Option<&'static Names> {
-        NAMES.iter().find(|names| names.by == self)
+    fn names(self) -> [&'static str; 3] {
+        match self {
+            GroupBy::Session => ["session", "sessions", "SESSION"],
+            GroupBy::Agent => ["agent", "agents", "AGENT"],
+            GroupBy::Model => ["model", "models", "MODEL"],
+            GroupBy::Project => ["project", "projects", "PROJECT"],
+            GroupBy::Day => ["day", "days", "DAY"],
+            GroupBy::Week => ["week", "weeks", "WEEK"],
+            GroupBy::Month => ["month", "months", "MONTH"],
+            GroupBy::Block => ["block", "blocks", "BLOCK"],
+            GroupBy::Tool => ["tool", "tools", "TOOL"],
+        }
     }
 }
 

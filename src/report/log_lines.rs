@@ -13,30 +13,24 @@ use crate::ui::formats::Timestamp;
 use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{Ahead, figures_of_trip, short};
 
-/// Every kind of record with its name and its style.
-const KINDS: [(RecordKind, &str, Style); 12] = [
-    (RecordKind::AgentFailed, "AGENT_FAILED", Style::Red),
-    (RecordKind::AgentPaused, "AGENT_PAUSED", Style::Yellow),
-    (RecordKind::AgentWarning, "AGENT_WARNING", Style::Yellow),
-    (RecordKind::AgentResumed, "AGENT_RESUMED", Style::Green),
-    (RecordKind::LimitGranted, "LIMIT_GRANTED", Style::Green),
-    (RecordKind::IncreaseAsked, "INCREASE_ASKED", Style::Yellow),
-    (RecordKind::IncreaseDeclined, "INCREASE_DECLINED", Style::Yellow),
-    (RecordKind::IncreaseWithdrawn, "INCREASE_WITHDRAWN", Style::Yellow),
-    (RecordKind::AgentOrphaned, "AGENT_ORPHANED", Style::Dim),
-    (RecordKind::AgentStopped, "AGENT_STOPPED", Style::Red),
-    (RecordKind::LimitAdapted, "LIMIT_ADAPTED", Style::Plain),
-    (RecordKind::Notice, "NOTICE", Style::Plain),
-];
-
 /// Returns a record's name.
 pub fn name(record: &Record) -> &'static str {
-    KINDS.iter().find(|row| Some(row.0) == record.event).map_or("NOTICE", |row| row.1)
+    record.event.unwrap_or(RecordKind::Notice).as_str()
 }
 
 /// Returns a record's style.
 pub fn ink(record: &Record) -> Style {
-    KINDS.iter().find(|row| Some(row.0) == record.event).map_or(Style::Plain, |row| row.2)
+    match record.event.unwrap_or(RecordKind::Notice) {
+        RecordKind::AgentFailed | RecordKind::AgentStopped => Style::Red,
+        RecordKind::AgentPaused
+        | RecordKind::AgentWarning
+        | RecordKind::IncreaseAsked
+        | RecordKind::IncreaseDeclined
+        | RecordKind::IncreaseWithdrawn => Style::Yellow,
+        RecordKind::AgentResumed | RecordKind::LimitGranted => Style::Green,
+        RecordKind::AgentOrphaned => Style::Dim,
+        RecordKind::LimitAdapted | RecordKind::Notice => Style::Plain,
+    }
 }
 
 /// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`, and
