@@ -12,7 +12,7 @@ use crate::domain::loops::denials::Denials;
 use crate::domain::own_counts::OwnCounts;
 use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
-use crate::domain::session::Counters;
+use crate::domain::session::{Counters, TokenExtremes};
 use crate::domain::spend::meters::Spend;
 use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
@@ -113,7 +113,7 @@ fn zero(edit: &mut SessionEdit) -> Counters {
             let Some(run) = edit.state.run_mut(run) else { return Counters::default() };
             run.by_model.clear();
             run.own_counts = OwnCounts::default();
-            run.extremes = (0, 0);
+            run.extremes = TokenExtremes::default();
             run.repetition.clear();
             run.refusals = Denials::default();
             run.warned.clear();

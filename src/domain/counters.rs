@@ -57,3 +57,25 @@ impl Counters {
         self.spent.requests.saturating_sub(self.unlogged.requests)
     }
 }
+
+/// The tokens of single requests that limits look at. It is written as a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, u64)", into = "(u64, u64)")]
+pub struct TokenExtremes {
+    /// Prompt tokens of the last request.
+    pub last_prompt: u64,
+    /// The most completion tokens of one request.
+    pub most_output: u64,
+}
+
+impl From<(u64, u64)> for TokenExtremes {
+    fn from((last_prompt, most_output): (u64, u64)) -> TokenExtremes {
+        TokenExtremes { last_prompt, most_output }
+    }
+}
+
+impl From<TokenExtremes> for (u64, u64) {
+    fn from(extremes: TokenExtremes) -> (u64, u64) {
+        (extremes.last_prompt, extremes.most_output)
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds;
-use crate::domain::counters::Counters;
+use crate::domain::counters::{Counters, TokenExtremes};
 use crate::domain::event::Background;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
@@ -19,6 +19,7 @@ use crate::domain::rate::RateWindows;
 use crate::domain::shown_call::ShownCall;
 use crate::domain::spend::meters::Spend;
 use crate::domain::spend::missing_usage::{Growth, MissingUsage};
+use crate::domain::spend::replay_price::ReplayPrice;
 use crate::domain::stored::clock;
 use crate::domain::stored::listed::ListedRun;
 use crate::domain::stored::serde_default::is_default;
@@ -133,15 +134,15 @@ pub struct Run {
     /// Tokens of the conversation as it stands, which the next request sends again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub context: u64,
-    /// Prompt tokens of its last request, and the most completion tokens of one.
+    /// The tokens of single requests that limits look at.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub extremes: (u64, u64),
+    pub extremes: TokenExtremes,
     /// The model that answered last.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model: String,
-    /// Price of that conversation at cache-read price, and of one output token, in pico-dollars.
+    /// What sending that conversation again costs.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub replay_price: (u64, u64),
+    pub replay_price: ReplayPrice,
     /// An order to end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub order: Option<Order>,
@@ -249,6 +250,11 @@ impl Run {
         !sees_batches && self.counters.responses() >= 2
     }
 
+    /// Takes a response that is on disk for one of those that it still owes.
+    pub fn pay(&mut self) {
+        self.unpaid = (self.unpaid - 1).max(-1);
+    }
+
     /// Takes note that a person declined to raise a limit.
     pub fn decline(&mut self, limit: String) {
         if !self.declined.contains(&limit) && self.declined.len() < bounds::DECLINED {
@@ -279,5 +285,20 @@ impl Run {
     /// What records call the work: the task, else the run.
     pub fn task_id(&self) -> &str {
         self.task.as_deref().unwrap_or(&self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_figures_are_written_as_every_version_reads_them() {
+        let run = Run { extremes: (3_010, 20).into(), replay_price: (200_000, 20_000_000).into(), ..Run::default() };
+        let written = serde_json::to_value(&run).unwrap();
+        let pairs = [&written["extremes"], &written["replay_price"]].map(ToString::to_string);
+        assert_eq!(pairs, ["[3010,20]", "[200000,20000000]"]);
+        assert_eq!(serde_json::from_value::<Run>(written).unwrap(), run);
+        assert_eq!((run.extremes.most_output, run.replay_price.output), (20, 20_000_000));
     }
 }

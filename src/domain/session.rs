@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::billing::Billing;
 use crate::domain::client_start::ClientStart;
-pub use crate::domain::counters::Counters;
+pub use crate::domain::counters::{Counters, TokenExtremes};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::limits_off::LimitsOff;
 use crate::domain::mode::{Mode, OnError};

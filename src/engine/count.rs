@@ -48,9 +48,10 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     }
     estimate::note_dearest(state, id, charge);
     let Some(run) = state.run_mut(id) else { return };
-    run.extremes = (charge.context, run.extremes.1.max(charge.output));
+    run.extremes.last_prompt = charge.context;
+    run.extremes.most_output = run.extremes.most_output.max(charge.output);
     if new.adds.requests > 0 && estimated.is_none() {
-        run.unpaid = (run.unpaid - 1).max(-1);
+        run.pay();
     }
     if let Some(last) = run.recent.last_mut().filter(|_| new.adds.requests == 0 && !charge.inherited) {
         // It has grown since it was first seen.

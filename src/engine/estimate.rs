@@ -6,6 +6,7 @@ use crate::domain::session::{Counters, Run};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
+use crate::domain::spend::replay_price::ReplayPrice;
 use crate::engine::session_state::SessionState;
 
 /// How many requests an estimate is made from.
@@ -81,7 +82,7 @@ pub fn next_of(run: &Run, rules: &LimitSet, spent: Spend) -> Spend {
 
 /// Estimates a response that has written so many tokens, by the prices of the last one.
 pub fn of_output(run: &Run, output: u64) -> Spend {
-    let (read, write) = run.replay_price;
+    let ReplayPrice { cache_read: read, output: write } = run.replay_price;
     let cost = Amount(run.context.saturating_mul(read).saturating_add(output.saturating_mul(write)));
     Spend { requests: 1, tokens: output, cost, ..Spend::default() }
 }

@@ -133,8 +133,8 @@ impl<'a> Actor<'a> {
     fn new(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> Actor<'a> {
         let same = Meters {
             blind_to_batches: run.is_blind(state.session.sees_batches),
-            completion: run.extremes.1,
-            prompt: run.extremes.0,
+            completion: run.extremes.most_output,
+            prompt: run.extremes.last_prompt,
             repetition: run.repetition.level().min(if run.was_announced() { 2 } else { 1 }),
             untold_repetition: run.repetition.level(),
             denials: u64::from(run.refusals.in_a_row),

@@ -1,6 +1,7 @@
 //! The arithmetic: what a response cost, in whole pico-dollars.
 
 use crate::domain::spend::amount::Amount;
+use crate::domain::spend::replay_price::ReplayPrice;
 use crate::pricing::price_row::{Price, Rates};
 use crate::pricing::table::{LAST_RESORT, Table};
 use crate::pricing::usage::{Iteration, PartKind, TokenUsage, Tokens};
@@ -43,10 +44,10 @@ pub fn without_price<'a>(table: &Table, model: &'a str, at_ms: i64, usage: &'a T
     models.find(|model| table.find(model, at_ms).is_none())
 }
 
-/// Returns what sending a conversation again costs: pico-dollars per token read from the cache, and per output token.
-pub fn replay_price(table: &Table, model: &str, at_ms: i64, stand_in: Option<&str>) -> (u64, u64) {
+/// Returns what sending a conversation again costs.
+pub fn replay_price(table: &Table, model: &str, at_ms: i64, stand_in: Option<&str>) -> ReplayPrice {
     let Rates { cache_read, output, .. } = PricesAt { table, at_ms, stand_in }.model(model).price.standard;
-    (cache_read, output)
+    ReplayPrice { cache_read, output }
 }
 
 /// The prices at one moment of one session.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::spend::meters::Spend;
+use crate::domain::spend::replay_price::ReplayPrice;
 use crate::domain::stored::serde_default::is_default;
 
 /// What was billed on one day for the responses of one model in one project, of sessions whose detail is pruned.
@@ -73,8 +74,8 @@ pub struct NewCharge {
     pub adds: Spend,
     /// What the same would spend once more, now that the cache has its prompt.
     pub again: Spend,
-    /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
-    pub replay_price: (u64, u64),
+    /// What sending the conversation again costs.
+    pub replay_price: ReplayPrice,
 }
 
 /// How the names begin under which estimates stand among the responses: of those that are missing, and of those that no

@@ -6,6 +6,7 @@ pub mod meters;
 pub mod missing_usage;
 pub mod own_spend;
 pub mod pruned;
+pub mod replay_price;
 pub mod reservation;
 pub mod spend_before_install;
 pub mod spend_before_prompt;

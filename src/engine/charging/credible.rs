@@ -29,7 +29,7 @@ pub fn note(state: &mut SessionState, run: &str, (before, now): (Option<&Charge>
 fn doubt(state: &mut SessionState, run: &str) {
     if let Some(run) = state.run_mut(run) {
         run.doubted += 1;
-        run.unpaid = (run.unpaid - 1).max(-1);
+        run.pay();
     }
 }
 

@@ -12,6 +12,7 @@ use crate::domain::ingested::Ingested;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Session, Status};
 use crate::domain::spend::charge::{Charge, NewCharge};
+use crate::domain::spend::replay_price::ReplayPrice;
 use crate::domain::spend::spend_before_prompt;
 use crate::domain::stored::metadata;
 use crate::domain::verdict::Finding;
@@ -106,7 +107,7 @@ pub fn add_remains(store: &Store, state: &mut SessionState, event: &Event, found
             budget.charge((&charge.model, !charge.unknown_model), charge.at_ms, charge.spend);
         }
         let (adds, again) = (charge.spend, charge.spend);
-        lost.push((charge.run.clone(), NewCharge { charge, adds, again, replay_price: (0, 0) }));
+        lost.push((charge.run.clone(), NewCharge { charge, adds, again, replay_price: ReplayPrice::default() }));
     }
     found.charges.splice(0..0, lost);
     Ok(())

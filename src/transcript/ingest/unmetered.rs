@@ -24,7 +24,9 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         if is_billed(state) && !(is_first && is_earlier(state, response)) {
             return self.ingest_unmetered(state, run, response);
         }
-        pay(state, run);
+        if let Some(run) = state.run_mut(run) {
+            run.pay();
+        }
         Ok(())
     }
 
@@ -45,18 +47,10 @@ impl<C: Charges> TranscriptIngest<'_, C> {
             Charge { message, session, run: run.to_owned(), model, at_ms, spend, context, ..Charge::default() };
         self.charges.keep(charge.clone())?;
         self.found.push((run.to_owned(), NewCharge { charge, adds: spend, again: spend, replay_price }));
-        if !state.session.notified.iter().any(|said| said == "unmetered") {
-            state.session.notified.push("unmetered".to_owned());
+        if state.session.mark_notified("unmetered") {
             self.remarks.push(notices::response_free());
         }
         Ok(())
-    }
-}
-
-/// Takes a response that costs nothing for one of those that a run still owes.
-fn pay(state: &mut SessionState, run: &str) {
-    if let Some(run) = state.run_mut(run) {
-        run.unpaid = (run.unpaid - 1).max(-1);
     }
 }
 

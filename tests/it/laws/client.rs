@@ -369,7 +369,7 @@ impl Turn {
             context: self.context,
             ..Charge::default()
         };
-        NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0) }
+        NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0).into() }
     }
 }
 

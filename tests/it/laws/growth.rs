@@ -206,7 +206,7 @@ fn made_up(number: usize, run: &str) -> NewCharge {
         spend: adds,
         ..Charge::default()
     };
-    NewCharge { charge, adds, again: adds, replay_price: (0, 0) }
+    NewCharge { charge, adds, again: adds, replay_price: (0, 0).into() }
 }
 
 /// A session that is at work, and where it stands in time.

@@ -94,5 +94,5 @@ pub fn charge(run: &str, now: u64) -> NewCharge {
         context: ONE,
         ..Charge::default()
     };
-    NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0) }
+    NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0).into() }
 }

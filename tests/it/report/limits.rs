@@ -45,7 +45,7 @@ fn many_limits() -> Run {
     let mut rules = rules(&caps, Layer::Project);
     rules.limits[5].of = Some(Models::Like("*opus*".to_owned()));
     rules.rates.push(rate("rate_limits", "WebSearch", 10));
-    let mut run = Run { limits: rules, extremes: (50_000, 900), refused: 2, ..developer("s1", "a1", "p1") };
+    let mut run = Run { limits: rules, extremes: (50_000, 900).into(), refused: 2, ..developer("s1", "a1", "p1") };
     let spend = Spend { cost: Amount(PICO / 4), ..Spend::default() };
     run.by_model = [("claude-opus-5-5".to_owned(), spend), ("claude-haiku-5-5".to_owned(), spend)].into();
     for _ in 0..3 {
