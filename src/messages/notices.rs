@@ -112,7 +112,7 @@ messages! {
 
     /// The database was damaged, or of an early version: a new one is begun.
     state_set_aside(aside = "state.db.damaged-20261123-014512")
-        => "the state cannot be read, and is kept aside as {aside}. Lost: grants, trust, stops, what is off. Transcripts are counted anew.";
+        => "the state cannot be read, and is kept aside as {aside}. Lost: grants, trust, stops, what is off, and in caps of the day, week and month what ended sessions spent.";
 
     /// Facts that Fusebox has written into the state are gone.
     facts_deleted()

@@ -181,7 +181,7 @@ pub fn version(conn: &Connection) -> Result<Version> {
         let path = conn.path().unwrap_or("state.db");
         let what = format!("a newer version of fusebox has written the state (schema {version}, known here: {LATEST})");
         return Err(Error::failed(what).of_kind(ErrorKind::TooNew).hint(format!(
-            "install that version again; where none was, move `{path}` away, and what sessions spent is counted again"
+            "install that version again; where none was, move `{path}` away, and sessions that go on are counted again"
         )));
     }
     Ok(if version < LATEST { Version::Behind(version) } else { Version::Ready })

@@ -37,7 +37,7 @@ fn tells(said: &Outcome) -> bool {
     let text = said.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     let happened = text.contains("is damaged");
     let todo = text.contains("start a client") || text.contains("move it away");
-    happened && todo && text.contains("counted again from the transcripts") && text.contains("are lost")
+    happened && todo && text.contains("counted again from their transcripts") && text.contains("are lost")
 }
 
 #[test]

@@ -12,10 +12,10 @@ pub const SPAWN_LIVES_MS: u64 = 600_000;
 pub const SILENCE_MS: u64 = 1_800_000;
 
 /// Returns how many subagents are at work, those asked for included, and how many of them are new and have not begun. In a session that
-/// was stopped as a whole none is.
+/// has ended, or was stopped as a whole, none is.
 pub fn count(state: &SessionState, now: Moment) -> (u64, u64) {
-    let order = state.session.order.as_ref();
-    if order.is_some_and(|order| order.finding.action != Action::Pause) {
+    let session = &*state.session;
+    if session.is_over || session.order.as_ref().is_some_and(|order| order.finding.action != Action::Pause) {
         return (0, 0);
     }
     let live = state.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
