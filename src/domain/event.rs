@@ -187,6 +187,8 @@ pub struct Notification {
     pub tool_use_id: Option<String>,
     /// Whether it carries a line of a watched command, which goes on.
     pub is_line: bool,
+    /// Whether the task is said to have come to its end, and not to have been killed or to have failed.
+    pub is_done: bool,
 }
 
 /// What happened.

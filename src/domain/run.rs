@@ -95,6 +95,9 @@ pub struct Run {
     /// Whether its clock runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub working: bool,
+    /// Whether only a text has told that it is over: its next event shows that it was at work all along.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub told_over: bool,
     /// The end of the last wait for a dialog that was taken off the clock.
     #[serde(default, skip_serializing_if = "is_default")]
     pub waited_until: u64,

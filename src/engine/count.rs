@@ -168,9 +168,9 @@ fn tick(state: &mut SessionState, id: &str, event: &Event) {
     let Some(run) = state.run_mut(id) else { return };
     let starts =
         matches!(event.kind, EventKind::Prompt { .. } | EventKind::SubagentStarted | EventKind::ToolRequested(_));
+    let was_at_work = run.working || std::mem::take(&mut run.told_over);
     // A hook that prolongs a turn is no event: the time until the next end was work.
-    let prolonged = event.ending().is_some_and(|ending| ending.again);
-    if (run.working || prolonged) && !follows_idleness(run, &event.kind) {
+    if (was_at_work || event.ending().is_some_and(|ending| ending.again)) && !follows_idleness(run, &event.kind) {
         let passed = event.at.since(run.last);
         run.counters.duration_ms += passed;
         if run.is_main() {
@@ -184,7 +184,8 @@ fn tick(state: &mut SessionState, id: &str, event: &Event) {
         run.unpaid = run.unpaid.max(0);
         completion::begin(run);
     }
-    if starts && run.order.is_none() {
+    let goes_on = was_at_work && !run.working && lifecycle::works(&event.kind);
+    if (starts || goes_on) && run.order.is_none() {
         lifecycle::go_on(run, event.at);
     }
 }

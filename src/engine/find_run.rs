@@ -215,6 +215,8 @@ fn prompt(
 ) -> String {
     state.session.sees_prompts = true;
     let (text_hash, notifications, by_machine) = what;
+    // What a schedule sends is an agent's own text: it is no word of a task.
+    let notifications = if state.session.crons.contains(&text_hash) { &[] } else { notifications };
     let Some(current) = state.session.main.clone() else { return open_main(state, event, limit_source) };
     let callers: Vec<String> = notifications.iter().filter_map(|notification| notified(state, notification)).collect();
     if joins_work(state, event) {
@@ -275,12 +277,25 @@ fn notified(state: &mut SessionState, notification: &Notification) -> Option<Str
         let watches = |run: &&Run| run.background.iter().any(|task| task.task == notification.task);
         return state.runs().find(watches).map(|run| run.id.clone());
     }
-    ended_outside(state, &notification.task);
+    told_over(state, notification);
     let run = caller.or(parent)?;
     if let Some(run) = state.run_mut(&run) {
         run.background.retain(|task| task.task != notification.task);
     }
     Some(run)
+}
+
+/// Takes note that an agent is told to be over. Anybody can send such a text: one that has come to its end has told a hook before, and one
+/// that goes on all the same has been at work all along.
+fn told_over(state: &mut SessionState, notification: &Notification) {
+    let is_at_work = state.run(&notification.task).is_some_and(|run| run.working && run.status == Status::Running);
+    if is_at_work && notification.is_done {
+        return;
+    }
+    ended_outside(state, &notification.task);
+    if let Some(run) = state.run_mut(&notification.task) {
+        run.told_over = is_at_work;
+    }
 }
 
 /// Opens the run that holds what a session had spent before its first prompt was seen.

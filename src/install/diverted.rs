@@ -70,7 +70,7 @@ pub fn find(settings: &[Settings], binary: Option<&Path>) -> Vec<Diverted> {
         for (name, value) in members(&file.text, "env") {
             // What is no text is turned into one by the client: a number, say.
             let set: String = serde_json::from_str(&value).unwrap_or_else(|_| value.clone());
-            let row = diversions::set_variable(&name, Some(&set)).filter(|row| looks_up || !is_about_lookups(row));
+            let row = diversions::set_variable(&name, Some(&set)).filter(|row| acts(row, looks_up));
             if let Some(row) = row {
                 values.insert(name.clone(), named(file, format!("`{name}` in `env`"), row.does, &value));
             }
@@ -146,8 +146,10 @@ fn named(file: &Settings, what: String, does: &'static str, value: &str) -> Dive
     Diverted { file, what, does, print, is_hook: false, is_doubtful: false, program: None }
 }
 
-fn is_about_lookups(row: &Diversion) -> bool {
-    matches!(row.reach, Reach::Lookups | Reach::Code)
+/// Whether a variable acts on something: what leads a search astray on a handler that one has a part in. All else reaches the clients
+/// that are started below, whatever our handlers are.
+fn acts(row: &Diversion, looks_up: bool) -> bool {
+    looks_up || row.reach != Reach::Lookups
 }
 
 /// Whether a key diverts by itself. What switches hooks off is looked at where the files are put together.
@@ -155,7 +157,7 @@ fn diverts(row: &Diversion, value: &str) -> bool {
     row.reach != Reach::Hooks && !NO_PROMPTS.contains(&value)
 }
 
-/// Whether a shell or the dynamic loader has a part in one of our handlers.
+/// Whether a shell has a part in one of our handlers, or the program is found by one's search.
 fn looks_up(settings: &[Settings]) -> bool {
     let is_static = cfg!(target_feature = "crt-static");
     let direct = |handler: &Handler| handler.args.is_some() && handler.program().is_some_and(Path::is_absolute);
@@ -213,4 +215,27 @@ fn of_handler(handler: &Handler, binary: Option<&Path>) -> (PathBuf, bool) {
 fn print(what: &str, value: &str) -> u64 {
     // Half of it is enough, and stays a whole number in every reader of JSON.
     StableHash::default().text(what).text(value).value() >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_loader_takes_into_a_client_acts_beside_a_static_program_too() {
+        for (name, expected) in [
+            ("LD_PRELOAD", true),
+            ("LD_LIBRARY_PATH", true),
+            ("LD_AUDIT", true),
+            ("DYLD_LIBRARY_PATH", true),
+            ("DYLD_INSERT_LIBRARIES", true),
+            ("GLIBC_TUNABLES", true),
+            ("MALLOC_ARENA_MAX", true),
+            ("PATH", false),
+            ("BASH_ENV", false),
+        ] {
+            let row = diversions::set_variable(name, Some("x")).unwrap();
+            assert_eq!((acts(row, false), acts(row, true)), (expected, true), "{name}");
+        }
+    }
 }

@@ -167,9 +167,9 @@ pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
     is_there && !system::is_gone(pid, start)
 }
 
-/// Whether the process that started then is stopped: it runs on when it is told to.
-pub fn is_stopped(pid: u32, start: u64, ns: u64) -> bool {
-    system::is_stopped(pid) && is_at_work(pid, start, ns)
+/// Whether the process that started then is stopped, or may wait for a file that another keeps under a lease: it runs on later.
+pub fn is_held_up(pid: u32, start: u64, ns: u64) -> bool {
+    (system::is_stopped(pid) || system::is_lease_awaited()) && is_at_work(pid, start, ns)
 }
 
 /// Asks the process that started then to end, as a person would who closes its terminal; returns whether it was there.

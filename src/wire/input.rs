@@ -308,7 +308,8 @@ pub fn notifications(text: &str) -> Vec<Notification> {
         // What a watched command prints is between these: it says nothing of the task.
         let is_line = body.contains("<event>");
         let tool_use_id = tag("tool-use-id").filter(|_| !is_line);
-        found.extend(tag("task-id").map(|task| Notification { task, tool_use_id, is_line }));
+        let is_done = tag("status").is_some_and(|status| status == "completed");
+        found.extend(tag("task-id").map(|task| Notification { task, tool_use_id, is_line, is_done }));
         rest = after;
     }
     found

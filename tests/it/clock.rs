@@ -1,12 +1,13 @@
 //! What counts as an agent's working time: all that lies between its events but a wait for a person, sleep of the machine, and what
 //! followed an end that nobody told.
 
-use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Intent};
+use fusebox::domain::event::{Agent, Call, CallOutcome, Ending, Event, EventKind, Intent, Notification};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::moment::Moment;
 use fusebox::domain::session::Session;
 use fusebox::domain::start_source::StartSource;
+use fusebox::engine::agents::agents_at_work;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;
 
@@ -113,6 +114,52 @@ fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
         client.pass(GAP, 0);
         client.tell(EventKind::ToolRequested(call()));
         assert_eq!(client.worked_ms(), 2 * GAP, "{agent:?}: it was at work all the time");
+    }
+}
+
+/// Has the main agent's prompt say that an agent is over.
+fn says_over(client: &mut Client, text_hash: u64, is_done: bool) {
+    let told = Notification { task: "a1".to_owned(), tool_use_id: None, is_line: false, is_done };
+    let kind = EventKind::Prompt { text_hash, notifications: vec![told], by_machine: false };
+    let agent = std::mem::replace(&mut client.agent, Agent::Main);
+    client.tell(kind);
+    client.agent = agent;
+}
+
+/// Anybody can send a text that an agent is over. Its own next event shows that it was at work, and until then one that has told no hook of
+/// its end keeps its place.
+#[test]
+fn a_word_that_an_agent_is_over_takes_no_time_off_its_clock() {
+    const SCHEDULED: u64 = 7;
+    let steps: [(&str, fn() -> EventKind); 4] = [
+        ("a call", || EventKind::ToolRequested(call())),
+        ("a call's end", || ends(1)),
+        ("a batch", || EventKind::BatchEnded(vec![call()])),
+        ("its end", || EventKind::SubagentEnded(Ending::default())),
+    ];
+    let agent = agents()[1].clone();
+    for (name, next) in steps {
+        for (is_done, text_hash) in [(true, 1), (false, 1), (true, SCHEDULED), (false, SCHEDULED)] {
+            let mut client = Client::new(agent.clone());
+            client.state.session.crons = vec![SCHEDULED];
+            client.agent = Agent::Main;
+            client.tell(begins(&Agent::Main));
+            client.agent = agent.clone();
+            client.tell(begins(&agent));
+            for _ in 0..3 {
+                client.pass(GAP, 0);
+                says_over(&mut client, text_hash, is_done);
+                let at_work = agents_at_work::count(&client.state, client.at).0;
+                assert_eq!(at_work, u64::from(is_done || text_hash == SCHEDULED), "{name}");
+                client.pass(GAP, 0);
+                client.tell(next());
+                if name == "its end" {
+                    break;
+                }
+            }
+            let gaps = if name == "its end" { 2 } else { 6 };
+            assert_eq!(client.worked_ms(), gaps * GAP, "{name}, {is_done}, {text_hash}");
+        }
     }
 }
 

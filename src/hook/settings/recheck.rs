@@ -110,7 +110,7 @@ fn change(env: &Environment, job: &RecheckJob) -> Option<i64> {
     let Process { pid, start, ns } = job.client;
     let mut was_stopped = false;
     while was_stopped || env.now().mono_ms < until_ms {
-        if processes::is_stopped(pid, start, ns) {
+        if processes::is_held_up(pid, start, ns) {
             was_stopped = true;
             processes::wait_for_end(&[pid], SELDOM);
             continue;

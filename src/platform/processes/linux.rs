@@ -86,6 +86,15 @@ pub fn is_stopped(pid: u32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['T', 't']))
 }
 
+/// The longest list of locks that is read, in bytes: some 60,000 of them.
+const LONGEST_LOCKS: u64 = 4 << 20;
+
+/// Whether somebody waits to open a file that another process keeps under a lease.
+pub fn is_lease_awaited() -> bool {
+    let locks = files::text(Path::new("/proc/locks"), LONGEST_LOCKS).unwrap_or_default();
+    locks.lines().any(|line| line.contains(" LEASE ") && line.contains(" BREAKING "))
+}
+
 /// Keeps other processes of the same user away from this one's descriptors and memory.
 pub fn seal() {
     let _as_before = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);

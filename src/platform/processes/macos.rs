@@ -90,6 +90,11 @@ pub fn is_gone(pid: u32, start: u64) -> bool {
     look_up(pid).is_ok_and(|found| found.is_none_or(|it| it.has_ended || it.start != start))
 }
 
+/// Leases on files are Linux's.
+pub fn is_lease_awaited() -> bool {
+    false
+}
+
 /// Whether a process is stopped, as by Ctrl-Z.
 pub fn is_stopped(pid: u32) -> bool {
     look_up(pid).ok().flatten().is_some_and(|found| found.is_stopped)

@@ -75,6 +75,11 @@ pub fn namespace() -> Option<u64> {
     Some(ONLY_NAMESPACE)
 }
 
+/// Leases on files are Linux's.
+pub fn is_lease_awaited() -> bool {
+    false
+}
+
 /// Whether a process is stopped: the system has no such state.
 pub fn is_stopped(_pid: u32) -> bool {
     false

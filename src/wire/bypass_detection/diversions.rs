@@ -10,9 +10,11 @@ pub enum Reach {
     Hooks,
     /// Every handler by what it is told of its client. A client that starts sets these variables itself.
     Facts,
-    /// What a shell or the dynamic loader finds: handlers in shell form, and programs that are not static or not named by path.
+    /// What a shell finds: handlers in shell form, and programs that are not named by path.
     Lookups,
-    /// The same; and code that is put into a client at its start.
+    /// What the dynamic loader finds, for programs that are not static: clients, too.
+    Libraries,
+    /// Code that is put into such a program at its start.
     Code,
     /// The client's requests: where they go, what is written down of them, how many there are. No handler is touched.
     Requests,
@@ -82,8 +84,8 @@ pub const VARIABLES: &[Diversion] = &[
     row("BASH_FUNC_*", Reach::Lookups, SHELL),
     row("SHELLOPTS", Reach::Lookups, SHELL),
     row("BASHOPTS", Reach::Lookups, SHELL),
-    row("LD_LIBRARY_PATH", Reach::Lookups, LIBRARIES),
-    row("DYLD_*_PATH", Reach::Lookups, LIBRARIES),
+    row("LD_LIBRARY_PATH", Reach::Libraries, LIBRARIES),
+    row("DYLD_*_PATH", Reach::Libraries, LIBRARIES),
     row("LD_PRELOAD", Reach::Code, INJECTS),
     row("LD_AUDIT", Reach::Code, INJECTS),
     row("DYLD_INSERT_LIBRARIES", Reach::Code, INJECTS),
@@ -193,7 +195,7 @@ pub fn set_variable(name: &str, value: Option<&str>) -> Option<&'static Diversio
 /// Finds a variable's row, where it diverts a client that is started with it: what only tells hooks of their client does not,
 /// nor what a client may find on another path.
 pub fn variable_at_a_start(name: &str, value: Option<&str>) -> Option<&'static Diversion> {
-    set_variable(name, value).filter(|row| !matches!(row.reach, Reach::Facts | Reach::Lookups))
+    set_variable(name, value).filter(|row| !matches!(row.reach, Reach::Facts | Reach::Lookups | Reach::Libraries))
 }
 
 /// Finds the row of a settings key.

@@ -179,13 +179,18 @@ fn settings_that_are_gone_while_the_client_reads_them_take_no_hooks_away() {
     Trial::run(lab, &attempts).held();
 }
 
-#[test]
-fn a_client_that_goes_on_without_hooks_is_ended() {
-    let (lab, _) = with_settings_gone("40");
+/// The client goes on without hooks, and is ended.
+fn is_ended(lab: &Lab) {
     let run = lab.claude("MAIN start", &[]);
     assert_ne!(run.code, Some(0), "{}", lab.story());
     let log = lab.must(&["log", "--json"]);
     assert!(log.contains("its settings were changed while it read them, and it went on without hooks"), "{log}");
+}
+
+#[test]
+fn a_client_that_goes_on_without_hooks_is_ended() {
+    let (lab, _) = with_settings_gone("40");
+    is_ended(&lab);
 }
 
 /// Stops the client for so many seconds, and switches all hooks off behind it.
@@ -202,10 +207,29 @@ fn a_client_that_is_stopped_while_it_reads_is_ended_once_it_goes_on_without_hook
         in_turn([bash("(setsid python3 stop.py 3.2 >stopped 2>&1 &); sleep 8; cat stopped"), bash("sleep 8")]);
     let lab = trial::lab(trial::policy(attempts.len()), &attempts);
     lab.write("stop.py", &[AFTER_THE_LOOK, STOPPED_AFTER_THE_LOOK].concat());
-    let run = lab.claude("MAIN start", &[]);
-    assert_ne!(run.code, Some(0), "{}", lab.story());
-    let log = lab.must(&["log", "--json"]);
-    assert!(log.contains("its settings were changed while it read them, and it went on without hooks"), "{log}");
+    is_ended(&lab);
+}
+
+/// Has the client wait for a file of settings for so many seconds, and switches all hooks off behind it.
+const LEASED_AFTER_THE_LOOK: &str = r#"
+import fcntl
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+held = os.open(os.path.expanduser("~/.claude/settings.json"), os.O_RDWR)
+while not fcntl.fcntl(held, fcntl.F_GETLEASE) == fcntl.F_WRLCK:
+    try: fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except BlockingIOError: pass
+time.sleep(float(sys.argv[1]))
+open(".claude/settings.json", "w").write('{"disableAll' + 'Hooks": true}')
+fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+"#;
+
+#[test]
+fn a_client_that_waits_for_a_leased_file_is_ended_once_it_goes_on_without_hooks() {
+    let attempts = in_turn([bash("(setsid python3 lease.py 4 >leased 2>&1 &); sleep 8; cat leased"), bash("sleep 8")]);
+    let lab = trial::lab(trial::policy(attempts.len()), &attempts);
+    lab.write_home(".claude/settings.json", "{}");
+    lab.write("lease.py", &[AFTER_THE_LOOK, LEASED_AFTER_THE_LOOK].concat());
+    is_ended(&lab);
 }
 
 #[test]

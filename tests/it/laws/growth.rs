@@ -145,7 +145,7 @@ impl Deed {
             Deed::AgentsThatFail => {
                 let calls =
                     [0, 1].map(|at| EventKind::ToolRequested(call(&format!("{id}-{at}"), "Read", Intent::Plain)));
-                let notification = Notification { task: id.clone(), tool_use_id: None, is_line: false };
+                let notification = Notification { task: id.clone(), tool_use_id: None, is_line: false, is_done: true };
                 let prompt = prompt(1, vec![notification]);
                 [EventKind::SubagentStarted].into_iter().chain(calls).map(of_agent).chain([of_main(prompt)]).collect()
             }
@@ -170,6 +170,7 @@ impl Deed {
                     task: format!("{id}-{at}"),
                     tool_use_id: Some(id.clone()),
                     is_line: at % 2 == 0,
+                    is_done: at % 3 == 0,
                 };
                 let notifications = (0..3).map(one).collect();
                 vec![of_main(prompt(2, notifications))]

@@ -160,7 +160,10 @@ impl Play<'_> {
             Way::Notifications => {
                 self.answers("");
                 let tool_use_id = Some("t1".to_owned());
-                self.prompt(Some(Notification { task: "b1".to_owned(), tool_use_id, is_line: false }), false);
+                self.prompt(
+                    Some(Notification { task: "b1".to_owned(), tool_use_id, is_line: false, is_done: true }),
+                    false,
+                );
             }
             Way::Resumes => {
                 self.answers("");
