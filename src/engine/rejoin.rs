@@ -42,36 +42,48 @@ fn rename(session: &mut Session, from: &str, to: &str) {
 
 /// Adds a turn's run to the run that it goes on with: what was used is summed, and where the agent stands now is where the turn stands.
 fn absorb(run: &mut Run, turn: Run) {
-    run.repetition.idle(turn.started.wall_since(run.last));
-    run.repetition.follow(turn.repetition);
-    run.refusals.follow(turn.refusals);
-    run.refused += turn.refused;
-    run.windows.follow(turn.windows);
-    run.own_counts.add(turn.own_counts);
-    run.counters.add(&turn.counters);
-    for (model, spend) in turn.by_model {
+    // Every field stands here, so that a new one is thought of.
+    #[rustfmt::skip]
+    let Run {
+        started, last, working, waited_until, dialog_at, dialog_after, counters, unpaid, hooks_of_batch, unpaid_output, doubted, order,
+        status, stop_reason, error, pending_trips, owes_ask, declined, warned, background, by_model, own_counts, repetition, refusals,
+        refused, windows,
+        // The run before keeps its own: who it is, its rules, and how it was started and has ended.
+        id: _, session: _, listed: _, is_altered: _, agent_type: _, name: _, parent: _, spawn_call: _, depth: _, limits: _, policy: _,
+        left: _, spawn_limits: _, position: _, growth: _, missing_usage: _, stopped_with: _, resumed: _, cut_off: _, parent_told: _,
+        user_told: _, task: _, repeated: _, admitted: _, sent_back: _, missing: _, partial: _, settled: _,
+        // The same of what its last requests had, by which the next is estimated.
+        recent: _, context: _, extremes: _, model: _, replay_price: _, told_over: _,
+    } = turn;
+    run.repetition.idle(started.wall_since(run.last));
+    run.repetition.follow(repetition);
+    run.refusals.follow(refusals);
+    run.refused += refused;
+    run.windows.follow(windows);
+    run.own_counts.add(own_counts);
+    run.counters.add(&counters);
+    for (model, spend) in by_model {
         *bounds::of_model(&mut run.by_model, &model, true) += spend;
     }
-    run.unpaid = run.unpaid.max(0).saturating_add(turn.unpaid);
-    run.unpaid_output = [turn.unpaid_output, std::mem::take(&mut run.unpaid_output)].concat();
-    run.doubted += turn.doubted;
-    run.hooks_of_batch = turn.hooks_of_batch;
-    run.background.extend(turn.background);
-    run.pending_trips.extend(turn.pending_trips);
-    run.owes_ask |= turn.owes_ask;
-    turn.declined.into_iter().for_each(|limit| run.decline(limit));
-    for warned in turn.warned {
+    run.unpaid = run.unpaid.max(0).saturating_add(unpaid);
+    run.unpaid_output = [unpaid_output, std::mem::take(&mut run.unpaid_output)].concat();
+    run.doubted += doubted;
+    run.hooks_of_batch = hooks_of_batch;
+    run.background.extend(background);
+    run.pending_trips.extend(pending_trips);
+    run.owes_ask |= owes_ask;
+    declined.into_iter().for_each(|limit| run.decline(limit));
+    for warned in warned {
         if !run.warned.contains(&warned) {
             run.warned.push(warned);
         }
     }
-    if run.order.is_none() && turn.order.is_some() {
-        (run.order, run.status, run.stop_reason, run.error) = (turn.order, turn.status, turn.stop_reason, turn.error);
+    if run.order.is_none() && order.is_some() {
+        (run.order, run.status, run.stop_reason, run.error) = (order, status, stop_reason, error);
     }
-    run.waited_until = run.waited_until.max(turn.waited_until);
-    if turn.dialog_at.is_some() {
-        (run.dialog_at, run.dialog_after) = (turn.dialog_at, turn.dialog_after);
+    run.waited_until = run.waited_until.max(waited_until);
+    if dialog_at.is_some() {
+        (run.dialog_at, run.dialog_after) = (dialog_at, dialog_after);
     }
-    run.last = turn.last;
-    run.working = turn.working;
+    (run.last, run.working) = (last, working);
 }
