@@ -31,6 +31,8 @@ pub struct Call {
     pub intent: Intent,
     /// Whether its command or path may name anything that the guard keeps.
     pub may_mention: bool,
+    /// Whether its command plainly starts a client.
+    pub starts_client: bool,
     /// Whether it starts an agent although it is no Agent call: a workflow, or a skill that works in an agent of its own.
     pub starts_agent: bool,
     /// How many hooks that ask the model it brings: those of its skill, or of the agent's type that it starts.
@@ -288,19 +290,5 @@ impl Event {
             _ => None,
         };
         id.filter(|id| !id.is_empty())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sleep_is_no_work_but_time_all_the_same() {
-        let before = Moment { wall_ms: 5_000, mono_ms: 1_000, boot: 7, slept_ms: 0 };
-        let after = Moment { wall_ms: 3_665_000, mono_ms: 3_661_000, boot: 7, slept_ms: 3_600_000 };
-        assert_eq!((after.since(before), after.wall_since(before)), (60_000, 3_660_000));
-        let rebooted = Moment { boot: 8, mono_ms: 10, slept_ms: 0, ..after };
-        assert_eq!((rebooted.since(before), rebooted.wall_since(before)), (0, 3_660_000));
     }
 }

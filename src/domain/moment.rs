@@ -52,3 +52,17 @@ impl Moment {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleep_is_no_work_but_time_all_the_same() {
+        let before = Moment { wall_ms: 5_000, mono_ms: 1_000, boot: 7, slept_ms: 0 };
+        let after = Moment { wall_ms: 3_665_000, mono_ms: 3_661_000, boot: 7, slept_ms: 3_600_000 };
+        assert_eq!((after.since(before), after.wall_since(before)), (60_000, 3_660_000));
+        let rebooted = Moment { boot: 8, mono_ms: 10, slept_ms: 0, ..after };
+        assert_eq!((rebooted.since(before), rebooted.wall_since(before)), (0, 3_660_000));
+    }
+}

@@ -29,11 +29,12 @@ pub fn take_off(state: &mut SessionState, id: &str, event: &Event, ingested: &In
 }
 
 fn shift_above(state: &mut SessionState, id: &str, at: Moment, held_ms: u64) {
-    let mut above = state.run(id).and_then(|run| run.parent.clone());
-    for _ in 0..64 {
-        let Some(run) = above.and_then(|above| state.run_mut(&above)) else { break };
-        shift(run, at, held_ms);
-        above = run.parent.clone();
+    let above = |run| state.above_run(run).map(str::to_owned).collect();
+    let above: Vec<String> = state.run(id).map(above).unwrap_or_default();
+    for id in above {
+        if let Some(run) = state.run_mut(&id) {
+            shift(run, at, held_ms);
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::domain::spend::meters::{Meters, Spend};
 use crate::domain::spend::reservation::RESERVE_LIVES_MS;
 use crate::domain::team::Standing;
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
-use crate::engine::agents::agents_at_work;
+use crate::engine::agents::agents_at_work::{self, AgentsAtWork};
 use crate::engine::charging::{self, compactions};
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
@@ -27,8 +27,8 @@ struct Actor<'a> {
     occasion: Occasion<'a>,
     /// What is the same over every scope and for every model.
     same: Meters,
-    /// The session's subagents at work, and those of them that have not begun.
-    at_work: (u64, u64),
+    /// The session's subagents at work.
+    at_work: AgentsAtWork,
 }
 
 /// Returns the meters of a run and of its session.
@@ -151,6 +151,12 @@ impl<'a> Actor<'a> {
         Actor { same: Meters { depth: self.same.depth + 1, ..self.same }, ..self }
     }
 
+    /// Returns what is the same over every scope for some models.
+    fn same_over(self, of: Option<&Models>) -> Meters {
+        let (unlogged, hooks_ahead) = self.unlogged(of);
+        Meters { unlogged, hooks_ahead, ..self.same }
+    }
+
     fn of_run(self, of: Option<&Models>) -> Meters {
         let run = self.run;
         let next = self.next(&run.limits, of);
@@ -165,9 +171,7 @@ impl<'a> Actor<'a> {
             reserved: under_way + self.ahead(next, &run.limits),
             under_way,
             missing_usage: next * self.missing_usage(),
-            unlogged: self.unlogged(of).0,
-            hooks_ahead: self.unlogged(of).1,
-            ..self.same
+            ..self.same_over(of)
         }
     }
 
@@ -186,12 +190,10 @@ impl<'a> Actor<'a> {
             reserved: under_way + self.ahead(next, &session.limits),
             under_way,
             missing_usage: self.next(&session.limits, of) * self.missing_usage(),
-            subagents_at_work: self.at_work.0,
-            subagents: session.subagents.saturating_sub(earlier.subagents) + self.at_work.1,
-            unlogged: self.unlogged(of).0,
-            hooks_ahead: self.unlogged(of).1,
+            subagents_at_work: self.at_work.all,
+            subagents: session.subagents.saturating_sub(earlier.subagents) + self.at_work.awaited,
             unknown: self.unknown(&session.reservations, of),
-            ..self.same
+            ..self.same_over(of)
         }
     }
 
@@ -204,16 +206,14 @@ impl<'a> Actor<'a> {
         let under_way = self.under_way(&budget.reservations, &budget.limits, of);
         Meters {
             periods: budget.spent(of),
-            subagents_at_work: self.at_work.0 + self.state.facts.agents_elsewhere.of(budget.scope),
+            subagents_at_work: self.at_work.all + self.state.facts.agents_elsewhere.of(budget.scope),
             plan: budget.plan.used_at(self.occasion.at.wall_ms),
-            unlogged: self.unlogged(of).0,
-            hooks_ahead: self.unlogged(of).1,
             unknown: self.unknown(&budget.reservations, of),
             next,
             reserved: under_way + self.ahead(next, &budget.limits) + least(budget),
             under_way,
             missing_usage: self.next(&budget.limits, of) * self.missing_usage(),
-            ..self.same
+            ..self.same_over(of)
         }
     }
 

@@ -15,7 +15,7 @@ use crate::engine::event_facts::EventFacts;
 use crate::engine::scopes::{ScopeMut, Side};
 
 /// How many runs above one are looked at: no tree of agents is as deep.
-const DEEPEST: usize = 64;
+pub const DEEPEST: usize = 64;
 
 /// One session's state in memory.
 #[derive(Debug, Default)]
@@ -221,7 +221,7 @@ impl SessionState {
     }
 
     /// Returns the runs above one, its parent first.
-    fn above_run<'a>(&'a self, run: &'a Run) -> impl Iterator<Item = &'a str> {
+    pub fn above_run<'a>(&'a self, run: &'a Run) -> impl Iterator<Item = &'a str> {
         let parent = |id: &&'a str| self.run(id)?.parent.as_deref();
         std::iter::successors(run.parent.as_deref(), parent).take(DEEPEST)
     }

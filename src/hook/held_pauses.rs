@@ -11,7 +11,6 @@ use crate::domain::process::Process;
 use crate::domain::refusal::Refusal;
 use crate::domain::verdict::Decision;
 use crate::engine::held_calls;
-use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::apply::Applied;
 use crate::hook::deadline::Deadline;
@@ -133,19 +132,11 @@ fn due(
 fn is_stopped_above(loaded: &mut Loaded, id: &str) -> Result<bool> {
     let Loaded { store, state, .. } = loaded;
     let parent = state.run(id).and_then(|run| run.parent.clone());
-    need_ancestors(store, state, parent.clone())?;
-    let ends = |state: &SessionState, id: &str| {
-        state.run(id).and_then(|run| run.order.as_ref()).is_some_and(|order| order.finding.action != Action::Pause)
-    };
-    let mut above = parent;
-    for _ in 0..64 {
-        let Some(run) = above else { break };
-        if ends(state, &run) {
-            return Ok(true);
-        }
-        above = state.run(&run).and_then(|run| run.parent.clone());
-    }
-    Ok(state.order_above().is_some_and(|order| order.finding.action != Action::Pause))
+    need_ancestors(store, state, parent)?;
+    let above = state.run(id).into_iter().flat_map(|run| state.above_run(run)).filter_map(|above| state.run(above));
+    let of_session = state.order_above();
+    let mut orders = above.filter_map(|run| run.order.as_ref()).chain(&of_session);
+    Ok(orders.any(|order| order.finding.action != Action::Pause))
 }
 
 /// How the files of the state look: they change with each commit.

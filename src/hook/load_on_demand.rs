@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::call::CallRecord;
-use crate::engine::session_state::SessionState;
+use crate::engine::session_state::{DEEPEST, SessionState};
 use crate::error::Result;
 use crate::hook::tampering::altered_rows;
 use crate::store::Store;
@@ -69,7 +69,7 @@ pub fn known_call(store: &Store, session: &str, id: &str) -> Result<Option<CallR
 /// Loads a run and those above it.
 pub fn need_ancestors(store: &Store, state: &mut SessionState, first: Option<String>) -> Result<()> {
     let mut at = first;
-    for _ in 0..64 {
+    for _ in 0..DEEPEST {
         let Some(id) = at else { break };
         need_run(store, state, &id)?;
         at = state.run(&id).and_then(|run| run.parent.clone());

@@ -76,7 +76,6 @@ fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
         home: env.home().and_then(text),
         folder: Some(input.cwd.clone().into_owned()),
         holds_limits: Some(holds_limits),
-        ..Guard::default()
     }
 }
 

@@ -205,7 +205,7 @@ fn count_agents(rows: &[SessionRows], now: Moment) -> u64 {
     let of_session = |rows: &SessionRows| {
         let mut state = SessionState::new(rows.session.clone());
         rows.runs.iter().for_each(|run| state.insert_loaded_run(run.clone()));
-        agents_at_work::count(&state, now).0
+        agents_at_work::count(&state, now).all
     };
     rows.iter().map(of_session).sum()
 }
@@ -225,7 +225,7 @@ pub(super) fn of_shared_budget(
     let mut state = SessionState::new(session.clone());
     let plan = shared_budget.plan.clone();
     state.shared_budgets.push(shared_budget);
-    let own = agents_at_work::count(&state, now).0;
+    let own = agents_at_work::count(&state, now).all;
     state.facts.agents_elsewhere.of_user = at_work.saturating_sub(own);
     let readings = measured(&state, &Run::default(), (now, now), scope, 0);
     let resets = |reading: &LimitReading| {

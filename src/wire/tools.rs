@@ -110,6 +110,26 @@ const DEFAULT_AGENT: &str = "general-purpose";
 
 /// Reads what a call is about. Input that does not fit its tool is plain: the client will reject it.
 pub fn intent(tool: &str, input: Option<&ToolInput>, guard: &Guard, may_mention: bool) -> Intent {
+    intent_and_starts(tool, input, guard, may_mention).0
+}
+
+/// Returns the same, and how its shell command plainly starts clients.
+pub fn intent_and_starts(
+    tool: &str,
+    input: Option<&ToolInput>,
+    guard: &Guard,
+    may_mention: bool,
+) -> (Intent, Vec<ClientStart>) {
+    let command = command(input).filter(|_| runs_shell(tool)).map(|command| as_posix(tool, command));
+    let command = command.map(|command| guard.read_command(&command, may_mention)).unwrap_or_default();
+    match command.refused {
+        Some(what) => (Intent::Tampering { what }, command.starts),
+        None => (intent_of(tool, input, guard), command.starts),
+    }
+}
+
+/// Returns what a call is about whose shell command, where it has one, is not refused.
+fn intent_of(tool: &str, input: Option<&ToolInput>, guard: &Guard) -> Intent {
     let Some((_, does)) = TOOLS.iter().find(|(name, _)| *name == tool) else {
         return served_tools::tampering(tool, input, guard).map_or(Intent::Plain, |what| Intent::Tampering { what });
     };
@@ -132,12 +152,6 @@ pub fn intent(tool: &str, input: Option<&ToolInput>, guard: &Guard, may_mention:
             let path = subject(tool, input).unwrap_or_default();
             guard.file(path).map_or(Intent::Plain, |what| Intent::Tampering { what })
         }
-        Does::RunsShell(_) | Does::Watches(_)
-            if let Some(what) =
-                guard.checked_command(&as_posix(tool, subject(tool, input).unwrap_or_default()), may_mention) =>
-        {
-            Intent::Tampering { what }
-        }
         Does::RunsShell(default) => {
             let default = if fields.run_in_background == Some(true) { BACKGROUND_SHELL_MS } else { *default };
             Intent::Timed { timeout_ms: given(fields.timeout, default) }
@@ -159,9 +173,9 @@ pub fn asks_the_model(tool: &str, input: Option<&ToolInput>, guard: &Guard) -> b
     named.is_some_and(|command| guard.asks_the_model(&as_posix(tool, command)))
 }
 
-/// Returns how a call plainly starts clients in a shell. Most commands do not name one, and are not read.
+/// Returns how a call plainly starts clients in a shell. Most start none, and are not read again.
 pub fn client_starts(call: &Call, input: Option<&ToolInput>, guard: &Guard) -> Vec<ClientStart> {
-    let named = command(input).filter(|_| runs_shell(&call.tool) && call.may_mention);
+    let named = command(input).filter(|_| call.starts_client);
     named.map(|command| guard.client_starts(&as_posix(&call.tool, command))).unwrap_or_default()
 }
 

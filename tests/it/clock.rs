@@ -149,7 +149,7 @@ fn a_word_that_an_agent_is_over_takes_no_time_off_its_clock() {
             for _ in 0..3 {
                 client.pass(GAP, 0);
                 says_over(&mut client, text_hash, is_done);
-                let at_work = agents_at_work::count(&client.state, client.at).0;
+                let at_work = agents_at_work::count(&client.state, client.at).all;
                 assert_eq!(at_work, u64::from(is_done || text_hash == SCHEDULED), "{name}");
                 client.pass(GAP, 0);
                 client.tell(next());

@@ -11,18 +11,26 @@ pub const SPAWN_LIVES_MS: u64 = 600_000;
 /// An agent without any event for so long is taken for ended: nobody has announced its end.
 pub const SILENCE_MS: u64 = 1_800_000;
 
-/// Returns how many subagents are at work, those asked for included, and how many of them are new and have not begun. In a session that
-/// has ended, or was stopped as a whole, none is.
-pub fn count(state: &SessionState, now: Moment) -> (u64, u64) {
+/// How many subagents of a session are at work.
+#[derive(Clone, Copy, Default)]
+pub struct AgentsAtWork {
+    /// All, those asked for included.
+    pub all: u64,
+    /// Those of them that are new and have not begun.
+    pub awaited: u64,
+}
+
+/// Counts the subagents at work. In a session that has ended, or was stopped as a whole, none is.
+pub fn count(state: &SessionState, now: Moment) -> AgentsAtWork {
     let session = &*state.session;
     if session.is_over || session.order.as_ref().is_some_and(|order| order.finding.action != Action::Pause) {
-        return (0, 0);
+        return AgentsAtWork::default();
     }
     let live = state.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
     let (wakes, starts): (Vec<_>, Vec<_>) = live.partition(|spawn| spawn.wakes.is_some());
     let at_work: Vec<&Run> = state.runs().filter(|run| is_at_work(run, now)).collect();
-    let starts = awaited(&starts, &at_work) as u64;
-    (at_work.len() as u64 + starts + wakes.len() as u64, starts)
+    let awaited = awaited(&starts, &at_work) as u64;
+    AgentsAtWork { all: at_work.len() as u64 + awaited + wakes.len() as u64, awaited }
 }
 
 /// Counts the starts whose agents have not begun. An agent that has begun since one was asked for, and is not tied to any yet, takes its

@@ -54,11 +54,13 @@ fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &s
         return Some(refusals::unreadable_skill(named));
     };
     commands.iter().find_map(|command| {
-        if let Some(what) = guard.command(command) {
+        let may_mention = guard.may_mention(command);
+        let read = guard.read_command(command, may_mention);
+        if let Some(what) = read.refused {
             return Some(refusals::skill_touches(unsigned(&messages::tampering(&what)), &named));
         }
-        let starts = if guard.may_mention(command) { guard.client_starts(command) } else { Vec::new() };
-        let harm = starts.iter().find_map(|start| client_starts::harm(env, session, guard, start));
+        let mut starts = read.starts.iter().filter(|_| may_mention);
+        let harm = starts.find_map(|start| client_starts::harm(env, session, guard, start));
         harm.map(|harm| refusals::skill_starts_client(&named, harm))
     })
 }

@@ -53,5 +53,5 @@ pub fn at_work(store: &Store, session: Session, now: Moment) -> Result<u64> {
             state.insert_loaded_run(run);
         }
     }
-    Ok(agents_at_work::count(&state, now).0)
+    Ok(agents_at_work::count(&state, now).all)
 }

@@ -1,8 +1,5 @@
 //! What is known of the session at hand: its folders, and the program.
 
-use std::cell::RefCell;
-
-use crate::wire::bypass_detection::client_starts::ClientStart;
 use crate::wire::bypass_detection::lies::{Lies, fits, is_pattern, lies};
 use crate::wire::bypass_detection::path_rules::{LONGEST, PathRules};
 use crate::wire::shell;
@@ -37,8 +34,6 @@ pub struct Guard {
     pub folder: Option<String>,
     /// Says whether a project's `.claude` holds limits or their hooks; where nobody says, it does.
     pub holds_limits: Option<fn(&str) -> bool>,
-    /// The command that was read last, with the clients that it starts: they are asked for next.
-    pub last: RefCell<Option<(String, Vec<ClientStart>)>>,
 }
 
 impl Guard {

@@ -50,32 +50,22 @@ impl Guard {
 
     /// Says what a shell command does, where only a person may do it.
     pub fn command(&self, command: &str) -> Option<String> {
-        self.checked_command(command, self.may_mention(command))
+        self.read_command(command, self.may_mention(command)).refused
     }
 
-    /// Says the same of a command of which it is known whether it may mention anything.
-    pub fn checked_command(&self, command: &str, may_mention: bool) -> Option<String> {
+    /// Reads a shell command of which it is known whether it may mention anything.
+    pub fn read_command(&self, command: &str, may_mention: bool) -> ReadCommand {
         if !may_mention && !writers::names_one(command, &processes::NEED_NO_NAME) {
-            return None;
+            return ReadCommand::default();
         }
         let mut walk = Walk::new(self, command);
         let refused = walk.text(command, 0).or_else(|| walk.left_over());
-        self.last.replace(Some((command.to_owned(), walk.starts)));
-        refused
-    }
-
-    /// Whether a shell command plainly starts a client with an agent in it.
-    pub fn starts_client(&self, command: &str) -> bool {
-        !self.client_starts(command).is_empty()
+        ReadCommand { refused, starts: walk.starts.into_iter().map(|start| start.findable(self.rules)).collect() }
     }
 
     /// Returns how a shell command plainly starts clients with an agent in them.
     pub fn client_starts(&self, command: &str) -> Vec<ClientStart> {
-        if self.last.borrow().as_ref().is_none_or(|(last, _)| last != command) {
-            let _refused = self.checked_command(command, true);
-        }
-        let starts = self.last.take().map(|(_, starts)| starts).unwrap_or_default();
-        starts.into_iter().map(|start| start.findable(self.rules)).collect()
+        self.read_command(command, true).starts
     }
 
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
@@ -92,6 +82,15 @@ impl Guard {
     pub fn may_mention(&self, text: &str) -> bool {
         shell::may_assemble(text) || self.mentions(text)
     }
+}
+
+/// What a shell command does.
+#[derive(Default)]
+pub struct ReadCommand {
+    /// What only a person may do.
+    pub refused: Option<String>,
+    /// How it plainly starts clients with an agent in them.
+    pub starts: Vec<ClientStart>,
 }
 
 /// Goes through a command as a shell would, as far as text tells.
