@@ -200,8 +200,8 @@ fn discipline(event: &Event, verdict: &Verdict, limit_source: &dyn LimitSource) 
     }
 }
 
-/// Finds the agent that a message is for, where it may not go on: paused, over what requests spend, or without anything left
-/// of its own limits for the request that the message asks for.
+/// Finds the agent that a message is for, where it may not go on: it was ended or paused, or has nothing left of its own limits for the
+/// request that the message asks for.
 fn barred<'a>(state: &'a SessionState, event: &Event) -> Option<Barred<'a>> {
     let EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
     let run = state.addressee(to).filter(|run| !run.is_main())?;
@@ -212,7 +212,7 @@ fn barred<'a>(state: &'a SessionState, event: &Event) -> Option<Barred<'a>> {
         let finding = bars(&scopes[0], event, estimate::model_of(state, run))?;
         return Some(Barred { run: &run.id, finding, ended: false });
     };
-    let held = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();
-    let ended = held && order.phase == Phase::Halted;
+    // Whatever has ended it, its answer in words would be one more request.
+    let ended = order.phase == Phase::Halted;
     ended.then(|| Barred { run: &run.id, finding: order.finding.clone(), ended })
 }

@@ -73,6 +73,7 @@ mod limits_lost;
 mod lost_state;
 mod manual;
 mod messages_page;
+mod messages_to_ended;
 mod metadata;
 mod missing_usage;
 mod mistyped;

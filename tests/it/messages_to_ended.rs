@@ -1,0 +1,39 @@
+//! A message to an agent that was ended asks for one more request of it, whatever has ended it.
+
+use serde_json::{Value, json};
+
+use crate::corners::{call, event, policy};
+use crate::world::{TestWorld, with};
+
+fn of_agent(rest: &Value) -> Value {
+    with(json!({"agent_id": "a1", "agent_type": "Explore"}), rest)
+}
+
+#[test]
+fn a_message_wakes_no_agent_that_a_limit_has_ended() {
+    for (limits, command) in [(json!({"max_turns": 1}), "ls"), (json!({"max_denials": 1}), "fusebox off")] {
+        let world = TestWorld::new();
+        let rules = with(json!({"timeout_action": "terminate", "grace_turns": 0}), &limits);
+        policy(&world, &json!({"agents": {"Explore": rules}, "main": {"max_denials": null}}));
+        event(&world, "SessionStart", &json!({"source": "startup"}));
+        event(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
+        let spawn = call("t1", "Agent", &json!({"prompt": "x", "subagent_type": "Explore"}));
+        event(&world, "PreToolUse", &spawn);
+        event(&world, "SubagentStart", &of_agent(&json!({})));
+        let is_ended = |number: &usize| {
+            let asks = call(&format!("c{number}"), "Bash", &json!({"command": command}));
+            let batch = of_agent(&json!({"tool_calls": [asks.clone()]}));
+            let answers = event(&world, "PreToolUse", &of_agent(&asks)) + &event(&world, "PostToolBatch", &batch);
+            answers.contains(r#""continue":false"#)
+        };
+        assert!((0..4).any(|number| is_ended(&number)), "{limits} ends it");
+        event(&world, "SubagentStop", &of_agent(&json!({"stop_hook_active": false})));
+        let report = json!({"tool_response": {"status": "completed", "agentId": "a1"}});
+        event(&world, "PostToolUse", &with(spawn, &report));
+        for number in 0..3 {
+            let asks = call(&format!("m{number}"), "SendMessage", &json!({"to": "a1", "message": "go on"}));
+            let answer = event(&world, "PreToolUse", &asks);
+            assert!(answer.contains(r#""permissionDecision":"deny""#), "{limits}, message {number}: {answer}");
+        }
+    }
+}
