@@ -10,6 +10,7 @@ use crate::cmd::{past_sessions, query, require_human};
 use crate::config::policy::Policy;
 use crate::config::problem::nearest;
 use crate::config::{jsonc, limit_name, load, setting_value};
+use crate::domain::agent_type::is_same;
 use crate::domain::layer::Layer as PolicyLayer;
 use crate::domain::limit::Limit;
 use crate::domain::mode::Mode;
@@ -100,7 +101,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         of_type.iter_mut().zip(runs).for_each(|(all, more)| all.extend_from_slice(more));
     }
     require_known(args, types.keys().map(String::as_str))?;
-    let wanted = |name: &&String| args.agent_type.as_ref().is_none_or(|only| only == *name);
+    let wanted = |name: &&String| args.agent_type.as_ref().is_none_or(|only| is_same(only, name));
     let agents = types
         .iter()
         .filter(|(name, _)| wanted(name))
@@ -157,7 +158,7 @@ fn play(
 /// Refuses an agent type that no past run is of, with the nearest that some are of.
 fn require_known<'a>(args: &Args, known: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
     let Some(wanted) = args.agent_type.as_deref() else { return Ok(()) };
-    if known.clone().next().is_none() || known.clone().any(|it| it == wanted) {
+    if known.clone().next().is_none() || known.clone().any(|it| is_same(it, wanted)) {
         return Ok(());
     }
     let error = Error::failed(format!("no past run is of an agent type `{wanted}`"));

@@ -183,7 +183,7 @@ fn held_by(store: &Store, session: &Session, run: &str) -> Result<Option<Target>
 /// Finds the only agent of a type, or with a name, at work before ended: a message lets that go on. Nothing where there is none.
 fn of_type(store: &Store, word: &str, fits: Fits) -> Result<Option<Found>> {
     let mut runs = store.runs_at_work(LATELY_DAYS)?;
-    runs.retain(|run| run.agent_type == word || run.name.as_deref() == Some(word));
+    runs.retain(|run| crate::domain::agent_type::is_same(&run.agent_type, word) || run.name.as_deref() == Some(word));
     retain_current(store, &mut runs)?;
     let has_ended = runs.is_empty();
     if has_ended {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::agent_type;
 use crate::domain::layer::Layer;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
@@ -42,7 +43,7 @@ impl LearnedCaps {
 
     /// Lowers the caps of an agent type to the learned ones. It adds no limit, raises none, and keeps what the managed file sets.
     pub fn lower(&self, agent_type: &str, rules: &mut LimitSet) {
-        let Some(learned) = self.types.get(agent_type) else { return };
+        let Some(learned) = agent_type::find(&self.types, agent_type) else { return };
         for rule in rules.limits.iter_mut().filter(|rule| rule.of.is_none() && !rule.locked) {
             let lower = learned.get(rule.limit.key).filter(|cap| **cap < rule.cap && rule.layer != Layer::Managed);
             if let Some(cap) = lower {

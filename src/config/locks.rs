@@ -10,6 +10,7 @@ use crate::config::place::{BLOCKS, SettingPlace, Who};
 use crate::config::problem::{Problem, nearest};
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting};
+use crate::domain::agent_type::folded;
 use crate::domain::layer::Layer;
 use crate::domain::text::pattern;
 use crate::domain::unit::Unit;
@@ -56,8 +57,12 @@ impl Locks {
         if self.is_empty() {
             return false;
         }
-        let path = format!("{}{key}", who.path());
-        let matches = |lock: &String| pattern::matches(lock, &path) || pattern::matches(lock, key);
+        let path = match who {
+            Who::Agent(name) | Who::Declaring(name) => format!("{}{key}", Who::Agent(&folded(name)).path()),
+            who => format!("{}{key}", who.path()),
+        };
+        let is_path = |lock: &String| pattern::matches(lock, &path) || pattern::matches(&folded(lock), &path);
+        let matches = |lock: &String| is_path(lock) || pattern::matches(lock, key);
         self.0.iter().any(|lock| counts(lock) && matches(lock))
     }
 }

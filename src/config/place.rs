@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::agent_type::{folded, is_same};
 use crate::domain::limit::{Form, Limit};
 use crate::domain::scope::Scope;
 use crate::domain::text::pattern;
@@ -162,14 +163,19 @@ impl SettingPlace {
     }
 }
 
-/// Returns how closely a pattern with `*` fits a name: an exact name most, then by the length of what is not `*`.
+/// Returns how closely a pattern with `*` fits a name: an exact name most, then another form of it, then by the length of what is not
+/// `*`.
 fn fit(pattern: &str, name: &str) -> Option<usize> {
-    if pattern == name {
-        return Some(usize::MAX);
+    if is_same(pattern, name) {
+        return Some(usize::MAX - usize::from(pattern != name));
     }
     let stars = pattern.matches('*').count();
     let literal = pattern.len() - stars;
-    (stars > 0 && pattern::matches(pattern, name)).then_some(if literal == 0 { 0 } else { literal + 1 })
+    if literal == 0 || stars == 0 {
+        return (stars > 0).then_some(0);
+    }
+    let is_exact = pattern::matches(pattern, name);
+    (is_exact || pattern::matches(&folded(pattern), &folded(name))).then_some(2 * literal + usize::from(is_exact))
 }
 
 /// Returns the blocks in which a limit may stand; none for one that stands at the top.

@@ -19,6 +19,7 @@ use crate::config::setting::{Document, Setting, order_by_layer};
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, locks, observation, read, spawn, validate};
+use crate::domain::agent_type;
 #[cfg(feature = "watch")]
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::billing::{Billing, CostSource, OwnPrices};
@@ -235,7 +236,7 @@ impl Policy {
 
     /// Returns how an agent type is asked for: one whose frontmatter declares `execution_limits`, or any other.
     pub fn who<'a>(&self, agent_type: &'a str) -> Who<'a> {
-        match self.frontmatter.get(agent_type) {
+        match agent_type::find(&self.frontmatter, agent_type) {
             Some(document) if document.declares => Who::Declaring(agent_type),
             _ => Who::Agent(agent_type),
         }
@@ -299,7 +300,7 @@ impl Policy {
 
     fn documents<'a>(&'a self, agent_type: &str, spawn: Option<&'a Document>) -> Vec<&'a Document> {
         let mut docs: Vec<&Document> =
-            self.documents.iter().chain(self.frontmatter.get(agent_type)).chain(spawn).collect();
+            self.documents.iter().chain(agent_type::find(&self.frontmatter, agent_type)).chain(spawn).collect();
         order_by_layer(&mut docs);
         docs
     }

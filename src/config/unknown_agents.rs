@@ -4,6 +4,7 @@ use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
 use crate::config::problem::{Problem, nearest};
 use crate::config::setting::Document;
+use crate::domain::agent_type::{folded, is_same};
 use crate::domain::layer::Layer;
 use crate::domain::text::pattern;
 
@@ -22,7 +23,7 @@ pub fn find(policy: &Policy, known: &[String]) -> Vec<Problem> {
     // A watch week is the time to mend a slip.
     for document in files.chain(&policy.observed) {
         let mut unknown = types(document);
-        unknown.retain(|name| !name.contains(['*', ':']) && !names.contains(name));
+        unknown.retain(|name| !name.contains(['*', ':']) && !names.iter().any(|known| is_same(known, name)));
         unknown.dedup();
         for name in unknown {
             let key = format!("agents.{name}");
@@ -40,9 +41,9 @@ pub fn find(policy: &Policy, known: &[String]) -> Vec<Problem> {
 /// Says that nothing here knows an agent type, with the nearest that is known; nothing of one that files have limits of.
 pub fn unknown(policy: &Policy, known: &[String], name: &str) -> Option<String> {
     let names = known_here(policy, known);
-    let is_meant = |like: &String| like != "*" && pattern::matches(like, name);
+    let is_meant = |like: &String| like != "*" && pattern::matches(&folded(like), &folded(name));
     let has_limits = policy.documents.iter().chain(&policy.observed).flat_map(types).any(|like| is_meant(&like));
-    if has_limits || name.contains(':') || names.iter().any(|known| known == name) {
+    if has_limits || name.contains(':') || names.iter().any(|known| is_same(known, name)) {
         return None;
     }
     let near = nearest_type(name, &names).map(|nearest| format!("; the nearest is `{nearest}`")).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! What a person wants to be told of while agents work, how, and whether the watchdog may end a client.
 
+use crate::domain::agent_type::folded;
 use crate::domain::text::pattern;
 
 /// What an alert is about.
@@ -62,7 +63,7 @@ pub struct AlertRule {
 impl AlertRule {
     /// Whether it is about agents of a type.
     pub fn is_about(&self, agent_type: &str) -> bool {
-        pattern::matches(&self.agents, agent_type)
+        pattern::matches(&folded(&self.agents), &folded(agent_type))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the other folders speak of, as data: types, their constructors, and arithmetic on one value. It does no I/O and reads no clock.
 
 pub mod action;
+pub mod agent_type;
 #[cfg(feature = "watch")]
 pub mod alert;
 pub mod billing;

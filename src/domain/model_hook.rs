@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::agent_type::is_same;
 use crate::domain::event::Agent;
 use crate::domain::stored::serde_default::is_default;
 
@@ -42,7 +43,7 @@ impl ModelHook {
             (_, Agent::Sub { id, .. }) if is_hook_agent(id) => false,
             (Holder::All, _) | (Holder::Main, Agent::Main) => self.event == name,
             // The end of its work is a subagent's, however its type calls it.
-            (Holder::Type(of), Agent::Sub { agent_type, .. }) if of == agent_type => {
+            (Holder::Type(of), Agent::Sub { agent_type, .. }) if is_same(of, agent_type) => {
                 self.event == name || self.event == "Stop" && name == "SubagentStop"
             }
             _ => false,

@@ -54,7 +54,7 @@ impl Store {
     /// Loads the runs with an agent type, of sessions with an event since `since_ms`.
     pub fn runs_of_type(&self, agent_type: &str, since_ms: i64) -> Result<Vec<Run>> {
         let of_type = "session CROSS JOIN run ON run.session_id = session.id \
-             WHERE last_active_day >= ?1 AND agent_type = ?2 ORDER BY session.started_at_ms, run.started_at_ms, run.id";
+             WHERE last_active_day >= ?1 AND agent_type = ?2 COLLATE NOCASE ORDER BY session.started_at_ms, run.started_at_ms, run.id";
         self.runs_where(of_type, &[&day_of(since_ms), &agent_type])
     }
 

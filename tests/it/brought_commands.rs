@@ -79,7 +79,7 @@ fn a_server_in_an_agents_file_that_starts_a_client_is_refused_when_the_agent_is_
             world.write("project/.claude/agents/any.md", agent);
         });
         story.write(&["m0"]);
-        for (kind, refused) in [("worker", refused), ("other", false)] {
+        for (kind, refused) in [("worker", refused), ("WORKER", refused), (" ｗorker", refused), ("other", false)] {
             let input = json!({"subagent_type": kind, "prompt": "go", "description": "d"});
             let call = json!({"tool_name": "Agent", "tool_input": input, "tool_use_id": format!("a-{kind}")});
             let said = story.event("PreToolUse", &call);

@@ -1,5 +1,6 @@
 //! Where limits come from: files in, rules or problems out.
 
+mod agent_types;
 mod binding;
 mod binding_law;
 mod budgets;

@@ -59,7 +59,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "agents",
         takes: Takes::Blocks,
-        doc: "Limits of subagents' runs, by agent type. A name may hold `*`; within a file an exact name beats a longer \
+        doc: "Limits of subagents' runs, by agent type, in any case. A name may hold `*`; within a file an exact name beats a longer \
               pattern beats `*`.",
         example: r#"{ "developer": { "max_turns": 40 }, "security-*": { "max_cost_usd": 3 } }"#,
         ..Key::PLAIN

@@ -1,6 +1,7 @@
 //! Which model the next request goes to, where something names it: the client's start, its command line and environment, the
 //! command that a prompt is, the call that starts an agent, and the agent's file.
 
+use crate::domain::agent_type::{self, is_same};
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
 use crate::domain::session::Session;
 use crate::domain::start_source::StartSource;
@@ -106,12 +107,12 @@ fn of_agent(env: &Environment, state: &SessionState, event: &Event, asked: (&str
         Agent::Sub { id, .. } => Some(id.as_str()),
     };
     let parent = parent.and_then(|id| state.run(id)).map_or("", |run| estimate::model_of(state, run));
-    let of_type = state.session.named_models.types.get(agent_type).map(String::as_str);
+    let of_type = agent_type::find(&state.session.named_models.types, agent_type).map(String::as_str);
     let of_agents = env.var(OF_AGENTS);
     let (explores, families) = EXPLORES;
     let is_dearer = !families.iter().any(|family| is_family(family, parent));
-    let explores = (agent_type == explores && is_dearer).then_some(families[0]);
-    let own = OWN.iter().find(|(name, _)| *name == agent_type).map(|(_, model)| *model).or(explores);
+    let explores = (is_same(agent_type, explores) && is_dearer).then_some(families[0]);
+    let own = OWN.iter().find(|(name, _)| is_same(name, agent_type)).map(|(_, model)| *model).or(explores);
     let named = model.or(of_type).or(of_agents.as_deref()).or(own).unwrap_or_default();
     let id = if is_family(named, parent) { None } else { id_of(named, |name| env.var(name)) };
     id.or_else(|| Some(parent.to_owned())).filter(|id| !id.is_empty())

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::domain::agent_type::is_same;
 use crate::domain::event::{Call, Intent};
 use crate::domain::notified::unsigned;
 use crate::domain::session::Session;
@@ -67,7 +68,7 @@ fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &s
 
 fn served(env: &Environment, session: &Session, agent_type: &str, guard: &Guard) -> Option<String> {
     let types = model_hooks::described_types(env, &settings::baseline::bare_client(env, session), &KEYS);
-    let harm = types.into_iter().filter(|(name, _)| name == agent_type).find_map(|(_, said)| {
+    let harm = types.into_iter().filter(|(name, _)| is_same(name, agent_type)).find_map(|(_, said)| {
         let text = match said {
             Ok(entries) => json!({ "mcpServers": entries.get("mcpServers")? }).to_string(),
             Err(text) if text.contains("mcpServers") => text,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::domain::agent_type::is_same;
 use crate::domain::bounds;
 use crate::domain::event::{Event, EventKind, Intent};
 use crate::domain::model_hook::{self, Holder, ModelHook};
@@ -20,7 +21,8 @@ use crate::wire::tools;
 pub fn mark(env: &Environment, state: &SessionState, event: &mut Event, input: &Input) {
     let EventKind::ToolRequested(call) = &mut event.kind else { return };
     if let Intent::Spawn { agent_type, .. } = &call.intent {
-        let of_type = state.session.model_hooks.iter().filter(|hook| hook.of == Holder::Type(agent_type.clone()));
+        let is_its = |of: &Holder| matches!(of, Holder::Type(name) if is_same(name, agent_type));
+        let of_type = state.session.model_hooks.iter().filter(|hook| is_its(&hook.of));
         call.brings_hooks = model_hook::most_requests(of_type);
     }
     if let Some(name) = tools::skill(&call.tool, input.tool_input.as_ref()) {
