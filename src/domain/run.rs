@@ -191,7 +191,7 @@ pub struct Run {
     /// Its last calls, to see repetition.
     #[serde(default, skip_serializing_if = "is_default")]
     pub repetition: CallHistory,
-    /// The call that came last in what it repeats.
+    /// The call that what it repeats is about: of failures the one that made them a repetition, else the last.
     #[serde(default, skip_serializing_if = "is_default")]
     pub repeated: ShownCall,
     /// What it was refused in a row.

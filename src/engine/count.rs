@@ -8,10 +8,8 @@ use crate::domain::event::{Background, Call, CallOutcome, Event, EventKind, Inte
 use crate::domain::ingested::Recalled;
 use crate::domain::limit_meter::Observed;
 use crate::domain::loops::ended_call::EndedCall;
-use crate::domain::loops::repetition::Repetition;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Request, Run, Status};
-use crate::domain::shown_call::ShownCall;
 use crate::domain::spend::charge::NewCharge;
 use crate::domain::start_source::StartSource;
 use crate::engine::agents::{self, completion, spawns};
@@ -21,6 +19,7 @@ use crate::engine::dialogs;
 use crate::engine::estimate;
 use crate::engine::find_run;
 use crate::engine::lifecycle;
+use crate::engine::repeated;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 
@@ -306,36 +305,15 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
             // The client's own rejections show only here, and are errors.
             let seen = EndedCall::of(call.fingerprints, ended != Ended::Well, took_ms);
             let again = seen.and_then(|seen| seen.error).is_some_and(|error| !errors.insert(error));
-            see(session_state, run, (seen, again), call);
+            if let Some(run) = session_state.run_mut(run) {
+                repeated::see(run, (seen, again), call);
+            }
         }
     }
     // What is still open was asked about a batch before this one, or its call never came to an end.
     dialogs::decline(session_state, run);
     if let Some(run) = session_state.run_mut(run).filter(|run| !run.is_being_ended()) {
         run.refusals.end_batch();
-    }
-}
-
-/// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.
-fn see(state: &mut SessionState, run: &str, (seen, again): (Option<EndedCall>, bool), call: &Call) {
-    let Some(run) = state.run_mut(run) else { return };
-    let failed = seen.is_some_and(|seen| seen.error.is_some());
-    match seen {
-        Some(seen) => run.repetition.push(seen, again),
-        None => run.repetition.pass(),
-    }
-    match run.repetition.repeats(0) {
-        None => {
-            run.forget_announced();
-            run.repeated = ShownCall::default();
-        }
-        // Of errors in turn it is the one that made it a repetition.
-        Some(Repetition::Errors(_) | Repetition::ErrorsInTurn(_)) => {
-            if failed && run.repeated.call.is_empty() {
-                run.repeated.clone_from(&call.shown);
-            }
-        }
-        Some(_) => run.repeated = ShownCall { call: call.shown.call.clone(), error: String::new() },
     }
 }
 

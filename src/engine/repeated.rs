@@ -1,9 +1,41 @@
-//! What a run repeats, in words: with the call that came last.
+//! What a run repeats, in words: with the call that it is about.
 
+use crate::domain::event::Call;
+use crate::domain::loops::ended_call::EndedCall;
 use crate::domain::loops::repetition::Repetition;
+use crate::domain::session::Run;
 use crate::domain::shown_call::ShownCall;
 
-/// Says what repeats, with the call that came last: `Bash "make test" failed 3 times the same way: No rule to make target`.
+/// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over. `again` says that its
+/// batch has its error already.
+pub fn see(run: &mut Run, (seen, again): (Option<EndedCall>, bool), call: &Call) {
+    let before = run.repetition.repeats(0);
+    match seen {
+        Some(seen) => run.repetition.push(seen, again),
+        None => run.repetition.pass(),
+    }
+    let failed = seen.is_some_and(|seen| seen.error.is_some());
+    match run.repetition.repeats(0) {
+        None => {
+            run.forget_announced();
+            run.repeated = ShownCall::default();
+        }
+        // Of errors in turn it is the one that made it a repetition: what came before may be a cycle of other calls.
+        what if is_of_errors(what) => {
+            if failed && (run.repeated.call.is_empty() || !is_of_errors(before)) {
+                run.repeated.clone_from(&call.shown);
+            }
+        }
+        Some(Repetition::Waits) if !seen.is_some_and(|seen| seen.waited) => {}
+        Some(_) => run.repeated = ShownCall { call: call.shown.call.clone(), error: String::new() },
+    }
+}
+
+fn is_of_errors(what: Option<Repetition>) -> bool {
+    matches!(what, Some(Repetition::Errors(_) | Repetition::ErrorsInTurn(_)))
+}
+
+/// Says what repeats, with the call that it is about: `Bash "make test" failed 3 times the same way: No rule to make target`.
 pub fn says(what: Repetition, shown: &ShownCall) -> String {
     let ShownCall { call, error } = shown;
     let error = if error.is_empty() { String::new() } else { format!(": {error}") };

@@ -186,3 +186,25 @@ fn waits_whose_results_come_round_are_counted_however_many_calls_are_between() {
     });
     check(cases);
 }
+
+/// What ends well between the failures makes a cycle of its own, which is another matter.
+#[test]
+fn a_loop_of_failures_is_named_by_the_call_that_failed() {
+    for known in 0..=4 {
+        for fails_at in [0, known] {
+            let mut polls = Polls::begin();
+            for step in (0..8).flat_map(|_| 0..=known) {
+                let (command, says) = match step == fails_at {
+                    true => ("cat /nope".to_owned(), Says::Error("Exit code 1\ncat: /nope: No such file")),
+                    false => (format!("echo {step} ok"), Says::Well("ok")),
+                };
+                polls.call_says("Bash", json!({"command": command}), says, 90);
+            }
+            let failures: Vec<&String> = polls.said.iter().filter(|said| said.contains("failed")).collect();
+            let names_it = |said: &&String| {
+                said.starts_with("Bash \"cat /nope\" failed ") && said.ends_with(": cat: /nope: No such file")
+            };
+            assert!(!failures.is_empty() && failures.iter().all(names_it), "{known} at {fails_at}: {:?}", polls.said);
+        }
+    }
+}

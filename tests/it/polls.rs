@@ -66,6 +66,8 @@ pub struct Polls {
     made: usize,
     prompts: usize,
     pub is_ended: bool,
+    /// What findings were about.
+    pub said: Vec<String>,
 }
 
 /// How a call ends, and what it says.
@@ -79,7 +81,7 @@ impl Polls {
     pub fn begin() -> Polls {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
         let state = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
-        let mut polls = Polls { state, at, made: 0, prompts: 0, is_ended: false };
+        let mut polls = Polls { state, at, made: 0, prompts: 0, is_ended: false, said: Vec::new() };
         polls.prompt("go");
         polls
     }
@@ -92,6 +94,7 @@ impl Polls {
         let bytes = told.to_string().into_bytes();
         let event = read_event::event(&input::parse(&bytes).unwrap(), self.at, true, &Guard::default());
         let (_, verdict) = apply_event(&mut self.state, &event, &Ingested::default(), &loops());
+        self.said.extend(verdict.findings.iter().map(|finding| finding.subject.clone()));
         self.state.next_event();
         self.is_ended |= verdict.decision >= Decision::Deny;
     }
