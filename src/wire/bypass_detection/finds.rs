@@ -51,7 +51,7 @@ const OTHER_TESTS: [&str; 24] = [
 ];
 
 /// Programs that name the files that they find or that they are given.
-const LISTS: [&str; 8] = ["ls", "grep", "egrep", "rg", "fd", "fdfind", "ag", "git"];
+pub(super) const LISTS: [&str; 8] = ["ls", "grep", "egrep", "rg", "fd", "fdfind", "ag", "git"];
 
 /// One test of a name or a path.
 struct Test<'a> {

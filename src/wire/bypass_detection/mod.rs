@@ -135,6 +135,8 @@ struct Walk<'g> {
     asks_of_model: bool,
     /// Whether a program that is no client was given the model's address or the key to it.
     names_model: bool,
+    /// The names of files that a text was written to that names the model.
+    model_files: Vec<String>,
     /// Whether a shell has set the key for what it runs.
     sets_key: bool,
 }
@@ -164,6 +166,7 @@ impl<'g> Walk<'g> {
             is_server: false,
             asks_of_model: false,
             names_model: false,
+            model_files: Vec::new(),
             sets_key: false,
         }
     }
@@ -235,7 +238,7 @@ impl<'g> Walk<'g> {
         let refused = refused.or_else(|| self.servers(simple, &invocations, &said, depth));
         let refused = refused.or_else(|| self.handed(simple, &invocations, &said, depth));
         if self.asks_of_model {
-            self.note_model(simple, &invocations);
+            self.note_model(simple, &invocations, &said);
         }
         let listed = std::mem::take(&mut self.listed);
         self.said = if listed.is_empty() { written::written_out(simple, said) } else { vec![listed.join("\n")] };

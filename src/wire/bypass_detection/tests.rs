@@ -237,6 +237,25 @@ fn a_command_that_speaks_to_the_model_without_a_client_is_known() {
         ("sh -c 'ANTHROPIC_API_KEY=sk npx @anthropic-ai/claude-code -p go'", false),
         ("bash <<'E'\nANTHROPIC_API_KEY=sk claude -p go\nE", false),
         ("make test", false),
+        // What only prints, looks for, edits or keeps text asks nobody.
+        ("grep -rn 'api.anthropic.com' . || true", false),
+        ("rg ANTHROPIC_API_KEY src | head -5", false),
+        ("git -c user.name=b commit -qm 'read ANTHROPIC_API_KEY from the environment'", false),
+        ("git log -S api.anthropic.com --oneline", false),
+        ("cat > README.md <<'E'\nSet ANTHROPIC_API_KEY; requests go to api.anthropic.com.\nE", false),
+        ("tee -a .env.example <<<'ANTHROPIC_API_KEY='", false),
+        ("echo 'ANTHROPIC_API_KEY=' >> .env.example", false),
+        ("printf 'POST %s\\n' /v1/messages | tee notes.md", false),
+        ("sed -i 's/ANTHROPIC_API_KEY=.*/ANTHROPIC_API_KEY=/' .env.example", false),
+        ("[ -n \"$ANTHROPIC_API_KEY\" ] && test -f src/v1/messages/a.ts && ls src/v1/messages", false),
+        ("sh -c 'timeout 5 grep -c api.anthropic.com a.log'", false),
+        // What they print may reach what asks.
+        ("echo https://api.anthropic.com/v1/messages | xargs curl -s", true),
+        ("printf 'url = https://api.anthropic.com/v1/messages' | tee x | curl -K -", true),
+        ("cat > ask.sh <<'E'\ncurl https://api.anthropic.com/v1/messages\nE\nsh ask.sh", true),
+        ("cat <<'E' > ./ask.py\nurl = 'https://api.anthropic.com'\nE\nchmod +x ask.py && ./ask.py", true),
+        ("grep -q api.anthropic.com a.log; curl https://api.anthropic.com/v1/messages", true),
+        ("curl \"$(echo https://api.anthropic.com/v1/messages)\"", true),
     ] {
         assert_eq!(guard().asks_the_model(command), is_one, "{command}");
     }

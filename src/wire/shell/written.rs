@@ -7,7 +7,7 @@ use crate::wire::shell::words::backquoted;
 use crate::wire::shell::{parentheses, parts, program_name, references};
 
 /// Programs that hand on what they read, without operands.
-const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac", "shuf"];
+pub const HAND_ON: [&str; 8] = ["cat", "tee", "sort", "uniq", "head", "tail", "tac", "shuf"];
 
 /// What a command may stand behind that is run by it as it stands.
 const HANDS_THROUGH: [&str; 8] = ["eval", "command", "builtin", "exec", "env", "nohup", "time", "sudo"];
