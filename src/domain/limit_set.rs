@@ -253,6 +253,18 @@ impl LimitSet {
         self.limits.iter().find(|rule| rule.is_source(source))
     }
 
+    /// Holds to the limits of another set, too: of two caps the one that blocks, else the lower one.
+    pub fn tighten(&mut self, other: LimitSet) {
+        let order = |rule: &LimitRule| (rule.action == Action::Warn, rule.cap);
+        for rule in other.limits {
+            match self.limits.iter_mut().find(|own| own.name() == rule.name()) {
+                Some(own) if order(&rule) < order(own) => *own = rule,
+                Some(_) => {}
+                None => self.limits.push(rule),
+            }
+        }
+    }
+
     /// Whether it holds no limit and no rate.
     pub fn is_empty(&self) -> bool {
         self.limits.is_empty() && self.rates.is_empty() && self.observed.is_none()

@@ -16,6 +16,9 @@ pub struct Spawn {
     /// How deep that is.
     #[serde(default, skip_serializing_if = "is_default")]
     pub depth: u32,
+    /// The type of agent that it asks for; empty where it is not known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub agent_type: String,
     /// The name given to the agent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub name: Option<String>,

@@ -1,5 +1,6 @@
 //! Finds or opens the run that an event belongs to, and ties a subagent's to the one that spawned it.
 
+use crate::domain::agent_type::is_same;
 use crate::domain::bounds::{CRONS, OPEN_AGENTS};
 use crate::domain::event::{Agent, Event, EventKind, Notification};
 use crate::domain::ingested::{Link, Unannounced};
@@ -104,6 +105,7 @@ fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: 
         Some(call) => spawn.call == *call,
         None => link.name.is_some() && spawn.name == link.name && spawn.wakes.is_none(),
     };
+    let asked = state.run(id).and_then(|run| asked_type(&state.session.spawns, &run.agent_type));
     let spawn = state.session.spawns.iter().position(is_its).map(|at| state.session.spawns.remove(at));
     let call = link.spawn_call.as_ref().or_else(|| Some(&spawn.as_ref()?.call)).cloned();
     let by_call = call.as_deref().and_then(|call| state.call(call)).map(|call| call.run.clone());
@@ -124,9 +126,14 @@ fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: 
     run.spawn_call = call;
     run.depth = depth;
     run.name = link.name.clone().or_else(|| spawn.as_ref().and_then(|spawn| spawn.name.clone()));
-    if let Some(spawned_type) = &link.spawned_type {
-        run.agent_type.clone_from(spawned_type);
-        run.limits = limit_source.agent(spawned_type, None);
+    match asked {
+        Some(asked) if asked != run.agent_type => {
+            run.limits = limit_source.agent(&asked, None);
+            run.agent_type = asked;
+        }
+        Some(_) => {}
+        // An agent can write the file beside its transcript: what that says only adds limits.
+        None => link.spawned_type.iter().for_each(|noted| run.limits.tighten(limit_source.agent(noted, None))),
     }
     if let Some(limits) = spawn.as_ref().and_then(|spawn| spawn.limits.as_deref()) {
         run.limits = limit_source.agent(&run.agent_type, Some(limits));
@@ -137,6 +144,16 @@ fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: 
         halt_below(run, order, &by);
     }
     inherited_budget::hand_down(state, id, at);
+}
+
+/// Returns the type of an agent by the calls whose agents are awaited: what the client calls it is its type, or a teammate's name.
+/// `None` where no call says it.
+fn asked_type(awaited: &[Spawn], called: &str) -> Option<String> {
+    let new = || awaited.iter().filter(|spawn| spawn.wakes.is_none() && !spawn.agent_type.is_empty());
+    if new().any(|spawn| is_same(&spawn.agent_type, called)) {
+        return Some(called.to_owned());
+    }
+    new().find(|spawn| spawn.name.as_deref() == Some(called)).map(|spawn| spawn.agent_type.clone())
 }
 
 fn main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSource) -> String {

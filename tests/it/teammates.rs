@@ -77,6 +77,51 @@ fn each_is_bound_as_the_type_that_it_was_spawned_as() {
     assert_eq!(worked, [true, true, false]);
 }
 
+/// An agent can write the file beside its transcript before the client's first event of it reads that.
+#[test]
+fn no_file_makes_an_agent_freer_than_its_type() {
+    let policy = json!({"agents": {"developer": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"},
+        "free": {"max_turns": 50}}});
+    // The client calls an agent by its type, and a teammate by its name.
+    for (name, called) in [(None, "developer"), (Some("helper"), "developer"), (Some("helper"), "helper")] {
+        for noted in [
+            json!({"agentType": "developer", "toolUseId": "t1", "spawnedAgentType": "free"}),
+            json!({"agentType": "free", "toolUseId": "t1", "spawnedAgentType": "free"}),
+            json!({"agentType": "developer", "spawnedAgentType": "free"}),
+            json!({"name": "developer", "spawnedAgentType": "free"}),
+            json!({"name": "helper", "spawnedAgentType": "free"}),
+            json!({"toolUseId": "t2", "spawnedAgentType": "free"}),
+            json!({"name": "other", "spawnedAgentType": "free"}),
+        ] {
+            let team = Team::under(&policy);
+            for (call, kind, name) in [("t1", "developer", name), ("t2", "free", Some("other"))] {
+                let input = json!({"description": "d", "prompt": "go", "subagent_type": kind, "name": name});
+                team.tells("PreToolUse", &json!({"tool_name": "Agent", "tool_use_id": call, "tool_input": input}));
+            }
+            team.tells("SubagentStart", &json!({"agent_id": "a1", "agent_type": called}));
+            team.0.write("s1/subagents/agent-a1.meta.json", noted.to_string());
+            let worked = ["c1", "c2", "c3"].map(|call| {
+                let call = json!({"agent_id": "a1", "agent_type": called, "tool_name": "Read", "tool_use_id": call,
+                    "tool_input": {"file_path": "/x"}});
+                !team.tells("PreToolUse", &call).contains("deny")
+            });
+            assert_eq!(worked, [true, true, false], "{called}, named {name:?}, by {noted}");
+        }
+    }
+}
+
+/// The state was lost meanwhile: nothing is known of a teammate's call.
+#[test]
+fn a_teammate_that_nobody_knows_is_bound_by_what_its_file_says_too() {
+    let team = Team::under(
+        &json!({"agents": {"developer": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"}}}),
+    );
+    let noted = json!({"agentType": "k0", "name": "k0", "spawnedAgentType": "developer"});
+    team.0.write(&format!("s1/subagents/agent-{}.meta.json", id("k0")), noted.to_string());
+    let worked = ["c1", "c2", "c3"].map(|call| team.works("k0", call));
+    assert_eq!(worked, [true, true, false]);
+}
+
 /// A client in a terminal of its own, below no other one, that its command line makes a teammate of a session.
 struct Alone(Child);
 

@@ -23,10 +23,10 @@ pub fn keep_room(
         return;
     }
     let spawn = match &call.intent {
-        Intent::Spawn { name, prompt, .. } => {
+        Intent::Spawn { agent_type, name, prompt, .. } => {
             let limits = limit_source.limits_in(prompt).filter(|limits| limits.len() <= SPAWN_LIMITS);
             let task = task_in(prompt);
-            Spawn { name: name.clone(), limits, task, ..Spawn::default() }
+            Spawn { agent_type: agent_type.clone(), name: name.clone(), limits, task, ..Spawn::default() }
         }
         Intent::Message { to } => {
             let asleep = state.addressee(to).filter(|run| run.status != Status::Running).map(|run| run.id.clone());
