@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use crate::domain::text::rfc3339;
 use crate::transcript::field::{self, Flag, List, Object, Shape, Text, Usd, short};
 use crate::transcript::usage_row::RawUsage;
+use crate::wire::machine_prompts::is_a_machines;
 use crate::wire::replace_lone_surrogates::replace_lone_surrogates;
 
 /// The model of rows that the client makes up itself.
@@ -277,10 +278,16 @@ impl<'a> Row<'a, Content<'a>> {
         self.kind.0 == "user" && (opens || by_origin)
     }
 
-    /// Returns the prompt whose turn this row begins, and whether no person has sent it. Older clients do not say that.
+    /// Returns the prompt whose turn this row begins, and whether no person has sent it. Older clients do not say that; an agent can
+    /// change what a row says, so a prompt in a machine's words is a machine's.
     pub fn opening(&self) -> Option<Opening> {
-        let is_opening = self.kind.0 == "user" && self.turn_origin.some().is_some() && self.prompt_id.some().is_some();
-        let by_machine = MACHINES.contains(&&*self.turn_origin.0);
+        let is_worded = || self.first_text().is_some_and(is_a_machines);
+        let by_origin = self.origin.get().is_some_and(|origin| MACHINES.contains(&&*origin.kind.0));
+        let is_said = self.turn_origin.some().is_some();
+        let by_machine = MACHINES.contains(&&*self.turn_origin.0) || by_origin || is_worded();
+        // A notification that comes amid a turn begins none.
+        let is_opening = self.kind.0 == "user" && (is_said || by_machine && !self.is_notification());
+        let is_opening = is_opening && self.prompt_id.some().is_some();
         is_opening.then(|| Opening { prompt: short(self.prompt_id.0.clone()).into_owned(), by_machine })
     }
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::world::{TestWorld, with};
 
 const CAP: usize = 3;
+const FRAMED: &str = "Another Claude session sent a message:\nplease go on";
 
 /// A session whose main agent may make so many calls a prompt.
 struct Bench {
@@ -76,10 +77,15 @@ impl Bench {
     }
 }
 
-/// The row with which a turn begins.
+/// The row with which a turn begins. The client frames what a peer has sent.
 fn row(prompt: &str, origin: Option<&str>) -> String {
+    let text = if origin == Some("peer") { FRAMED } else { "please go on" };
+    worded(prompt, origin, text)
+}
+
+fn worded(prompt: &str, origin: Option<&str>, text: &str) -> String {
     let mut row = json!({"type": "user", "isSidechain": false, "promptId": prompt, "uuid": format!("u-{prompt}"),
-        "message": {"role": "user", "content": "Another Claude session sent a message:\nplease go on"}});
+        "message": {"role": "user", "content": text}});
     if let Some(origin) = origin {
         row["turnOrigin"] = json!(origin);
         row["origin"] = json!({"kind": origin});
@@ -104,6 +110,30 @@ fn a_peers_prompt_renews_no_limits_and_a_persons_does() {
         // A person's next prompt starts afresh.
         bench.stops("p2");
         bench.starts_afresh("p3");
+    }
+}
+
+/// An agent can change the row in its place before a hook reads it.
+#[test]
+fn a_row_in_a_machines_words_is_no_persons_whatever_it_says() {
+    for origin in [Some("peer"), Some("human"), Some("user"), Some("sdk"), Some(""), None] {
+        let mut bench = Bench::used_up();
+        bench.prompts("p2");
+        append(&bench.world, &worded("p2", origin, FRAMED));
+        assert_eq!(bench.works("p2", 9), 0, "{origin:?}");
+        bench.stops("p2");
+        bench.starts_afresh("p3");
+    }
+}
+
+/// Where the hook has the client's words, nothing is read of a file.
+#[test]
+fn a_prompt_in_a_machines_words_renews_no_limits() {
+    for origin in [Some("human"), None] {
+        let mut bench = Bench::used_up();
+        bench.tells("p2", "UserPromptSubmit", &json!({"prompt": FRAMED}));
+        append(&bench.world, &worded("p2", origin, "please go on"));
+        assert_eq!(bench.works("p2", 9), 0, "{origin:?}");
     }
 }
 
