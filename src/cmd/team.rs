@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use clap::{Subcommand, ValueEnum};
 
 use crate::cmd::team_sync::{self, Caller};
-use crate::cmd::{require_human, team_caps, team_groups, team_init, team_join, team_limits, team_members, team_report};
+use crate::cmd::{
+    require_human, team_caps, team_groups, team_init, team_join, team_limits, team_members, team_report, team_write_off,
+};
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::team::admin::Whose;
@@ -221,7 +223,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Command::Contact { contact } => team_caps::contact(env, contact),
         Command::Group { name, add, remove } => team_groups::group(env, name, (add, remove)),
         Command::Grant { what, period } => team_caps::grant(env, what, period.map(CapPeriod::name)),
-        Command::WriteOff { what } => team_caps::write_off(env, what),
+        Command::WriteOff { what } => team_write_off::run(env, what),
         _ => Ok(ExitCode::SUCCESS),
     }
 }

@@ -1,6 +1,5 @@
-//! `fusebox team limit`, `grant`, `contact` and `write-off`: what admins set of a team's caps.
+//! `fusebox team limit`, `grant` and `contact`: what admins set of a team's caps.
 
-use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use crate::cmd::{team_blocked, team_members, team_place, team_shares};
@@ -8,10 +7,9 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::text::project_address;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
-use crate::store::team::admin::{Expired, Whose};
+use crate::store::team::admin::Whose;
 use crate::store::team::ledger::Ledger;
 use crate::store::team::limits::CapInForce;
-use crate::store::team::shares::ExpiredShare;
 
 /// The highest cap, in dollars: what the store's numbers hold.
 const HIGHEST: f64 = 9_000_000.0;
@@ -19,8 +17,6 @@ const HIGHEST: f64 = 9_000_000.0;
 const LONGEST_CONTACT: usize = 200;
 /// What a person is to know of the caps.
 pub const WHEN: &str = "each machine goes by them from its next sync on";
-/// How much of a machine's id is shown, and has to be said at least.
-const SHOWN: usize = 8;
 
 /// Sets caps.
 pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<ExitCode> {
@@ -167,50 +163,6 @@ fn more_of(text: &str) -> Result<Amount> {
     let usd = text.strip_prefix('+').and_then(|usd| usd.parse::<f64>().ok());
     let more = usd.filter(|usd| *usd > 0.0 && *usd <= HIGHEST).map(Amount::from_usd).filter(|more| more.0 > 0);
     more.ok_or_else(|| Error::usage(format!("`{text}` is no grant: it is like +5, in US dollars")))
-}
-
-/// Gives up what the expired leases and shares of a machine hold, or one of its leases.
-pub fn write_off(env: &Environment, what: &str) -> Result<ExitCode> {
-    let (machine, lease) = match what.split_once('/') {
-        Some((machine, lease)) => {
-            let lease = lease.parse::<u64>();
-            (machine, Some(lease.map_err(|_| Error::usage(format!("`{what}` does not end with a lease's number")))?))
-        }
-        None => (what, None),
-    };
-    if machine.len() < SHOWN {
-        return Err(Error::usage(format!("`{machine}` is too short for a machine: say {SHOWN} characters of its id")));
-    }
-    let joined = team_place::joined(env)?;
-    let mut ledger = team_place::ledger(&joined)?;
-    let is_meant = |it: &Expired| it.machine.starts_with(machine) && lease.is_none_or(|number| it.number == number);
-    let meant: Vec<Expired> = ledger.expired(&joined.team)?.into_iter().filter(is_meant).collect();
-    let is_share = |it: &ExpiredShare| it.machine.starts_with(machine) && lease.is_none();
-    let shares: Vec<ExpiredShare> = ledger.expired_shares(&joined.team)?.into_iter().filter(is_share).collect();
-    let ids: BTreeSet<&String> =
-        meant.iter().map(|it| &it.machine).chain(shares.iter().map(|it| &it.machine)).collect();
-    if ids.is_empty() {
-        let hint = "`fusebox team status` names them, to an admin";
-        return Err(Error::failed(format!("no expired lease or share of a machine {machine} counts")).hint(hint));
-    }
-    if ids.len() > 1 {
-        return Err(Error::failed(format!("{machine} begins the ids of several machines")).hint("say more of it"));
-    }
-    for share in &shares {
-        ledger.write_off_share(&joined.team, share)?;
-        env.print(&format!("{} {} of {}: given up\n", share.counted, share.kind, share.login));
-    }
-    for expired in &meant {
-        let freed = ledger.write_off(&joined.team, &expired.machine, expired.number)?;
-        env.print(&format!("lease {} of {}: {freed} given up\n", named(expired), expired.login));
-    }
-    env.print("what their machine has spent of it and not told is charged when it comes, and can pass a cap\n");
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Names a lease: the beginning of its machine's id, and its number.
-pub fn named(lease: &Expired) -> String {
-    format!("{}/{}", lease.machine.chars().take(SHOWN).collect::<String>(), lease.number)
 }
 
 #[cfg(test)]

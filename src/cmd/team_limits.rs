@@ -5,14 +5,15 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cmd::team_shares::{self, SharedLimitShown};
-use crate::cmd::{query, team_blocked, team_caps, team_place};
+use crate::cmd::{query, team_blocked, team_caps, team_place, team_write_off};
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::Store;
-use crate::store::team::admin::Expired;
+use crate::store::team::admin::OpenLease;
 use crate::store::team::limits::CapInForce;
+use crate::store::team::shares::OpenShare;
 use crate::ui::formats::Usd;
 use crate::ui::json;
 use crate::ui::style::Style;
@@ -40,6 +41,12 @@ struct TeamLimit {
     leased_usd: Usd,
     resets: String,
 }
+
+/// What heads the shares that their machines hold.
+const HELD: &str = "shares that machines hold: each renews its own with every sync";
+/// What heads those that can be given up.
+const LOST: &str =
+    "expired shares, which count until their machine is heard, or `fusebox team write-off` gives them up";
 
 /// Lists the caps: an admin sees all of the team, a member those that bind them.
 pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
@@ -69,8 +76,8 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
     let mut caps = ledger.caps_in_force(&joined.team)?;
     let login = joined.login();
     caps.retain(|cap| cap.scope != "user" || cap.of == login);
-    let expired = ledger.expired(&joined.team)?;
-    let (shared, lost) = (ledger.shared_limits(&joined.team)?, ledger.expired_shares(&joined.team)?);
+    let expired: Vec<OpenLease> = ledger.open_leases(&joined.team)?.into_iter().filter(|it| it.is_expired).collect();
+    let (shared, shares) = (ledger.shared_limits(&joined.team)?, ledger.open_shares(&joined.team)?);
     let observed = team_place::observed(env);
     env.print(observed.unwrap_or_default());
     match caps.is_empty() {
@@ -89,11 +96,11 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
         env.print(&team_blocked::lines(&caps, &joined.team, &contact, whom));
     }
     env.print(&team_shares::shown(env, &shared));
-    if !lost.is_empty() {
-        env.print(&format!(
-            "\nexpired shares, which count until their machine is heard, or `fusebox team write-off` gives them up\n{}",
-            team_shares::expired_shown(env, &lost)
-        ));
+    let (lost, living): (Vec<&OpenShare>, Vec<_>) = shares.iter().partition(|it| it.is_expired);
+    for (shares, head, until) in [(living, HELD, "WHERE IT IS NOT HEARD AGAIN"), (lost, LOST, "EXPIRED")] {
+        if !shares.is_empty() {
+            env.print(&format!("\n{head}\n{}", team_shares::shares_shown(env, &shares, until)));
+        }
     }
     if !expired.is_empty() {
         env.print(&format!(
@@ -145,15 +152,15 @@ fn shown(env: &Environment, caps: &[CapInForce]) -> String {
     table(&columns, &caps.iter().map(row).collect::<Vec<_>>(), &query::page(env))
 }
 
-fn expired_shown(env: &Environment, expired: &[Expired]) -> String {
+fn expired_shown(env: &Environment, expired: &[OpenLease]) -> String {
     let columns = [
         Column::new("LEASE", Align::Left, 0),
         Column::new("OF", Align::Left, 0),
         Column::new("LEFT", Align::Right, 0),
         Column::new("EXPIRED", Align::Left, 1),
     ];
-    let row = |it: &Expired| {
-        (Style::Plain, vec![team_caps::named(it), it.login.clone(), it.left.to_string(), it.since.clone()])
+    let row = |it: &OpenLease| {
+        (Style::Plain, vec![team_write_off::named(it), it.login.clone(), it.left.to_string(), it.until.clone()])
     };
     table(&columns, &expired.iter().map(row).collect::<Vec<_>>(), &query::page(env))
 }

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use crate::cmd::query;
+use crate::cmd::{query, team_write_off};
 use crate::domain::share_kind::ShareKind;
 use crate::domain::share_right::ShareRight;
 use crate::domain::text::duration;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::ledger::Ledger;
-use crate::store::team::shares::{ExpiredShare, SharedLimit};
+use crate::store::team::shares::{OpenShare, SharedLimit};
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
@@ -99,20 +99,21 @@ pub fn shown(env: &Environment, limits: &[SharedLimit]) -> String {
     table(&columns, &limits.iter().map(row).collect::<Vec<_>>(), &query::page(env))
 }
 
-/// Shows expired shares in a table.
-pub fn expired_shown(env: &Environment, expired: &[ExpiredShare]) -> String {
+/// Shows what machines hold of the limits, in a table: `until` heads its last column.
+pub fn shares_shown(env: &Environment, shares: &[&OpenShare], until: &'static str) -> String {
     let columns = [
         Column::new("MACHINE", Align::Left, 0),
         Column::new("OF", Align::Left, 0),
         Column::new("SHARED", Align::Left, 0),
         Column::new("RESERVED", Align::Right, 0),
-        Column::new("EXPIRED", Align::Left, 1),
+        Column::new(until, Align::Left, 1),
     ];
-    let row = |it: &ExpiredShare| {
-        let machine = it.machine.chars().take(8).collect();
-        (Style::Plain, vec![machine, it.login.clone(), it.kind.clone(), it.counted.to_string(), it.since.clone()])
+    let row = |it: &&OpenShare| {
+        let ends = if it.is_expired { it.until.clone() } else { team_write_off::ends(it) };
+        let machine = team_write_off::short(&it.machine);
+        (Style::Plain, vec![machine, it.login.clone(), it.kind.clone(), it.counted.to_string(), ends])
     };
-    table(&columns, &expired.iter().map(row).collect::<Vec<_>>(), &query::page(env))
+    table(&columns, &shares.iter().map(row).collect::<Vec<_>>(), &query::page(env))
 }
 
 #[cfg(test)]

@@ -196,7 +196,8 @@ impl Simulation {
             self.round(Weather::Calm);
         }
         let mut ledger = self.world.ledger("ann").unwrap();
-        let expired = ledger.expired("core").unwrap().into_iter().filter(|lease| lost.contains(&lease.machine));
+        let expired =
+            ledger.open_leases("core").unwrap().into_iter().filter(|it| it.is_expired && lost.contains(&it.machine));
         let expired: Vec<_> = expired.collect();
         expired.iter().map(|lease| ledger.write_off("core", &lease.machine, lease.number).unwrap().0).sum()
     }

@@ -120,3 +120,37 @@ fn who_joins_where_no_hook_is_registered_reads_what_registers_it() {
     let joined = machine.good(&["join", "core"]);
     assert!(!joined.contains("no hook"), "{joined}");
 }
+
+/// A client that was killed tells nobody that it has ended.
+#[test]
+fn an_admin_reads_who_holds_what_of_a_shared_limit_and_what_a_write_off_does_not_give_up() {
+    let Some(server) = Postgres::start() else { return };
+    let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
+    ann.good(&["join", "core"]);
+    bob.good(&["join", "core"]);
+    ann.good(&["limit", "requests=60/1m", "agents=8", "month=10"]);
+    let id = "11111111-killed-laptop";
+    let holds = ["'agents', 1, 0, 2, 2", "'requests', 1, 0, 52, 52"]
+        .map(|asked| format!("SELECT fusebox.reserve('core', '{id}', {asked}, 900000);"));
+    server.as_login("bob", &holds.concat()).unwrap();
+    server.as_login("bob", &format!("SELECT * FROM fusebox.lease('core', '{id}', 1, 2000000000000)")).unwrap();
+    let shown = ann.good(&["status"]);
+    let row = |kind: &str| {
+        let is_it = |line: &&str| line.starts_with("11111111 ") && line.contains(kind);
+        shown.lines().find(is_it).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(row("requests").starts_with("11111111 bob requests 52 count no more from 20"), "{shown}");
+    assert!(row("agents").starts_with("11111111 bob agents 2 can be written off from 20"), "{shown}");
+    assert!(!bob.good(&["status"]).contains("11111111"), "a member is told of none");
+    let kept = [
+        "52 requests of bob: not given up; count no more from 20",
+        "2 agents of bob: not given up; can be written off from 20",
+        "lease 11111111/1 of bob: 2.00 USD is not given up; that can be done from 20",
+    ];
+    let refused = ann.bad(&["write-off", "11111111"]);
+    assert!(kept.iter().all(|kept| refused.contains(kept)), "{refused}");
+    server.as_login("boss", "UPDATE fusebox.lease SET expires_at = clock_timestamp()").unwrap();
+    let given_up = ann.good(&["write-off", "11111111"]);
+    assert!(given_up.contains("lease 11111111/1 of bob: 2.00 USD given up"), "{given_up}");
+    assert!(kept[..2].iter().all(|kept| given_up.contains(kept)) && !given_up.contains(kept[2]), "{given_up}");
+}

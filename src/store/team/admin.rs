@@ -46,9 +46,9 @@ pub struct Granted {
     pub resets: String,
 }
 
-/// A lease whose life is over, and which counts as a whole until it is settled or written off.
+/// A lease that holds something. It counts as a whole until it is settled or written off.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expired {
+pub struct OpenLease {
     /// Whose it is.
     pub login: String,
     /// The machine's id.
@@ -57,8 +57,10 @@ pub struct Expired {
     pub number: u64,
     /// What it holds beyond what was told as spent.
     pub left: Amount,
-    /// Since when.
-    pub since: String,
+    /// Until when it lives: from then on it can be written off.
+    pub until: String,
+    /// Whether that is over.
+    pub is_expired: bool,
 }
 
 /// Whether a login is to belong to a group.
@@ -123,20 +125,22 @@ impl Ledger {
         Ok(rows.iter().map(granted).collect())
     }
 
-    /// Returns the expired leases of a team that hold something and can be given up; none where this login is no admin of it.
-    pub fn expired(&mut self, team: &str) -> Result<Vec<Expired>> {
+    /// Returns the leases of a team that hold something; none where this login is no admin of it.
+    pub fn open_leases(&mut self, team: &str) -> Result<Vec<OpenLease>> {
         let statement = "SELECT l.login, l.machine, l.number, l.amount_pico_usd - l.spent_pico_usd, \
-             date_trunc('second', l.expires_at) FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team \
+             date_trunc('second', greatest(l.expires_at, t.grants_from)), \
+             greatest(l.expires_at, t.grants_from) <= clock_timestamp() FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team \
              WHERE t.name = $1 AND fusebox.is_in(t.id, 'admin') AND l.number > 0 AND l.state = 'open' \
-             AND greatest(l.expires_at, t.grants_from) <= clock_timestamp() AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number";
-        let expired = |row: &Row| Expired {
+             AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number";
+        let lease = |row: &Row| OpenLease {
             login: word(row, 0).to_owned(),
             machine: word(row, 1).to_owned(),
             number: number(row, 2),
             left: Amount(number(row, 3)),
-            since: word(row, 4).to_owned(),
+            until: word(row, 4).to_owned(),
+            is_expired: word(row, 5) == "t",
         };
-        Ok(self.ask(statement, &[Some(team)])?.iter().map(expired).collect())
+        Ok(self.ask(statement, &[Some(team)])?.iter().map(lease).collect())
     }
 
     /// Gives up what an expired lease has reserved, and returns how much that is.

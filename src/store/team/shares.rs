@@ -25,9 +25,9 @@ pub struct SharedLimit {
     pub machines: u64,
 }
 
-/// A share that can be written off: its life is over, or its login is out of the team. Until then it counts.
+/// What a machine has reserved of a limit that the team's machines share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpiredShare {
+pub struct OpenShare {
     /// What it is of: `agents` or `requests`.
     pub kind: String,
     /// Whose it is.
@@ -36,8 +36,11 @@ pub struct ExpiredShare {
     pub machine: String,
     /// How much it counts.
     pub counted: u64,
-    /// Since when.
-    pub since: String,
+    /// Until when it is not given up where its machine is not heard again: from then on requests count no more, and agents can be
+    /// written off.
+    pub until: String,
+    /// Whether it can be written off: that is over, or its login is out of the team.
+    pub is_expired: bool,
 }
 
 impl Ledger {
@@ -70,24 +73,27 @@ impl Ledger {
         Ok(self.ask(all, &[Some(team)])?.iter().map(limit).collect())
     }
 
-    /// Returns the expired shares that count something; none where this login is no admin of the team.
-    pub fn expired_shares(&mut self, team: &str) -> Result<Vec<ExpiredShare>> {
-        let expired = "SELECT o.kind, o.login, o.machine, o.counted, date_trunc('second', o.expires_at) \
+    /// Returns the shares that count something; none where this login is no admin of the team.
+    pub fn open_shares(&mut self, team: &str) -> Result<Vec<OpenShare>> {
+        let open = "SELECT o.kind, o.login, o.machine, o.counted, date_trunc('second', greatest(t.grants_from, s.expires_at \
+             + (coalesce(s.stale_ms, 0) + coalesce(s.per_ms, 0)) * interval '1 ms')), o.is_expired AND (t.grants_from <= clock_timestamp() \
+             OR NOT EXISTS (SELECT FROM fusebox.member m WHERE m.team = t.id AND m.login = o.login)) \
              FROM fusebox.open_share o JOIN fusebox.team t ON t.name = o.team \
-             WHERE o.team = $1 AND o.is_expired AND fusebox.is_in(t.id, 'admin') AND (t.grants_from <= clock_timestamp() \
-             OR NOT EXISTS (SELECT FROM fusebox.member m WHERE m.team = t.id AND m.login = o.login)) ORDER BY o.machine, o.kind";
-        let share = |row: &Row| ExpiredShare {
+             JOIN fusebox.share s ON s.team = t.id AND s.kind = o.kind AND s.machine = o.machine \
+             WHERE o.team = $1 AND fusebox.is_in(t.id, 'admin') ORDER BY o.machine, o.kind";
+        let share = |row: &Row| OpenShare {
             kind: word(row, 0).to_owned(),
             login: word(row, 1).to_owned(),
             machine: word(row, 2).to_owned(),
             counted: number(row, 3),
-            since: word(row, 4).to_owned(),
+            until: word(row, 4).to_owned(),
+            is_expired: word(row, 5) == "t",
         };
-        Ok(self.ask(expired, &[Some(team)])?.iter().map(share).collect())
+        Ok(self.ask(open, &[Some(team)])?.iter().map(share).collect())
     }
 
     /// Gives up what an expired share has reserved.
-    pub fn write_off_share(&mut self, team: &str, share: &ExpiredShare) -> Result<()> {
+    pub fn write_off_share(&mut self, team: &str, share: &OpenShare) -> Result<()> {
         let values = [Some(team), Some(share.machine.as_str()), Some(share.kind.as_str())];
         self.ask("SELECT fusebox.write_off_share($1, $2, $3)", &values).map(|_| ())
     }
