@@ -14,12 +14,10 @@ use crate::domain::team::TeamShare;
 use crate::domain::text::duration::measured;
 use crate::error::Result;
 use crate::platform::{file_info, files};
-use crate::store::team::{JOINED, mark};
+use crate::store::team::{JOINED, LARGEST, joined_in, mark};
 use crate::store::trust::is_trusted;
 use crate::store::{self, Store};
 
-/// The most that is read of the file, in bytes.
-const LARGEST: u64 = 1 << 20;
 /// What shows why a store is not heard.
 const SYNC: &str = "`fusebox team sync` shows why";
 
@@ -28,7 +26,8 @@ pub fn team(installation: &Installation<'_>) -> Option<Diagnosis> {
     let env = installation.env;
     let (policy, _) = load::load(env, &installation.folder, is_trusted(env, &installation.folder));
     let named = policy.team().map(|terms| terms.name);
-    let place = store::folder(env).ok()?.join(JOINED);
+    let folder = store::folder(env).ok()?;
+    let place = folder.join(JOINED);
     let Ok(info) = file_info::of(&place) else {
         return named.map(|name| {
             let what = format!("sessions are bound by team {name}, and this machine has joined none");
@@ -40,7 +39,7 @@ pub fn team(installation: &Installation<'_>) -> Option<Diagnosis> {
         let what = format!("{path} can be read by others (mode {mode:04o}), and holds a password: no sync takes it");
         return Some(Diagnosis::fail(what, format!("chmod 600 {path}")));
     }
-    let Some(joined) = joined(&place) else {
+    let Some(joined) = joined_in(&folder) else {
         let what = format!("{} does not say which team was joined", installation.short(&place));
         return Some(Diagnosis::fail(what, "`fusebox team join NAME` writes it anew"));
     };
@@ -60,13 +59,6 @@ pub fn team(installation: &Installation<'_>) -> Option<Diagnosis> {
         Ok((true, share)) => heard(&joined, &share.unwrap_or_default(), env.now()),
         Err(error) => environment_checks::unreadable(&error),
     })
-}
-
-/// Returns the name of the team that was joined.
-fn joined(place: &Path) -> Option<String> {
-    let text = files::text(place, LARGEST).ok()?;
-    let known: serde_json::Value = serde_json::from_str(&text).ok()?;
-    known.get("team")?.as_str().map(str::to_owned)
 }
 
 fn is_as_written(store: &Store, place: &Path) -> Result<bool> {

@@ -35,6 +35,9 @@ pub struct TeamShare {
     pub heard_at: String,
     /// When a sync last failed to reach the store, where none has since.
     pub failed: Moment,
+    /// Whether this machine takes no part in the team any more, as far as this event knows.
+    #[serde(skip)]
+    pub has_left: bool,
     /// Why the store takes nothing from this machine's login, in its words, where it said so last; empty where it did not.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub refused: String,

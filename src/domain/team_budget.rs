@@ -10,6 +10,8 @@ use crate::domain::team_cap::CapUse;
 
 /// What keeps work from a team's budget.
 enum Hindrance<'a> {
+    /// This machine takes no part in the team any more, and the session began in it.
+    Left,
     /// A cap of the session's project is used up.
     Project(&'a CapUse),
     /// The machine's own ceiling for what the team spends is reached.
@@ -48,6 +50,9 @@ impl SharedBudget {
     fn hindrance(&self) -> Option<Hindrance<'_>> {
         let standing = self.standing?;
         let Some(share) = self.team.as_deref() else { return Some(Hindrance::Store) };
+        if share.has_left {
+            return Some(Hindrance::Left);
+        }
         let is_open = !standing.is_closed();
         Some(match (&self.spent_project, &self.own_ceiling, share.tightest()) {
             (Some(cap), _, _) if standing == Standing::ProjectSpent => Hindrance::Project(cap),
@@ -64,6 +69,7 @@ impl SharedBudget {
         let share = self.team.as_deref();
         let whom = share.map_or("an admin of the team", TeamShare::whom);
         Some(match self.hindrance()? {
+            Hindrance::Left => Frees::Once("the session takes that up: `fusebox reload --all`".to_owned()),
             Hindrance::Project(cap) | Hindrance::Cap(cap) => Frees::At(cap.anew()),
             Hindrance::Ceiling(cap) => Frees::At(cap.resets.clone()),
             Hindrance::Transaction(_) => Frees::Once("that has ended".to_owned()),
@@ -86,6 +92,7 @@ impl SharedBudget {
         let is_silent = self.is_silent();
         match self.hindrance() {
             None => String::new(),
+            Some(Hindrance::Left) => format!("this session began in team {}, which this machine has left", self.id),
             Some(Hindrance::Project(cap)) => cap.used_up(self.spent_of(cap)),
             Some(Hindrance::Cap(cap)) => cap.used_up(self.spent_of(cap)),
             Some(Hindrance::Ceiling(cap)) => {
@@ -213,6 +220,14 @@ mod tests {
         let share = TeamShare { caps: share.caps[..1].to_vec(), heard_at: "10:00".to_owned(), ..share };
         let (text, _) = says(Standing::Alive, share, OnStale::Warn);
         assert_eq!(text, "the store of team core leases nothing more yet, and this machine's lease is spent");
+    }
+
+    #[test]
+    fn a_team_that_was_left_is_no_store_that_is_silent() {
+        let share = TeamShare { has_left: true, ..TeamShare::default() };
+        let (text, frees) = says(Standing::Closed, share, OnStale::Warn);
+        assert_eq!(text, "this session began in team core, which this machine has left");
+        assert_eq!(frees, "once the session takes that up: `fusebox reload --all`");
     }
 
     #[test]

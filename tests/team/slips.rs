@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::caps::Client;
+use crate::caps::{Client, joined};
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
@@ -116,6 +116,25 @@ fn who_leaves_while_the_store_is_down_reads_what_stays() {
     assert!(said[1].contains("it has leased nothing") && !said[1].contains("write-off"), "{}", said[1]);
     assert!(bob.bad(&["sync"]).contains("has joined no team"));
     server.go_on();
+}
+
+/// A session keeps its policy until somebody has it take up another.
+#[test]
+fn a_session_of_a_team_that_was_left_reads_that_and_what_takes_it_up() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'month', 100000000000000)").unwrap();
+    let bob = joined(&server, "bob", "");
+    let client = Client::start(&bob, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    bob.good(&["leave"]);
+    let says = "this session began in team core, which this machine has left";
+    let blocked = client.prompt().unwrap();
+    for shown in [blocked, bob.shown_in(".", &["status"]), bob.shown_in(".", &["explain", "s1"])] {
+        assert!(shown.contains(says) && shown.contains("`fusebox reload --all`"), "{shown}");
+        assert!(!shown.contains("never heard") && !shown.contains("team sync"), "{shown}");
+    }
+    bob.shown_in(".", &["reload", "--all"]);
+    assert_eq!((client.prompt(), client.turn()), (None, None));
 }
 
 #[test]

@@ -39,12 +39,20 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
     let Some(terms) = session.team.clone().filter(|_| cfg!(feature = "team")) else { return Ok(None) };
     let known = store.shared_budget(Scope::Team, &terms.name)?;
     let mut budget = known.unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
+    // As a machine leaves, what its store has said is forgotten.
+    #[cfg(feature = "team")]
+    if budget.team.as_ref().is_none_or(|share| share.heard_at.is_empty())
+        && crate::store::team::joined_in(store.folder()).as_ref() != Some(&terms.name)
+    {
+        budget.team.get_or_insert_default().has_left = true;
+    }
     let share = budget.team.clone().unwrap_or_default();
     let standing = budget.stand(&terms, now);
     budget.limits.grace_turns = session.limits.grace_turns;
     budget.own_others = bounds::others_of(&session.id);
     // The store has just said that there is nothing more.
     let is_known = match standing {
+        _ if share.has_left => true,
         Standing::Alive => share.is_spent && share.is_fresh(now),
         Standing::ProjectSpent => share.is_fresh(now),
         _ => false,

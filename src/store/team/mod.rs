@@ -10,10 +10,23 @@ pub mod shares;
 pub mod sync;
 mod tls;
 
+use std::path::Path;
+
 use crate::domain::stored::stable_hash;
+use crate::platform::files;
 
 /// The file of the state folder that says which team the machine has joined; it holds the store's address with a password.
 pub const JOINED: &str = "team.json";
+
+/// The most that is read of that file, in bytes.
+pub const LARGEST: u64 = 1 << 20;
+
+/// Returns the name of the team that a state's machine has joined, as its file says it; `None` where it has joined none.
+pub fn joined_in(state_folder: &Path) -> Option<String> {
+    let text = files::text(&state_folder.join(JOINED), LARGEST).ok()?;
+    let known: serde_json::Value = serde_json::from_str(&text).ok()?;
+    known.get("team")?.as_str().map(str::to_owned)
+}
 
 /// Returns what the state notes of a file of the team when Fusebox writes it: one that is another is not believed.
 pub fn mark(text: &str) -> String {
