@@ -137,11 +137,19 @@ fn labels(store: &Store, responses: &[Response], open: &[Session]) -> Result<(La
 }
 
 /// Writes down that the store could not be reached, that it refuses this login, or that it is not known where it is.
-pub fn note_failure(env: &Environment, cause: &Error) -> Result<()> {
+pub fn note_failure(env: &Environment, joined: Option<&Joined>, cause: &Error) -> Result<()> {
     let store = Store::open(env)?;
     store.begin()?;
-    for mut budget in store.shared_budgets()?.into_iter().filter(|budget| budget.scope == Scope::Team) {
+    let mut budgets = store.shared_budgets()?;
+    budgets.retain(|budget| budget.scope == Scope::Team);
+    if let Some(joined) = joined.filter(|joined| budgets.iter().all(|budget| budget.id != joined.team)) {
+        budgets.push(SharedBudget::new(Scope::Team, &joined.team));
+    }
+    for mut budget in budgets {
         let share = budget.team.get_or_insert_default();
+        if share.failed == Moment::default() {
+            share.failed_at = query::zone(env).stamp(env.now().wall_ms);
+        }
         share.failed = env.now();
         share.refused = if cause.kind == ErrorKind::Refused { cause.what().to_owned() } else { String::new() };
         store.save_shared_budget(&budget)?;
@@ -162,6 +170,7 @@ fn at(heard: &Heard, ms: u64) -> Moment {
 /// Takes in what the store says.
 fn hear(share: &mut TeamShare, heard: &Heard, login: &str) {
     (share.heard, share.failed, share.is_spent) = (heard.at, Moment::default(), heard.is_spent);
+    share.failed_at = String::new();
     if heard.held_by.is_some() {
         // For who has to lease it is as silent as a store that is not there.
         share.failed = heard.at;

@@ -57,7 +57,7 @@ struct Told {
 pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
     // An agent may run it too, and say what is in the environment: another store would be told in place of the team's.
     if let Err(cause) = team_place::joined_as_kept(env) {
-        team_publish::note_failure(env, &cause)?;
+        team_publish::note_failure(env, None, &cause)?;
         return Err(cause);
     }
     let _alone = alone(env)?;
@@ -101,7 +101,7 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
 fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
     let told = known(env, joined, false).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
     if let Err(cause) = &told {
-        team_publish::note_failure(env, cause)?;
+        team_publish::note_failure(env, Some(joined), cause)?;
     }
     told
 }

@@ -78,7 +78,9 @@ fn heard(team: &str, share: &TeamShare, now: Moment) -> Diagnosis {
         return Diagnosis::ok(format!("team {team}: joined; its store is asked once an agent works"));
     }
     if share.heard == Moment::default() {
-        return Diagnosis::warn(format!("team {team}: its store was never heard"), SYNC);
+        let what =
+            format!("team {team}: this machine holds no lease yet; its store was not reached {}", ago(share.failed));
+        return Diagnosis::warn(what, SYNC);
     }
     let heard = format!("team {team}: its store was heard {}", ago(share.heard));
     let lives_ms = share.until.mono_ms.saturating_sub(now.mono_ms);
@@ -120,7 +122,7 @@ mod tests {
             (
                 TeamShare { failed: at(1_000), ..TeamShare::default() },
                 Health::Warn,
-                "team core: its store was never heard",
+                "team core: this machine holds no lease yet; its store was not reached 60.0 s ago",
             ),
             (held.clone(), Health::Ok, "heard 60.0 s ago; 2.00 USD is leased, for 14.0 min more"),
             (TeamShare { until: at(2_000), ..held.clone() }, Health::Warn, "the leases are over"),

@@ -54,6 +54,7 @@ pub mod start_source;
 pub mod team;
 pub mod team_budget;
 pub mod team_cap;
+mod team_silence;
 pub mod team_terms;
 pub mod transcript_position;
 pub mod unit;

@@ -35,6 +35,9 @@ pub struct TeamShare {
     pub heard_at: String,
     /// When a sync last failed to reach the store, where none has since.
     pub failed: Moment,
+    /// When the first sync failed since the store was heard, as messages write it; empty where none has.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub failed_at: String,
     /// Whether this machine takes no part in the team any more, as far as this event knows.
     #[serde(skip)]
     pub has_left: bool,

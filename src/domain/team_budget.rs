@@ -5,7 +5,7 @@ use crate::domain::frees::Frees;
 use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::Periods;
-use crate::domain::team::{OnStale, Standing, TeamShare, TeamTerms};
+use crate::domain::team::{Standing, TeamShare, TeamTerms};
 use crate::domain::team_cap::CapUse;
 
 /// What keeps work from a team's budget.
@@ -114,33 +114,6 @@ impl SharedBudget {
         }
     }
 
-    /// Says since when a team's store is silent, or why it refuses this machine.
-    pub fn says_of_store(&self) -> String {
-        let store = format!("the store of team {}", self.id);
-        let (heard_at, refused) = match self.team.as_deref() {
-            Some(share) => (share.heard_at.as_str(), share.refused.as_str()),
-            None => ("", ""),
-        };
-        match (refused, heard_at) {
-            ("", "") => format!("{store} was never heard"),
-            ("", heard_at) => format!("{store} has not been heard since {heard_at}"),
-            (refused, _) => format!("{store} refuses this machine: {refused}"),
-        }
-    }
-
-    /// Says what the policy has happen without the store.
-    pub(super) fn without_store(&self) -> String {
-        let on_stale = match self.terms.as_ref().map(|terms| terms.on_stale) {
-            Some(OnStale::Allow) => "allow",
-            Some(OnStale::Deny) => "deny",
-            Some(OnStale::Warn) | None => "warn",
-        };
-        match self.standing.is_some_and(Standing::is_closed) {
-            true => format!(", and nothing is spent without it (`on_stale` is `{on_stale}`)"),
-            false => ", and this machine's lease is spent".to_owned(),
-        }
-    }
-
     /// Returns what is spent of one of a team's caps: as the store said it, and what this machine has spent since.
     pub fn spent_of(&self, cap: &CapUse) -> Amount {
         if cap.scope == "project" {
@@ -166,6 +139,7 @@ impl SharedBudget {
 mod tests {
     use super::*;
     use crate::domain::scope::Scope;
+    use crate::domain::team::OnStale;
 
     fn says(standing: Standing, share: TeamShare, on_stale: OnStale) -> (String, String) {
         let terms = TeamTerms {
@@ -236,6 +210,7 @@ mod tests {
         let unreached = TeamShare { heard_at: "10:00".to_owned(), failed: at(5), ..TeamShare::default() };
         let once = "once the store is heard: `fusebox team sync` shows why, or ask an admin of the team";
         let refused = TeamShare { refused: "bob is no member of a team core".to_owned(), ..unreached.clone() };
+        let first = TeamShare { failed_at: "10:00".to_owned(), failed: at(5), ..TeamShare::default() };
         let cases = [
             (
                 (Standing::Closed, unreached.clone(), OnStale::Deny),
@@ -249,7 +224,12 @@ mod tests {
             ),
             (
                 (Standing::Closed, TeamShare::default(), OnStale::Warn),
-                "the store of team core was never heard, and nothing is spent without it (`on_stale` is `warn`)",
+                "this machine holds no lease of team core yet, and nothing is spent without it (`on_stale` is `warn`, which needs a lease)",
+                once,
+            ),
+            (
+                (Standing::Closed, first, OnStale::Deny),
+                "this machine holds no lease of team core yet, and its store is not reached since 10:00, and nothing is spent without it (`on_stale` is `deny`)",
                 once,
             ),
             (

@@ -11,6 +11,7 @@ mod caps;
 mod commands;
 mod connection;
 mod dashboard;
+mod figures;
 mod fleet;
 mod forged;
 mod hindered;

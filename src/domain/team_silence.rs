@@ -1,0 +1,39 @@
+//! What is said of a team's store that is not heard, or refuses this machine.
+
+use crate::domain::budget::SharedBudget;
+use crate::domain::team::{OnStale, Standing, TeamShare};
+
+impl SharedBudget {
+    /// Says since when a team's store is silent, or why it refuses this machine.
+    pub fn says_of_store(&self) -> String {
+        let store = format!("the store of team {}", self.id);
+        let none = TeamShare::default();
+        let TeamShare { heard_at, failed_at, refused, .. } = self.team.as_deref().unwrap_or(&none);
+        match [heard_at.as_str(), failed_at, refused] {
+            ["", "", ""] => format!("this machine holds no lease of team {} yet", self.id),
+            ["", failed_at, ""] => {
+                format!(
+                    "this machine holds no lease of team {} yet, and its store is not reached since {failed_at}",
+                    self.id
+                )
+            }
+            [heard_at, _, ""] => format!("{store} has not been heard since {heard_at}"),
+            [_, _, refused] => format!("{store} refuses this machine: {refused}"),
+        }
+    }
+
+    /// Says what the policy has happen without the store.
+    pub(super) fn without_store(&self) -> String {
+        let is_unheard = self.team.as_deref().is_none_or(|share| share.heard_at.is_empty());
+        let on_stale = match self.terms.as_ref().map(|terms| terms.on_stale) {
+            Some(OnStale::Allow) => "allow`",
+            Some(OnStale::Deny) => "deny`",
+            Some(OnStale::Warn) if is_unheard => "warn`, which needs a lease",
+            Some(OnStale::Warn) | None => "warn`",
+        };
+        match self.standing.is_some_and(Standing::is_closed) {
+            true => format!(", and nothing is spent without it (`on_stale` is `{on_stale})"),
+            false => ", and this machine's lease is spent".to_owned(),
+        }
+    }
+}
