@@ -1,5 +1,6 @@
 //! Which of a team's caps let nothing more be spent: whom they block, and who raises them.
 
+use crate::domain::spend::amount::Amount;
 use crate::domain::team_cap::CapUse;
 use crate::store::team::limits::CapInForce;
 
@@ -16,6 +17,7 @@ pub fn lines(caps: &[CapInForce], team: &str, contact: &str, whom: impl Fn(&CapI
             resets: cap.resets.clone(),
             cap: cap.cap,
             spent: cap.spent,
+            own: Amount::ZERO,
             committed: cap.committed,
             contact: contact.to_owned(),
         };

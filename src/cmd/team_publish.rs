@@ -26,6 +26,7 @@ use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::store::response::Whose;
 use crate::team::machine::Machine;
+use crate::team::messages::Charge;
 
 /// Responses older than this are told no more; none grows for so long.
 const REACH_DAYS: i64 = 35;
@@ -63,11 +64,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     let open = store.open_sessions()?;
     let (labels, projects) = labels(&store, &responses, &open)?;
     let charges = team_charges::charges(&responses, &labels);
-    let before = machine.spent();
-    for charge in &charges {
-        machine.charge(charge, now);
-    }
-    let more = machine.spent().minus(before);
+    let own = charge(machine, &charges, now);
     machine.settle();
     machine.forget(&charges.iter().map(|charge| charge.message.clone()).collect(), KEEP);
     let known = store.shared_budget(Scope::Team, &joined.team)?;
@@ -82,10 +79,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         hear(&mut share, heard, &joined.login());
         share.heard_at = query::zone(env).stamp(heard.at.wall_ms);
     }
-    for cap in share.caps.iter_mut().filter(|cap| cap.scope != "project") {
-        // The store has not heard of these.
-        cap.spent += more;
-    }
+    share.caps.iter_mut().for_each(|cap| add_own(cap, &own));
     count(&store, &mut budget, &share, now)?;
     let waits = team_sync::waits(&store, now)?;
     let totals = team_totals::totals(&store, since_ms)?;
@@ -112,6 +106,25 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     store.commit()?;
     store.leave();
     Ok(needs)
+}
+
+/// Charges responses to the leases. Returns what is new of them by project, which the store has not heard of.
+fn charge<'a>(machine: &mut Machine, charges: &'a [Charge], now: Moment) -> BTreeMap<&'a str, Amount> {
+    let mut own = BTreeMap::<&str, Amount>::new();
+    for charge in charges {
+        let told = machine.charged.get(&charge.message).copied().unwrap_or_default();
+        *own.entry(&charge.project).or_default() += charge.cost.minus(told);
+        machine.charge(charge, now);
+    }
+    own
+}
+
+/// Counts for a cap what this machine has spent of it.
+fn add_own(cap: &mut CapUse, own: &BTreeMap<&str, Amount>) {
+    let is_of_cap = |project: &str| cap.scope != "project" || cap.label == project;
+    let own = own.iter().filter(|(project, _)| is_of_cap(project)).map(|(_, own)| *own).sum();
+    cap.spent += own;
+    cap.own += own;
 }
 
 /// Returns the label of each session's project, and those of all that are open.

@@ -49,8 +49,8 @@ pub struct TeamShare {
     /// Who kept locked what a lease waits for when the store was heard last; empty where nobody did.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub held_by: String,
-    /// The caps that bind this machine's login and its projects, as the store has said them. Those of the team and of the login count
-    /// what was spent here since, as far as leases are charged with it.
+    /// The caps that bind this machine's login and its projects, as the store has said them, with what was spent here
+    /// since, as far as leases are charged with it.
     pub caps: Vec<CapUse>,
     /// What the team shares besides money, and what this machine may use of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -168,6 +168,7 @@ mod tests {
             resets: "2026-11-29 00:00 UTC".to_owned(),
             cap: Amount::from_usd(0.5),
             spent: Amount::from_usd(0.5),
+            own: Amount::ZERO,
             committed: Amount::from_usd(0.5),
             contact: "ann".to_owned(),
         }

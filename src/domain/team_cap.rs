@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::limit::{Limit, Span};
 use crate::domain::spend::amount::Amount;
+use crate::domain::stored::serde_default::is_default;
 
 /// One of a team's caps, and what is used of it, as the store says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct CapUse {
     pub cap: Amount,
     /// What is spent of it.
     pub spent: Amount,
+    /// How much of that this machine has spent, and its store has not said yet.
+    #[serde(skip_serializing_if = "is_default")]
+    pub own: Amount,
     /// What is spent of it or leased.
     pub committed: Amount,
     /// Whom to ask for more; empty where nobody is named.

@@ -55,7 +55,9 @@ fn of_cap(cap: &CapUse, spent: Amount, share: Option<LimitReading>, heard_at: &s
         frees_in_ms: None,
     };
     let (remaining, anew) = (reading.left(), cap.anew());
-    let (scope, id, heard_at) = (Scope::Team, cap.owner(), heard_at.to_owned());
+    let own = spent.minus(cap.spent.minus(cap.own));
+    let since = if own > Amount::ZERO { format!(", and {own} of this machine since") } else { String::new() };
+    let (scope, id, heard_at) = (Scope::Team, cap.owner(), format!("{heard_at}{since}"));
     let leaves = if cap.committed.max(cap.spent) < cap.cap { format!("{} ", cap.named()) } else { String::new() };
     Some(Budget { scope, id, reading, remaining, resets: None, anew, leaves, heard_at, share, is_set: true })
 }

@@ -93,6 +93,7 @@ impl Ledger {
             resets: word(row, 2).to_owned(),
             cap: Amount(number(row, 3)),
             spent: Amount(number(row, 4)),
+            own: Amount::ZERO,
             committed: Amount(number(row, 5)),
             contact: word(row, 6).to_owned(),
         };
