@@ -8,6 +8,7 @@ use crate::cmd::team_shares::{self, SharedLimitShown};
 use crate::cmd::{query, team_blocked, team_caps, team_place, team_write_off};
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
+use crate::domain::verdict::Finding;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -85,12 +86,18 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
         false => env.print(&format!("team {}\n{}{}\n", joined.team, shown(env, &caps), team_caps::WHEN)),
     }
     if observed.is_none() {
-        let has_leases = Store::open(env)?
-            .shared_budget(Scope::Team, &joined.team)?
-            .is_some_and(|budget| budget.left_of_team() > Amount::ZERO);
+        let store = Store::open(env)?;
+        let budget = store.shared_budget(Scope::Team, &joined.team)?;
+        let has_leases = budget.is_some_and(|budget| budget.left_of_team() > Amount::ZERO);
+        let blocks: Vec<Finding> = store.open_sessions()?.into_iter().filter_map(|it| it.prompt_block).collect();
+        store.leave();
+        let is_blocked = |cap: &CapInForce| {
+            let of_cap = cap.told(&joined.team, &contact).named();
+            blocks.iter().any(|it| it.scope == Scope::Team && it.subject.starts_with(&of_cap))
+        };
         let whom = |cap: &CapInForce| match cap.scope.as_str() {
             "project" => Some("work in it is".to_owned()),
-            _ if cap.spent < cap.cap && has_leases => Some("you may be".to_owned()),
+            _ if cap.spent < cap.cap && has_leases && !is_blocked(cap) => Some("you may be".to_owned()),
             _ => Some("you are".to_owned()),
         };
         env.print(&team_blocked::lines(&caps, &joined.team, &contact, whom));

@@ -5,6 +5,7 @@ use crate::domain::frees::Frees;
 use crate::domain::limit::Limit;
 use crate::domain::share_kind::ShareKind;
 use crate::domain::share_right::ShareRight;
+use crate::domain::spend::amount::Amount;
 use crate::domain::team::{Standing, TeamShare};
 
 /// What is said of a limit over what sessions share. Empty where a budget is no team's.
@@ -19,10 +20,11 @@ pub struct LimitReason {
 }
 
 impl SharedBudget {
-    /// Says what keeps work from a limit of which so much is used.
-    pub fn reason_of(&self, limit: &Limit, (used, cap): (u64, u64)) -> LimitReason {
+    /// Says what keeps work from a limit of which so much is used, and of which so much more is to come.
+    pub fn reason_of(&self, limit: &Limit, (used, cap): (u64, u64), ahead: u64) -> LimitReason {
         let Some(right) = limit.shared.and_then(|kind| self.team.as_deref()?.right(kind)) else {
-            return LimitReason { subject: self.says_of_team(), frees: self.frees_of_team(), wait_ms: self.wait_ms };
+            let subject = self.says_of_team(Amount(used.saturating_add(ahead).saturating_sub(cap)));
+            return LimitReason { subject, frees: self.frees_of_team(), wait_ms: self.wait_ms };
         };
         let wait_ms = right.wait_ms;
         let whom = self.team.as_deref().map_or("an admin of the team", TeamShare::whom);

@@ -87,14 +87,17 @@ impl SharedBudget {
         self.standing != Some(Standing::Alive) || self.team.as_deref().is_none_or(has_failed)
     }
 
-    /// Says of a team's budget what keeps work from it: whose cap with its figures, or what the store does. Nothing of others.
-    pub fn says_of_team(&self) -> String {
+    /// Says of a team's budget what keeps work from it: whose cap with its figures, or what the store does. Nothing of others. So much
+    /// is lacking for what is to come.
+    pub fn says_of_team(&self, lacking: Amount) -> String {
         let is_silent = self.is_silent();
         match self.hindrance() {
             None => String::new(),
             Some(Hindrance::Left) => format!("this session began in team {}, which this machine has left", self.id),
-            Some(Hindrance::Project(cap)) => cap.used_up(self.spent_of(cap)),
-            Some(Hindrance::Cap(cap)) => cap.used_up(self.spent_of(cap)),
+            Some(Hindrance::Project(cap) | Hindrance::Cap(cap)) => {
+                let spent = self.spent_of(cap);
+                cap.used_up(spent, (cap.cap.minus(spent) + lacking, "to come"))
+            }
             Some(Hindrance::Ceiling(cap)) => {
                 let own = self.terms.as_ref().and_then(|terms| terms.ceiling).unwrap_or_default();
                 let figures = CapUse { cap: own, ..cap.clone() }.figures(self.spent_of(cap));
@@ -156,7 +159,7 @@ mod tests {
             team: Some(Box::new(share)),
             ..SharedBudget::new(Scope::Team, "core")
         };
-        (budget.says_of_team(), budget.frees_of_team().map(|frees| frees.to_string()).unwrap_or_default())
+        (budget.says_of_team(Amount::ZERO), budget.frees_of_team().map(|frees| frees.to_string()).unwrap_or_default())
     }
 
     fn spent(scope: &str, label: &str) -> CapUse {

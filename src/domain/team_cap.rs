@@ -68,24 +68,34 @@ impl CapUse {
         }
     }
 
-    /// Says that it is used up where so much is spent: `bob's cap of the day in team core is used up, 0.0350/0.0350 USD`.
-    pub fn used_up(&self, spent: Amount) -> String {
-        let has = if spent >= self.cap { "is used up" } else { "has too little left" };
-        format!("{} {has}, {}", self.named(), self.figures(spent))
+    /// Says that it is used up where so much is spent: `bob's cap of the day in team core is used up, 0.0350/0.0350 USD`. Where it is
+    /// not, says what `more` it is taken for: `… is at 0.0292/0.0350 USD + 0.0060 leased`.
+    pub fn used_up(&self, spent: Amount, (more, what): (Amount, &str)) -> String {
+        let (named, figures) = (self.named(), self.figures(spent));
+        match spent >= self.cap {
+            true => format!("{named} is used up, {figures}"),
+            false => format!("{named} is at {figures} + {} {what}", self.show(more).trim_end_matches(" USD")),
+        }
     }
 
     /// Returns `0.0292/0.0350 USD`.
     pub fn figures(&self, spent: Amount) -> String {
-        let show = |amount: Amount| {
-            Limit::on_cost_of(self.span()).map_or_else(|| amount.to_string(), |limit| limit.show_cap(amount.0))
-        };
-        format!("{}/{}", show(spent).trim_end_matches(" USD"), show(self.cap))
+        format!("{}/{}", self.show(spent).trim_end_matches(" USD"), self.show(self.cap))
+    }
+
+    fn show(&self, amount: Amount) -> String {
+        Limit::on_cost_of(self.span()).map_or_else(|| amount.to_string(), |limit| limit.show_cap(amount.0))
     }
 
     /// Says when it may be spent again: `2026-11-29 00:00 UTC, ask ann, #agents: fusebox team grant bob +USD`.
     pub fn anew(&self) -> String {
+        format!("{}, {}", self.resets, self.asks())
+    }
+
+    /// Says whom to ask for more, and by which command they give it: `ask ann, #agents: fusebox team grant bob +USD`.
+    pub fn asks(&self) -> String {
         let whom = if self.contact.is_empty() { "an admin" } else { &self.contact };
-        format!("{}, ask {whom}: `{}`", self.resets, self.raised_by())
+        format!("ask {whom}: `{}`", self.raised_by())
     }
 
     /// Returns the command by which an admin raises it.
@@ -126,8 +136,9 @@ mod tests {
         ];
         for (scope, label, named, command) in cases {
             let cap = CapUse { scope: scope.to_owned(), label: label.to_owned(), ..cap.clone() };
-            assert_eq!(cap.used_up(usd(0.0292)), format!("{named} has too little left, 0.0292/0.0350 USD"));
-            assert_eq!(cap.used_up(usd(0.035)), format!("{named} is used up, 0.0350/0.0350 USD"));
+            let leased = (usd(0.006), "leased");
+            assert_eq!(cap.used_up(usd(0.0292), leased), format!("{named} is at 0.0292/0.0350 USD + 0.0060 leased"));
+            assert_eq!(cap.used_up(usd(0.035), leased), format!("{named} is used up, 0.0350/0.0350 USD"));
             assert_eq!(cap.anew(), format!("2026-11-29 00:00 UTC, ask ann: `{command}`"));
             let unnamed = CapUse { contact: String::new(), ..cap };
             assert_eq!(unnamed.anew(), format!("2026-11-29 00:00 UTC, ask an admin: `{command}`"));

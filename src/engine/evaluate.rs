@@ -40,8 +40,8 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let used = rule.limit.used(meters);
     let name = rule.name();
     let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
-    let finding = |percent, used| {
-        let said = says(scope, rule.limit, (used, rule.cap));
+    let finding = |percent, used, ahead| {
+        let said = says(scope, rule.limit, (used, rule.cap), ahead);
         Finding {
             action: if percent < 100 { Action::Warn } else { rule.action },
             percent,
@@ -65,7 +65,8 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         };
         let requests_ahead = if ahead > 0 { requests_ahead(rules, meters, stage) } else { 0 };
         let more = used.saturating_add(ahead.max(adds.unwrap_or(0))).saturating_sub(rule.cap);
-        let trip = Finding { increase: rule.sufficient_increase(more), ahead, requests_ahead, ..finding(100, used) };
+        let trip =
+            Finding { increase: rule.sufficient_increase(more), ahead, requests_ahead, ..finding(100, used, ahead) };
         return (rule.action != Action::Warn || !given(100)).then_some(trip);
     }
     if rule.limit.ends == Ends::Call {
@@ -81,7 +82,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         true => LAST_WARNING,
         false => warns.by_ref().max()?,
     };
-    (!given(percent)).then(|| finding(percent, used))
+    (!given(percent)).then(|| finding(percent, used, 0))
 }
 
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
@@ -139,9 +140,9 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
     unknown > 0 && rule.limit.used(meters).saturating_add(ahead).saturating_add(unknown) > rule.cap
 }
 
-/// Says what keeps work from a limit over what sessions share.
-fn says(scope: &ScopeUsage, limit: &Limit, figures: (u64, u64)) -> LimitReason {
-    scope.shared_budget.map(|budget| budget.reason_of(limit, figures)).unwrap_or_default()
+/// Says what keeps work from a limit over what sessions share, of which so much more is to come.
+fn says(scope: &ScopeUsage, limit: &Limit, figures: (u64, u64), ahead: u64) -> LimitReason {
+    scope.shared_budget.map(|budget| budget.reason_of(limit, figures, ahead)).unwrap_or_default()
 }
 
 /// Says when the period of a rule begins anew.
@@ -174,7 +175,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         (model, _) => model,
     };
     let source = FindingSource::Limit(rate.limit);
-    let LimitReason { subject, frees, wait_ms } = says(at.scope, rate.limit, (reading.used, rate.max));
+    let LimitReason { subject, frees, wait_ms } = says(at.scope, rate.limit, (reading.used, rate.max), 0);
     let finding = Finding {
         used: reading.used,
         cap: rate.max,

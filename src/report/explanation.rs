@@ -47,8 +47,8 @@ pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
     let who = format!("{} ({})", plain(run.kind()), short(&run.run_id));
     let what = match (limit.unit, limit.form) {
         _ if trip.scope == Scope::Team.as_str() => {
-            let frees = trip.frees.as_deref().map(|frees| format!("; it passes by itself {}", plain(frees)));
-            format!("{who} was held back by the team: {subject}{}", frees.unwrap_or_default())
+            // When that passes is said of the prompt that it blocks.
+            format!("{who} was held back by the team: {subject}")
         }
         (Unit::Switch, _) => format!("{who} repeated itself: {subject}; {} was set by {owner}", limit.key),
         (_, Form::Windows) => {

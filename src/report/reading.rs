@@ -139,9 +139,12 @@ pub struct Budget {
     pub remaining: Quantity,
     /// When it begins anew.
     pub resets: Option<Timestamp>,
-    /// Of a team's cap: when it begins anew, and whom to ask, in the store's words.
+    /// Of a team's cap: when it begins anew, in the store's words.
     #[serde(skip)]
     pub anew: String,
+    /// Of a team's cap: whom to ask for more, and by which command they give it.
+    #[serde(skip)]
+    pub asks: String,
     /// Of a team's cap that leaves something: what says of it that it does not would begin so.
     #[serde(skip)]
     pub leaves: String,
@@ -242,6 +245,7 @@ pub(super) fn of_shared_budget(
         resets: resets(&reading),
         reading,
         anew: String::new(),
+        asks: String::new(),
         heard_at: String::new(),
         leaves: String::new(),
         share: None,

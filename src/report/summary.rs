@@ -213,7 +213,8 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
             terminal.zone.minute(trip.at.0),
             short(&session.session_id).to_owned(),
             format!("{} {}", run.kind(), short(&run.run_id)),
-            trip.limit.clone(),
+            // A store that is not heard is no limit, and what a machine may spend is nobody's cap.
+            if trip.is_of_team() { "of the team".to_owned() } else { trip.limit.clone() },
             if is_switch { String::new() } else { trip.figures() },
             did,
             trip.layer.clone(),

@@ -54,10 +54,11 @@ fn of_cap(cap: &CapUse, spent: Amount, share: Option<LimitReading>, heard_at: &s
         per_ms: None,
         frees_in_ms: None,
     };
-    let (remaining, anew) = (reading.left(), cap.anew());
+    let (remaining, anew) = (reading.left(), cap.resets.clone());
     let own = spent.minus(cap.spent.minus(cap.own));
     let since = if own > Amount::ZERO { format!(", and {own} of this machine since") } else { String::new() };
     let (scope, id, heard_at) = (Scope::Team, cap.owner(), format!("{heard_at}{since}"));
     let leaves = if cap.committed.max(cap.spent) < cap.cap { format!("{} ", cap.named()) } else { String::new() };
-    Some(Budget { scope, id, reading, remaining, resets: None, anew, leaves, heard_at, share, is_set: true })
+    let asks = cap.asks();
+    Some(Budget { scope, id, reading, remaining, resets: None, anew, asks, leaves, heard_at, share, is_set: true })
 }

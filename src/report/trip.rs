@@ -66,9 +66,14 @@ impl Trip {
     pub fn reading(&self) -> String {
         match self.cap {
             Some(cap) if cap.limit.unit == Unit::Switch => self.subject.clone().unwrap_or_default(),
-            None if self.scope == Scope::Team.as_str() => self.subject.clone().unwrap_or_default(),
+            _ if self.is_of_team() => self.subject.clone().unwrap_or_default(),
             _ => self.figures() + &self.ahead(),
         }
+    }
+
+    /// Whether it is of a team, and what it says has the figures.
+    pub fn is_of_team(&self) -> bool {
+        self.cap.is_none() && self.scope == Scope::Team.as_str()
     }
 
     /// Returns `4.81/10.00 USD`.

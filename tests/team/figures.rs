@@ -84,10 +84,19 @@ fn too_little_is_said_with_what_there_is_too_little_for_and_once() {
         let [spent, more] = [spent, more].map(|text| text.parse::<f64>().unwrap());
         assert!(spent < 1.0 && spent + more > 1.0, "{answer}");
     }
-    for command in [&["status"][..], &["explain", "s1"]] {
-        println!("{command:?}\n{}", machine.shown_in(".", command));
+    for command in [&["status"][..], &["explain", "s1"], &["report"]] {
+        let shown = machine.shown_in(".", command).split_whitespace().collect::<Vec<_>>().join(" ");
+        for once in ["ask ann@core", "`fusebox team grant bob +USD`"] {
+            assert_eq!(shown.matches(once).count(), 1, "{command:?}: {shown}");
+        }
     }
-    println!("{}", machine.good(&["status"]));
-    println!("{}", machine.shown_in(".", &["report"]));
-    panic!();
+    let status = machine.good(&["status"]);
+    assert!(
+        status.contains("you are blocked: bob's cap of the day in team core is at ")
+            && status.contains(" leased; it resets"),
+        "{status}"
+    );
+    let report = machine.shown_in(".", &["report"]);
+    let row = report.lines().find(|line| line.starts_with("#2 ")).unwrap_or_default();
+    assert!(row.contains("of the team") && !row.contains("max_cost_usd"), "{report}");
 }

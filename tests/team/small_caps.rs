@@ -24,7 +24,7 @@ fn a_cap_of_a_few_responses_is_spent_to_its_end_at_the_protocols_own_times() {
         println!("{usd}: {spent} {answer}");
         // What is kept: for the next request, the report after it, a response in flight, and one that costs more than was expected.
         assert!(spent <= usd && spent + 4.5 * COST > usd, "{usd}: {spent} {answer}");
-        assert!(answer.contains("bob's cap of the day in team core has too little left, "), "{usd}: {spent} {answer}");
+        assert!(answer.contains("bob's cap of the day in team core is at "), "{usd}: {spent} {answer}");
         assert!((committed - spent).abs() < 1e-9, "{usd}: {committed}");
     }
 }

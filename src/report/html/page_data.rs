@@ -233,7 +233,7 @@ fn budgets(source: &PageSource) -> Vec<BudgetRow> {
         resets: budget
             .resets
             .map(|Timestamp(at_ms)| source.zone.minute(at_ms))
-            .or_else(|| Some(plain(&budget.anew)).filter(|anew| !anew.is_empty())),
+            .or_else(|| (!budget.anew.is_empty()).then(|| plain(&format!("{}, {}", budget.anew, budget.asks)))),
     };
     source.report.budgets.iter().map(row).collect()
 }

@@ -1,6 +1,7 @@
 //! The caps of a team that bind now, each with whom it was set for and what is used of it.
 
 use crate::domain::spend::amount::Amount;
+use crate::domain::team_cap::CapUse;
 use crate::error::Result;
 use crate::store::team::connection::Row;
 use crate::store::team::ledger::{Ledger, number, word};
@@ -26,6 +27,24 @@ pub struct CapInForce {
     pub committed: Amount,
     /// When it resets; empty for one that binds nobody.
     pub resets: String,
+}
+
+impl CapInForce {
+    /// Returns it as machines are told of it.
+    pub fn told(&self, team: &str, contact: &str) -> CapUse {
+        CapUse {
+            team: team.to_owned(),
+            scope: self.scope.clone(),
+            label: self.of.clone(),
+            period: self.period.clone(),
+            resets: self.resets.clone(),
+            cap: self.cap,
+            spent: self.spent,
+            own: Amount::ZERO,
+            committed: self.committed,
+            contact: contact.to_owned(),
+        }
+    }
 }
 
 /// The caps of the view `cap_use`, with the rule by which the store chooses among those of a user.
