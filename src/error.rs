@@ -52,6 +52,11 @@ impl Error {
         Error { kind: ErrorKind::Failed, what: plain(&what.into()), hint: None }
     }
 
+    /// Adds what to do where nothing is said of it yet.
+    pub fn or_hint(self, hint: impl Into<String>) -> Error {
+        if self.hint.is_some() { self } else { self.hint(hint) }
+    }
+
     /// Adds what failed in detail, each on a line of its own.
     pub fn with_lines(mut self, lines: impl IntoIterator<Item = String>) -> Error {
         self.what.extend(lines.into_iter().map(|line| format!("\n  {}", plain(&line))));

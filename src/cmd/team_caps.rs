@@ -90,6 +90,10 @@ fn known_project(written: &str, is_taken_away: bool) -> Result<String> {
 /// Sets whom people ask whose agents are stopped.
 pub fn contact(env: &Environment, contact: &str) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
+    // Messages say `ask` before it.
+    let contact = contact.trim();
+    let contact =
+        contact.get(..4).filter(|begin| begin.eq_ignore_ascii_case("ask ")).map_or(contact, |_| contact[4..].trim());
     if contact.chars().count() > LONGEST_CONTACT || contact.chars().any(char::is_control) {
         return Err(Error::usage(format!("a contact is one line of {LONGEST_CONTACT} characters at most")));
     }

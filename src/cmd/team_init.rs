@@ -17,6 +17,10 @@ const LONGEST: usize = 4096;
 const QUESTION: &str =
     "address of the store, like postgres://LOGIN:PASSWORD@HOST/DATABASE (it is not shown as you type):\n";
 
+/// What a first admin does next.
+const NEXT: &str = "for each login that takes part: `GRANT fusebox_member TO LOGIN` in the database, and `fusebox team invite LOGIN`\n\
+     then set a cap, as `fusebox team limit month=USD` does\n";
+
 /// What is said where a person joins and no client asks a hook.
 const NO_HOOKS: &str = "no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init --scope user` registers it \
      for all your projects\n";
@@ -51,7 +55,8 @@ pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     ledger.create_team(team, zone)?;
     team_join::keep(env, team, ledger.new_id()?, address)?;
     let tables = if steps > 0 { "its tables are made" } else { "its tables were there" };
-    env.print(&format!("team {team}: {tables}, and you are its first admin; this machine has joined it\n"));
+    env.print(&format!("team {team}: {tables}, and you are its first admin; this machine has joined it\n{NEXT}"));
+    env.print(no_hooks(env));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,12 +68,17 @@ pub fn join(env: &Environment, team: &str) -> Result<ExitCode> {
     let mut ledger = Ledger::open(&Address::parse(&address)?)?;
     ledger.status(team)?;
     team_join::keep(env, team, ledger.new_id()?, address)?;
-    let no_hooks = if run_hooks::none_registered(env) { NO_HOOKS } else { "" };
     env.print(&format!(
-        "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n{}{no_hooks}",
-        team_place::observed(env).unwrap_or_default()
+        "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n{}{}",
+        team_place::observed(env).unwrap_or_default(),
+        no_hooks(env)
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that nothing is counted here, where no hook is registered.
+fn no_hooks(env: &Environment) -> &'static str {
+    if run_hooks::none_registered(env) { NO_HOOKS } else { "" }
 }
 
 /// Refuses a name that the store would not take.

@@ -43,6 +43,8 @@ struct TeamLimit {
     resets: String,
 }
 
+/// What stands in place of a login where a cap binds none: no login is so called.
+const NOBODY: &str = "(nobody)";
 /// What heads the shares that their machines hold.
 const HELD: &str = "shares that machines hold: each renews its own with every sync";
 /// What heads those that can be given up.
@@ -72,7 +74,8 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
 /// Shows the caps that bind who asks; to an admin, the expired leases too.
 pub fn status(env: &Environment) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
-    let mut ledger = team_place::ledger(&joined)?;
+    let last = "`fusebox status` has the figures as the store was heard last";
+    let mut ledger = team_place::ledger(&joined).map_err(|error| error.or_hint(last))?;
     let contact = ledger.status(&joined.team)?.into_iter().next().map(|cap| cap.contact).unwrap_or_default();
     let mut caps = ledger.caps_in_force(&joined.team)?;
     let login = joined.login();
@@ -146,7 +149,7 @@ fn shown(env: &Environment, caps: &[CapInForce]) -> String {
     let row = |cap: &CapInForce| {
         let style = if cap.spent >= cap.cap && !cap.resets.is_empty() { Style::Red } else { Style::Plain };
         let of = match (cap.scope.as_str(), cap.of.as_str()) {
-            ("user", "") => "nobody".to_owned(),
+            ("user", "") => NOBODY.to_owned(),
             ("user", login) => login.to_owned(),
             (scope, label) => format!("{scope} {label}").trim_end().to_owned(),
         };

@@ -62,6 +62,8 @@ struct ShownMember {
     machines: u64,
     /// When one was heard last, in the team's time zone; `null` for never.
     heard: Option<String>,
+    /// How the ids of these machines begin, that of the one heard last first.
+    machine_ids: Vec<String>,
 }
 
 /// Lists who takes part.
@@ -70,19 +72,20 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     let members = team_place::ledger(&joined)?.members(&joined.team)?;
     if for_programs {
         let known = |heard: String| Some(heard).filter(|heard| heard != "-");
-        let row = |Member { login, role, machines, heard }| ShownMember {
+        let row = |Member { login, role, machines, heard, ids }| ShownMember {
             login,
             role,
             machines: machines.parse().unwrap_or(0),
             heard: known(heard),
+            machine_ids: ids.split_whitespace().map(str::to_owned).collect(),
         };
         let members = members.into_iter().map(row).collect();
         env.print_data(&json::text(&Members { version: 1, team: joined.team, members }));
         return Ok(ExitCode::SUCCESS);
     }
-    let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD"];
+    let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD", "THEIR IDS"];
     let columns = columns.map(|head| Column::new(head, Align::Left, 0));
-    let row = |Member { login, role, machines, heard }| (Style::Plain, vec![login, role, machines, heard]);
+    let row = |Member { login, role, machines, heard, ids }| (Style::Plain, vec![login, role, machines, heard, ids]);
     let rows: Vec<_> = members.into_iter().map(row).collect();
     env.print(&table(&columns, &rows, &query::page(env)));
     Ok(ExitCode::SUCCESS)

@@ -85,9 +85,11 @@ impl ShareRight {
 
     /// Names the team's limit: `4 subagents at once`, `600 model requests in 1m`.
     pub fn named(&self) -> String {
-        match self.kind {
-            ShareKind::Agents => format!("{} subagents at once", self.cap),
-            ShareKind::Requests => format!("{} model requests in {}", self.cap, duration::write(self.per_ms)),
+        match (self.kind, self.cap) {
+            (ShareKind::Agents, 1) => "1 subagent at once".to_owned(),
+            (ShareKind::Agents, cap) => format!("{cap} subagents at once"),
+            (ShareKind::Requests, 1) => format!("1 model request in {}", duration::write(self.per_ms)),
+            (ShareKind::Requests, cap) => format!("{cap} model requests in {}", duration::write(self.per_ms)),
         }
     }
 

@@ -203,7 +203,54 @@ fn an_admin_lists_every_cap_with_whom_it_was_set_for_and_what_is_granted() {
     ann.good(&["limit", "day=7", "--user", "bob"]);
     ann.good(&["limit", "day=7", "--user", "eve"]);
     let shown = ann.good(&["limits"]);
-    assert!(shown.lines().any(|line| line.starts_with("nobody ") && line.contains("group ops")), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with("(nobody) ") && line.contains("group ops")), "{shown}");
     assert!(!bob.good(&["limits"]).contains("nobody"));
     assert!(bob.good(&["status"]).lines().any(|line| line.starts_with("bob ") && line.contains("9.00 USD")));
+}
+
+#[test]
+fn small_words_of_the_teams_commands_are_right() {
+    let Some(server) = Postgres::start_empty() else { return };
+    let boss = Machine::new(&server, "boss");
+    let made = boss.good(&["init", "core"]);
+    for next in [
+        "`GRANT fusebox_member TO LOGIN`",
+        "`fusebox team invite LOGIN`",
+        "`fusebox team limit month=USD`",
+        "no hook of Fusebox",
+    ] {
+        assert!(made.contains(next), "{next}: {made}");
+    }
+    for (written, asked) in
+        [("ask Ann in #money", "Ann in #money"), ("Ask  Ann", "Ann"), ("askew", "askew"), ("ask", "ask")]
+    {
+        let said = boss.good(&["contact", written]);
+        assert!(said.contains(&format!("reads: ask {asked}\n")), "{written}: {said}");
+    }
+    for (limit, named) in [
+        ("agents=1", "1 subagent at once"),
+        ("requests=1/1m", "1 model request in 1m"),
+        ("agents=2", "2 subagents at once"),
+    ] {
+        let said = boss.good(&["limit", limit]);
+        assert!(said.ends_with(&format!("{named}\neach machine goes by them from its next sync on\n")), "{said}");
+    }
+    server.as_login("boss", "CREATE ROLE dora LOGIN").unwrap();
+    boss.good(&["invite", "dora"]);
+    boss.good(&["group", "devs", "--add", "dora"]);
+    boss.good(&["limit", "day=5", "--group", "devs"]);
+    boss.good(&["group", "devs", "--remove", "dora"]);
+    let limits = boss.good(&["limits"]);
+    assert!(limits.contains("(nobody)") && limits.contains("group devs"), "{limits}");
+    boss.spend("m1", 1);
+    boss.good(&["sync"]);
+    let id = server.as_login("boss", "SELECT left(id, 8) FROM fusebox.machine").unwrap();
+    let members = boss.good(&["members"]);
+    assert!(members.lines().any(|line| line.starts_with("boss ") && line.trim_end().ends_with(&id)), "{members}");
+    let listed: Value = serde_json::from_str(&boss.good(&["members", "--json"])).unwrap();
+    assert_eq!(listed["members"][0]["machine_ids"], json!([id]));
+    server.crash();
+    let refused = boss.bad(&["status"]);
+    assert!(refused.contains("cannot be reached") && refused.contains("`fusebox status`"), "{refused}");
+    server.go_on();
 }

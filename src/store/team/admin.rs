@@ -31,6 +31,8 @@ pub struct Member {
     pub machines: String,
     /// When one was heard last, in the team's time zone; `-` for never.
     pub heard: String,
+    /// The beginnings of these machines' ids, as far as who asks may see them: that heard last first, separated by spaces.
+    pub ids: String,
 }
 
 /// What a cap was raised by for one period.
@@ -171,14 +173,20 @@ impl Ledger {
     pub fn members(&mut self, team: &str) -> Result<Vec<Member>> {
         let members = "SELECT m.login, m.role, \
              count(x.id) FILTER (WHERE x.seen_at > clock_timestamp() - interval '30 days'), \
-             coalesce(to_char(max(x.seen_at) AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI ') || t.time_zone, '-') \
-             FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team \
+             coalesce(to_char(max(x.seen_at) AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI ') || t.time_zone, '-'), \
+             string_agg(left(x.id, 8), ' ' ORDER BY x.seen_at DESC) \
+             FILTER (WHERE x.seen_at > clock_timestamp() - interval '30 days') FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team \
              LEFT JOIN fusebox.machine x ON x.team = m.team AND x.login = m.login \
              WHERE t.name = $1 GROUP BY m.login, m.role, t.time_zone ORDER BY m.login";
         let rows = self.ask(members, &[Some(team)])?;
         let text = |row: &Row, at| word(row, at).to_owned();
-        let member =
-            |row: &Row| Member { login: text(row, 0), role: text(row, 1), machines: text(row, 2), heard: text(row, 3) };
+        let member = |row: &Row| Member {
+            login: text(row, 0),
+            role: text(row, 1),
+            machines: text(row, 2),
+            heard: text(row, 3),
+            ids: text(row, 4),
+        };
         Ok(rows.iter().map(member).collect())
     }
 
