@@ -246,7 +246,7 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
         let line = format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str());
         text.push_str(&terminal.wrap(&format!("{indent}  "), &line));
         if let Some(more) = suggestion::after_no(session, run, asked) {
-            text.push_str(&terminal.wrap(&format!("{indent}    "), &more.entry()));
+            text.push_str(&terminal.steps(&format!("{indent}    "), &more.entry()));
         }
     }
     if run.status == Status::Running || show == Show::All {

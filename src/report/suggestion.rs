@@ -77,7 +77,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         };
         words
             .filter(|_| is_left(session.status))
-            .map(|words| terminal.wrap(&format!("{indent}  "), &words))
+            .map(|words| terminal.steps(&format!("{indent}  "), &words))
             .unwrap_or_default()
     };
     let of_session = session.order.as_ref().map(|order| {
@@ -278,6 +278,6 @@ fn held(who: &str, order: &Order, lifts: &NextStep, (indent, terminal): (&str, &
 /// Writes why something is held, and below it what lets it go on.
 fn told(why: &str, lifts: &str, (indent, terminal): (&str, &Terminal)) -> String {
     let why = terminal.wrap(indent, why);
-    let next = terminal.wrap(&format!("{indent}  "), lifts);
+    let next = terminal.steps(&format!("{indent}  "), lifts);
     format!("{why}{}\n", terminal.paint(Style::Bold, next.trim_end()))
 }

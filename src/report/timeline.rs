@@ -119,7 +119,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let is_observed = told.trips.iter().any(|tripped| Some(tripped.number) == trip && tripped.observed);
     if !steps.is_empty() && !is_observed {
         text.push_str(&heading("Next", terminal));
-        text.extend(steps.iter().map(|next| terminal.wrap("  ", next)));
+        text.extend(steps.iter().map(|next| terminal.steps("  ", next)));
     }
     text
 }

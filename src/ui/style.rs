@@ -106,6 +106,11 @@ impl Terminal {
     pub fn wrap(&self, indent: &str, sentence: &str) -> String {
         wrap::sentence(sentence, self.width, indent)
     }
+
+    /// Sets what is to be done, commands that are whole, into lines of the page's width, each after `indent`.
+    pub fn steps(&self, indent: &str, steps: &str) -> String {
+        wrap::steps(steps, self.width, indent)
+    }
 }
 
 /// Returns how many characters a text has.

@@ -1,7 +1,8 @@
 //! Sentences broken into lines that fit.
 
+use textwrap::core::Word;
 use textwrap::core::display_width;
-use textwrap::{Options, WordSplitter};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Breaks words into lines no wider than `width`, all but the first indented, to stand behind something `indent` wide.
 pub fn wrap(words: &str, width: usize, indent: usize) -> String {
@@ -13,6 +14,21 @@ pub fn wrap(words: &str, width: usize, indent: usize) -> String {
 pub fn sentence(sentence: &str, width: usize, indent: &str) -> String {
     let deeper = format!("{indent}  ");
     lines(sentence, Options::new(width).initial_indent(indent).subsequent_indent(&deeper)).join("\n") + "\n"
+}
+
+/// Sets what is to be done into lines no wider than `width`: `fusebox ..., then claude ...`. Where that takes more than one, its
+/// commands stand in backticks, and are not broken.
+pub fn steps(steps: &str, width: usize, indent: &str) -> String {
+    let is_command = |step: &str| ["fusebox ", "claude ", "cd "].iter().any(|name| step.starts_with(name));
+    let quoted = |step: &str| {
+        let (then, step) = step.split_at(if step.starts_with("then ") { "then ".len() } else { 0 });
+        let (command, rest) = step.split_at(step.find(". ").unwrap_or(step.len()));
+        if is_command(step) { format!("{then}`{command}`{rest}") } else { format!("{then}{step}") }
+    };
+    match display_width(steps) + indent.len() <= width {
+        true => format!("{indent}{steps}\n"),
+        false => sentence(&steps.split(", ").map(quoted).collect::<Vec<_>>().join(", "), width, indent),
+    }
 }
 
 /// Sets parts behind each other into lines no wider than `width`, each whole where it fits one, those after the first two spaces deeper.
@@ -46,12 +62,45 @@ pub fn fitting(text: &str, width: usize) -> String {
 /// A word stays whole, however long: it may be a path or a command, to be copied.
 fn lines<'a>(text: &'a str, options: Options<'a>) -> Vec<String> {
     let options = options.break_words(false).word_splitter(WordSplitter::NoHyphenation);
+    let options = options.word_separator(WordSeparator::Custom(|line| Box::new(words(line).map(Word::from))));
     textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
+}
+
+/// Returns the words of a line, each with the spaces behind it. What stands in backticks is in one word: half a command is another.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let end = word_end(rest);
+        let end = rest[end..].find(|c| c != ' ').map_or(rest.len(), |spaces| end + spaces);
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+/// Returns where the first word of a text ends.
+fn word_end(text: &str) -> usize {
+    let mut end = 0;
+    while let Some(at) = text[end..].find([' ', '`']).map(|at| end + at) {
+        if text[at..].starts_with(' ') {
+            return at;
+        }
+        end = closing(text, at).unwrap_or(at) + 1;
+    }
+    text.len()
+}
+
+/// Returns the backtick that closes what another one opens; `None` where it opens nothing, as one in a name from outside.
+fn closing(text: &str, open: usize) -> Option<usize> {
+    let inner = &text[open + 1..];
+    let close = inner.find('`')?;
+    let is_apart = inner.starts_with(' ') || inner[..close].ends_with(' ');
+    (!is_apart).then_some(open + 1 + close)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{fitting, parts};
+    use super::{fitting, parts, steps};
 
     #[test]
     fn parts_stay_whole_where_they_fit_a_line() {
@@ -66,6 +115,18 @@ mod tests {
     }
 
     #[test]
+    fn commands_of_steps_stay_whole() {
+        for (text, set) in [
+            ("fusebox a b", "  fusebox a b\n"),
+            ("fusebox grant a b=+1", "  `fusebox grant a b=+1`\n"),
+            ("fusebox a, then cd /a && claude b", "  `fusebox a`,\n    then\n    `cd /a && claude b`\n"),
+            ("claude a. It passes by itself", "  `claude a`. It\n    passes by\n    itself\n"),
+        ] {
+            assert_eq!(steps(text, 16, "  "), set);
+        }
+    }
+
+    #[test]
     fn lines_that_are_too_wide_are_broken_between_words() {
         for (text, broken) in [
             ("short\n  as  it is\n", "short\n  as  it is\n"),
@@ -73,6 +134,11 @@ mod tests {
             ("  kept at its indent\n", "  kept at\n    its\n    indent\n"),
             ("/a/path/that/is/too/long\n", "/a/path/that/is/too/long\n"),
             ("a question? ", "a question? "),
+            ("type `a b c d e f`, then wait\n", "type\n  `a b c d e f`,\n  then wait\n"),
+            ("(`ab cd`) (`ef gh`) `i`\n", "(`ab cd`)\n  (`ef gh`)\n  `i`\n"),
+            ("a ` and b `cd ef g`\n", "a ` and b\n  `cd ef g`\n"),
+            ("one` two three `cd ef g`\n", "one` two\n  three\n  `cd ef g`\n"),
+            ("one `two three `cd ef g`\n", "one `two\n  three\n  `cd ef g`\n"),
             ("\x1b[1ma\x1b[0m \x1b[31mheading\x1b[0m\n", "\x1b[1ma\x1b[0m \x1b[31mheading\x1b[0m\n"),
         ] {
             assert_eq!(fitting(text, 12), broken);

@@ -18,8 +18,8 @@ fn init_says_what_happens_from_now_on() {
               USD
               8 agent types have their own, which stop 5 of them: developer, devops,
               planner, qa, security-architect (`fusebox config show`)
-      covers  clients that are started in this repository; `fusebox init --scope
-              user` covers those in all of yours
+      covers  clients that are started in this repository;
+              `fusebox init --scope user` covers those in all of yours
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json, .git/info/exclude:
               kept out of git, so that nobody commits them by accident
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log

@@ -16,6 +16,7 @@ use fusebox::domain::verdict::Finding;
 use fusebox::limits::REGISTRY;
 use fusebox::messages::next_step::NextStep;
 use fusebox::messages::{Row, alerts, notices, refusals, to_agents, to_people};
+use fusebox::ui::wrap;
 use fusebox::wire::user_lines;
 
 use crate::world::check_current;
@@ -40,9 +41,10 @@ fn table(head: &str, before: &str, rows: &[Row]) -> String {
     text
 }
 
-/// Returns how many lines of a person's terminal a text takes.
+/// Returns how many lines of a person's terminal a text takes where the client breaks it, between any words.
 fn lines(text: &str) -> usize {
-    fusebox::ui::wrap::wrap(text, WIDTH, 0).lines().count()
+    let options = textwrap::Options::new(WIDTH).break_words(false);
+    textwrap::wrap(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation)).len()
 }
 
 #[test]
@@ -59,6 +61,25 @@ fn what_a_person_reads_takes_two_lines_at_most() {
         .map(|(name, text)| format!("{name}: {} characters: {text}", text.chars().count()))
         .collect();
     assert!(wide.is_empty(), "{} are too long:\n{}", wide.len(), wide.join("\n"));
+}
+
+/// A command is copied from where it stands: half of one is another, which may be valid and do nothing.
+#[test]
+fn no_command_that_a_message_names_is_broken() {
+    let rows = [notices::rows(), to_people::rows(), alerts::rows(), refusals::rows(), to_agents::rows()].concat();
+    let steps = NextStep::samples().into_iter().map(|step| step.to_string());
+    let texts: Vec<String> = rows.into_iter().map(|row| row.sample).chain(steps).collect();
+    let commands = texts.iter().filter(|text| text.contains("`fusebox ")).count();
+    assert!(commands > 50, "only {commands} messages name a command");
+    let mut broken = Vec::new();
+    for text in &texts {
+        for width in 40..=120 {
+            let forms = [wrap::wrap(text, width, 0), wrap::sentence(text, width, "  "), wrap::fitting(text, width)];
+            let is_half = |line: &&str| line.matches('`').count() % 2 == 1;
+            broken.extend(forms.iter().filter_map(|form| Some(format!("{width}: {}", form.lines().find(is_half)?))));
+        }
+    }
+    assert!(broken.is_empty(), "{} are broken:\n{}", broken.len(), broken[..broken.len().min(20)].join("\n"));
 }
 
 /// Every finding that a rule may come to, with figures as they may be: each limit over each scope, with each action.

@@ -177,8 +177,8 @@ fn the_demo_is_told_on_one_screen() {
         0:19.8  developer ad654762 is stopped
                the user is told: Fusebox stopped developer (ad654762): Bash "make
                  test" failed 4 times the same way: FAIL test_invoice: expected 11…
-                 (loop_detection, built-in). 5 calls. More: `fusebox explain
-                 ad654762`
+                 (loop_detection, built-in). 5 calls. More:
+                 `fusebox explain ad654762`
         3:01.0  developer ad654762 ends, by the recording
                the agent that started it is told: agent developer (run
                  ad6547623eaf593da) was stopped before it was done: loop detected.
@@ -287,8 +287,8 @@ fn a_tree_of_past_sessions_is_summed_and_quiet_ones_are_counted() {
                tool calls 1/1 (max_turns, set by the file given with --config)
         0:00.6  general-purpose a17786af is paused
                the user is told: Fusebox paused general-purpose (a17786af): tool
-                 calls 1/1 (max_turns, given). In a terminal: `fusebox resume
-                 a17786af`
+                 calls 1/1 (max_turns, given). In a terminal:
+                 `fusebox resume a17786af`
       not done after that: 1 tool call, 1 request, 0.0058 USD
 
     4 sessions in which nothing would have been said or stopped

@@ -26,9 +26,16 @@ fn bare(line: &str) -> String {
     first + &parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest)).collect::<String>()
 }
 
-/// Whether a line is too wide and could have been broken: a word alone, as a path or a command's, stays whole.
+/// Whether a line is too wide and could have been broken: a word alone, as a path, and a command in backticks stay whole.
 fn is_wide(line: &str, width: usize) -> bool {
-    line.chars().count() > width && line.trim().contains(' ')
+    let is_command = line.trim().starts_with('`') && line.matches('`').count() == 2;
+    line.chars().count() > width && line.trim().contains(' ') && !is_command
+}
+
+/// Whether a line breaks off within a command: what is copied of it is another one.
+fn breaks_command(line: &str) -> bool {
+    let begun = line.rsplit_once("`fusebox ").or_else(|| line.rsplit_once("`claude "));
+    begun.is_some_and(|(_, command)| !command.contains('`'))
 }
 
 #[test]
@@ -37,7 +44,7 @@ fn no_line_for_people_is_wider_than_the_terminal() {
     world.set("COLUMNS", "");
     write_files(&world);
     let _ = send_events(&world);
-    let (mut wide, mut count) = (Vec::new(), 0);
+    let (mut wide, mut broken, mut count) = (Vec::new(), Vec::new(), 0);
     for width in WIDTHS {
         for (name, calls) in CALLS {
             for call in calls.iter().map(|call| format!("{name} {}", call.replace("HOSTILE", "other"))) {
@@ -47,11 +54,13 @@ fn no_line_for_people_is_wider_than_the_terminal() {
                 let lines = shown(&world, width, &call);
                 count += lines.len();
                 wide.extend(lines.iter().filter(|line| is_wide(line, width)).map(|line| format!("{call}: {line}")));
+                broken.extend(lines.iter().filter(|line| breaks_command(line)).map(|line| format!("{call}: {line}")));
             }
         }
     }
     assert!(count > 500, "only {count} lines were written");
     assert!(wide.is_empty(), "{} lines are too wide:\n{}", wide.len(), wide.join("\n"));
+    assert!(broken.is_empty(), "{} commands are broken:\n{}", broken.len(), broken.join("\n"));
 }
 
 #[test]
