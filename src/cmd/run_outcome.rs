@@ -6,6 +6,7 @@ use crate::cmd::run_again::Again;
 use crate::cmd::run_command::is_client;
 use crate::cmd::run_exit::{Cause, Remark};
 use crate::cmd::run_summary::HowEnded;
+use crate::domain::frees::Frees;
 use crate::domain::mode::Mode;
 use crate::domain::record::Record;
 use crate::domain::scope::Scope;
@@ -163,6 +164,14 @@ fn order(order: &Order) -> String {
     beside_command(&order.finding) + &messages::because(order.reason.as_ref())
 }
 
+/// Says the same where what is next follows, which says when a window opens.
+fn before_next(held: &Order) -> String {
+    let finding = &held.finding;
+    let says_when = finding.is_window() && finding.scope != Scope::Team;
+    let frees = if says_when { Frees::Never } else { finding.frees.clone() };
+    order(&Order { finding: Finding { frees, ..finding.clone() }, ..held.clone() })
+}
+
 /// Says how the work of a stopped main agent goes on: what has to be given or lifted before, and the prompt that takes it up.
 fn next_step(session: &Session, run: &Run, held: Option<&Order>, again: &str) -> String {
     let step = held.map(|order| {
@@ -240,7 +249,7 @@ fn stopped(store: &Store, session: &Session, again: &Again) -> Result<Option<Sto
         }
         Some(Ended::Run(run, held)) => {
             let held = held.as_ref();
-            let why = why(&run, held);
+            let why = held.map_or_else(|| why(&run, held), before_next);
             // A pause of the run's own is lifted by the run's name.
             let is_own = run.order.as_ref().is_some_and(|order| !order.finding.ends_session());
             let holder = if is_own { messages::short(&run.id) } else { &id };
@@ -265,14 +274,21 @@ mod tests {
 
     #[test]
     fn when_a_stop_passes_is_said_once() {
-        for scope in ["team", "user", "project"] {
+        for (limit, scope) in [
+            ("max_cost_usd_per_day", "team"),
+            ("max_cost_usd_per_day", "user"),
+            ("max_cost_usd_per_day", "project"),
+            ("adapter_rate_limit", "team"),
+            ("adapter_rate_limit", "user"),
+            ("adapter_rate_limit", "session"),
+        ] {
             for frees in ["once the store is heard", "at 2026-11-21 00:00 +01:00", "in 12 s"] {
-                let finding = json!({"limit": "max_cost_usd_per_day", "scope": scope, "used": 5, "cap": 5, "action": "terminate",
+                let finding = json!({"limit": limit, "scope": scope, "used": 5, "cap": 5, "action": "terminate",
                     "layer": "user", "percent": 100, "subject": "the store of team core is not heard", "frees": frees});
                 let held = Order::halted(serde_json::from_value(finding).unwrap(), None);
                 let again = Again::of(false, None, &[]).with("one");
                 let next = next_step(&Session::default(), &Run::default(), Some(&held), &again);
-                let said = to_people::run_stopped(order(&held), next);
+                let said = to_people::run_stopped(before_next(&held), next);
                 assert_eq!(said.matches(frees.trim_start_matches("in ")).count(), 1, "{said}");
                 assert!(said.contains("--resume"), "{said}");
             }

@@ -30,6 +30,8 @@ pub enum NextStep {
         /// When: `in 12 s`, `at 2026-11-21 00:00 +01:00`.
         when: String,
     },
+    /// A limit has passed by itself.
+    Passed,
     /// The managed file has locked the limit.
     Administrator,
     /// There is more to read of a run or session.
@@ -82,6 +84,7 @@ impl NextStep {
             grant("5f0c1d2e", "models.*opus*.max_cost_usd", "12.50"),
             NextStep::NextPrompt,
             NextStep::Passes { when },
+            NextStep::Passed,
             NextStep::Administrator,
             NextStep::Explain { id: id.clone() },
             NextStep::Reload,
@@ -110,7 +113,7 @@ impl NextStep {
             NextStep::Log => "log".to_owned(),
             NextStep::Doctor => "doctor".to_owned(),
             NextStep::StatusLine => "init --statusline".to_owned(),
-            NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Administrator => return None,
+            NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Passed | NextStep::Administrator => return None,
         };
         Some(format!("fusebox {words}"))
     }
@@ -132,6 +135,7 @@ impl fmt::Display for NextStep {
             NextStep::Resume { .. } | NextStep::Grant { .. } => write!(f, "In a terminal: `{command}`"),
             NextStep::NextPrompt => write!(f, "The next prompt starts afresh, with whole limits."),
             NextStep::Passes { when } => write!(f, "It passes by itself {when}."),
+            NextStep::Passed => write!(f, "It has passed by itself."),
             NextStep::Administrator => {
                 write!(f, "The managed fusebox.json has locked it: an administrator can change it there.")
             }

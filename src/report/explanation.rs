@@ -2,6 +2,7 @@
 
 use crate::domain::billing::Billing;
 use crate::domain::finding_source::pattern_in;
+use crate::domain::frees::Frees;
 use crate::domain::layer::LAYERS;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
@@ -36,8 +37,8 @@ const WIDE: [(&str, &str, &str); 4] = [
 /// What a limit does that has no room for a prompt, whatever its action.
 const KEPT_BACK: &str = "Nothing was ended: a prompt was blocked, or a turn that had ended was not prolonged";
 
-/// Says which limit tripped, whose it was, and what it did.
-pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
+/// Says which limit tripped, whose it was, what it did, and when it passes by itself.
+pub fn why(run: &RunReport, trip: &Trip, frees: Option<Frees>, billing: Billing) -> String {
     let Some(limit) = Limit::find(&trip.limit) else { return String::new() };
     let show = |value: Option<Quantity>| value.map(|it| it.show()).unwrap_or_default();
     let over = WIDE.iter().find(|row| row.0 == trip.scope).map_or("", |row| row.1);
@@ -52,7 +53,7 @@ pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
         }
         (Unit::Switch, _) => format!("{who} repeated itself: {subject}; {} was set by {owner}", limit.key),
         (_, Form::Windows) => {
-            let frees = trip.frees.as_deref().map(|frees| format!(", the next slot to open {}", plain(frees)));
+            let frees = frees.map(|frees| format!(", the next slot to open {}", plain(&frees.to_string())));
             let frees = frees.unwrap_or_default();
             format!("{who} was at {used} of {cap} {label}{over} ({subject}){frees}; the cap was set by {owner}")
         }
@@ -63,7 +64,7 @@ pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
         _ => {
             let models =
                 pattern_in(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
-            let anew = trip.frees.as_deref().map(|frees| format!(", which begins anew {}", plain(frees)));
+            let anew = frees.map(|frees| format!(", which begins anew {}", plain(&frees.to_string())));
             let anew = anew.unwrap_or_default();
             // What the label names is not said again: `tokens 7012120`, `cost 6.03 USD`.
             let bare = trip.used.map(|used| bare_of_label(limit, used.value)).unwrap_or_default();

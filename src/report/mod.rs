@@ -23,6 +23,7 @@ pub mod metrics;
 pub mod model;
 pub mod off_report;
 pub mod own_run;
+pub mod passing;
 pub mod period;
 pub mod prompt_block;
 pub mod reading;

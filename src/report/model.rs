@@ -111,6 +111,9 @@ pub struct SessionReport {
     /// What keeps its prompts back although nothing has ended it.
     #[serde(skip)]
     pub prompt_blocks: Vec<PromptBlock>,
+    /// The moment that it tells of, in milliseconds since 1970.
+    #[serde(skip)]
+    pub now_ms: i64,
 }
 
 impl Report {
@@ -171,6 +174,7 @@ impl SessionReport {
             runs,
             main: session.main.clone(),
             order: session.order.clone(),
+            now_ms: now.wall_ms,
         }
     }
 

@@ -7,6 +7,7 @@ use crate::domain::session::Session;
 use crate::domain::verdict::Finding;
 use crate::engine::clear_orders;
 use crate::messages::next_step::NextStep;
+use crate::report::passing::Reader;
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::rows::SessionRows;
 use crate::wire::user_lines;
@@ -18,15 +19,23 @@ pub struct PromptBlock {
     pub finding: Finding,
     /// What lets prompts through again.
     pub next: NextStep,
+    /// When the prompt was sent that it has blocked, in milliseconds since 1970.
+    pub at_ms: i64,
 }
 
 impl PromptBlock {
     /// Says which limit blocks, whose it is and what is used of it. When it passes is left to `next`, where that says it.
-    pub fn says(&self) -> String {
-        match self.next {
-            NextStep::Passes { .. } => user_lines::by_layer(&Finding { frees: Frees::Never, ..self.finding.clone() }),
-            _ => user_lines::by_layer(&self.finding),
-        }
+    pub fn says(&self, reader: Reader) -> String {
+        let frees = match self.next {
+            NextStep::Passes { .. } => Frees::Never,
+            _ => reader.by_clock(&self.finding.frees, self.at_ms),
+        };
+        user_lines::by_layer(&Finding { frees, ..self.finding.clone() })
+    }
+
+    /// Returns what lets prompts through again, by the clock of whoever reads it.
+    pub fn next(&self, reader: Reader) -> NextStep {
+        reader.next(self.next.clone(), &self.finding.frees, self.at_ms)
     }
 }
 
@@ -35,7 +44,9 @@ pub fn prompt_blocks(rows: &SessionRows, limits: &[LimitReading], now: Moment) -
     let session = &rows.session;
     let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
     let Some(main) = main.filter(|run| run.order.is_none() && session.order.is_none()) else { return Vec::new() };
-    let block = |it: &Finding| PromptBlock { finding: it.clone(), next: user_lines::unblocks(session, main, it) };
+    let at_ms = main.last.wall_ms;
+    let block =
+        |it: &Finding| PromptBlock { finding: it.clone(), next: user_lines::unblocks(session, main, it), at_ms };
     still(session, limits, now).map(block).collect()
 }
 

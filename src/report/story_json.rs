@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::domain::billing::Billing;
+use crate::domain::frees::Frees;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, SessionReport, VERSION};
@@ -56,14 +57,14 @@ pub fn text(source: &TimelineSource, told: &Told) -> String {
         id: trip.number,
         run_id: run.run_id.clone(),
         limit: trip.limit.clone(),
-        why: why(run, trip, Billing::default()),
+        why: why(run, trip, trip.frees.clone().map(Frees::from), Billing::default()),
         helps: source
             .rows
             .runs
             .iter()
             .find(|it| it.id == run.run_id)
             .map_or_else(String::new, |it| helps(source, it, trip)),
-        next: timeline::next(source, run),
+        next: timeline::next(source, run, None),
     });
     let trips = trips.collect();
     let records = source.rows.records.iter().filter(|logged| is_told(&logged.record.run));

@@ -12,9 +12,11 @@ use crate::messages::advice::{self, Stopped, typed};
 use crate::messages::next_step::NextStep;
 use crate::report::dialogs::{Answer, Dialog};
 use crate::report::model::SessionReport;
+use crate::report::passing::Reader;
 use crate::report::reading::LimitReading;
 use crate::report::run_report::RunReport;
 use crate::report::standing::IDLE;
+use crate::report::trip::Trip;
 use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{self, short};
 use crate::wire::user_lines::{by_layer_and_now, of_end};
@@ -72,7 +74,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let again = takes_up((id, &session.folder), session.launcher.as_deref(), &terminal.folder);
         let words = match lifts {
             NextStep::Administrator => None,
-            NextStep::NextPrompt | NextStep::Passes { .. } => Some(again),
+            NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Passed => Some(again),
             _ => Some(format!("then {again}")),
         };
         words
@@ -80,17 +82,20 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
             .map(|words| terminal.steps(&format!("{indent}  "), &words))
             .unwrap_or_default()
     };
+    let reader = Reader { now_ms: session.now_ms, zone: &terminal.zone };
     let of_session = session.order.as_ref().map(|order| {
-        let order = &of_now(order, Scope::Session, &session.limits);
+        let now = &of_now(order, Scope::Session, &session.limits);
+        let (order, at_ms) = &by_clock(now, session.trips().into_iter().map(|it| it.1), reader);
         let who = format!("session {}, {}", short(id), session.status.word());
-        let lifts = lifts(order, None, id);
+        let lifts = reader.next(lifts(order, None, id), &now.finding.frees, *at_ms);
         held(&who, order, &lifts, (indent, terminal)) + &then(&lifts)
     });
     let holds = |run: &&RunReport| !is_over(session, run);
     let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
     let of_runs = session.runs.iter().filter(own).filter_map(|run| {
         let who = format!("{} {}, {}", plain(run.kind()), short(&run.run_id), run.standing());
-        let order = &of_now(run.order.as_ref()?, Scope::Run, &run.limits);
+        let now = &of_now(run.order.as_ref()?, Scope::Run, &run.limits);
+        let (order, at_ms) = &by_clock(now, &run.trips, reader);
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
         if run.is_outgrown {
@@ -106,11 +111,12 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
             return Some(told(&format!("{who}: {}", because(order)), &taken_up(own, again), (indent, terminal)));
         }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
+        let lifts = reader.next(lifts, &now.finding.frees, *at_ms);
         Some(held(&who, order, &lifts, (indent, terminal)) + &then(&lifts))
     });
     let prompt_blocks = session.prompt_blocks.iter().map(|block| {
-        let who = format!("session {}, prompt blocked: {}", short(id), block.says());
-        told(&who, &block.next.entry(), (indent, terminal))
+        let who = format!("session {}, prompt blocked: {}", short(id), block.says(reader));
+        told(&who, &block.next(reader).entry(), (indent, terminal))
     });
     let used_up = used_up(session).map(|(reading, next)| {
         let why =
@@ -211,6 +217,16 @@ pub fn takes_up((session, folder): (&str, &str), launcher: Option<&str>, here: &
 pub fn is_over(session: &SessionReport, run: &RunReport) -> bool {
     let is_followed = session.main_run().is_some_and(|last| last.run_id != run.run_id);
     run.agent_type == MAIN && matches!(run.status, Status::Failed | Status::Stopped) && is_followed
+}
+
+/// Returns an order with the clock's time at which it passes by itself, and the moment of its trip, the last one of that limit.
+pub fn by_clock<'a>(order: &Order, trips: impl IntoIterator<Item = &'a Trip>, reader: Reader) -> (Order, i64) {
+    let is_its = |trip: &&Trip| order.finding.source == *trip.limit;
+    let Some(at_ms) = trips.into_iter().filter(is_its).last().map(|trip| trip.at.0) else {
+        return (order.clone(), reader.now_ms);
+    };
+    let frees = reader.by_clock(&order.finding.frees, at_ms);
+    (Order { finding: Finding { frees, ..order.finding.clone() }, ..order.clone() }, at_ms)
 }
 
 /// Returns an order with what is used by now: more may have been spent since it was given.

@@ -11,6 +11,7 @@ use crate::report::bars::bars;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, SessionReport};
+use crate::report::passing::Reader;
 use crate::report::reading::{self, LimitReading};
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project, sum};
 use crate::report::run_report::RunReport;
@@ -56,8 +57,9 @@ pub fn session(source: &TimelineSource, extent: Extent, terminal: &Terminal) -> 
     }
     text.extend(entries.into_iter().skip(untold));
     let mut said = Vec::new();
+    let reader = Reader { now_ms: source.now.wall_ms, zone: &terminal.zone };
     for (run, trip) in trips.into_iter().skip(unexplained) {
-        let why = unsaid(&mut said, &why(run, trip, terminal.billing));
+        let why = unsaid(&mut said, &why(run, trip, reader.of_trip(trip), terminal.billing));
         text.push_str(&told_under(&format!("Trip #{}", trip.number), &[why], terminal));
     }
     text
@@ -96,14 +98,17 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
     let is_last = |session: &&SessionReport| session.main.as_deref() == Some(id);
     let used_up = sessions().filter(is_last).flat_map(|it| suggestion::used_up_steps(it, source.here));
-    let of_prompts = prompt_blocks.iter().map(|it| it.next.entry());
-    let steps: Vec<String> = next(source, told).into_iter().chain(of_prompts).chain(after_no).chain(used_up).collect();
+    let reader = Reader { now_ms: source.now.wall_ms, zone: &terminal.zone };
+    let of_prompts = prompt_blocks.iter().map(|it| it.next(reader).entry());
+    let steps: Vec<String> =
+        next(source, told, Some(reader)).into_iter().chain(of_prompts).chain(after_no).chain(used_up).collect();
     let mut said = Vec::new();
     for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
         // What is next has a place of its own.
         let without = |text: String, step: &String| text.replace(&format!("; `{step}` gives more"), "");
         let helps = steps.iter().fold(helps(source, run, tripped), without);
-        let both = [why(told, tripped, terminal.billing), helps].map(|words| unsaid(&mut said, &words));
+        let both = [why(told, tripped, reader.of_trip(tripped), terminal.billing), helps]
+            .map(|words| unsaid(&mut said, &words));
         text.push_str(&told_under(&format!("Trip #{}", tripped.number), &both, terminal));
     }
     if let Some(asked) = declined {
@@ -112,10 +117,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
             &terminal.wrap("  ", &format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str())),
         );
     }
-    for it in &prompt_blocks {
-        text.push_str(&heading("Prompt blocked", terminal));
-        text.push_str(&terminal.wrap("  ", &it.says()));
-    }
+    text.extend(prompt_blocks.iter().map(|it| told_under("Prompt blocked", &[it.says(reader)], terminal)));
     let is_observed = told.trips.iter().any(|tripped| Some(tripped.number) == trip && tripped.observed);
     if !steps.is_empty() && !is_observed {
         text.push_str(&heading("Next", terminal));
@@ -131,8 +133,9 @@ fn struck(run: &RunReport, reading: &LimitReading) -> bool {
     run.trips.iter().any(is_it) || run.order.as_ref().is_some_and(|order| ordered(&order.finding))
 }
 
-/// Returns the command that lets a run go on, where something holds it, or where its client is gone.
-pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
+/// Returns the command that lets a run go on, where something holds it, or where its client is gone. What passes by itself is told by
+/// the clock of a reader.
+pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -> Option<String> {
     let session = &source.rows.session;
     let again = suggestion::takes_up((&session.id, &session.folder), session.launcher.as_deref(), source.here);
     if suggestion::is_left(session.status) && (told.awaits_prompt || told.is_outgrown) {
@@ -156,6 +159,10 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
     };
     let order = suggestion::of_now(order, order.finding.scope, &limits);
     let lifts = suggestion::lifts(&order, Some(told), id);
+    let lifts = match reader {
+        Some(reader) => reader.next(lifts, &order.finding.frees, suggestion::by_clock(&order, &told.trips, reader).1),
+        None => lifts,
+    };
     // What a client that has ended was doing goes on in a new one.
     Some(match (session.status, lifts.command()) {
         (Status::Completed, Some(command)) => format!("{command}, then {again}"),

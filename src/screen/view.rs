@@ -6,6 +6,7 @@ use crate::domain::stable_sort::sort_by_key;
 use crate::report::dialogs::Answer;
 use crate::report::doing::{ANSWERED, Doing, brief};
 use crate::report::model::SessionReport;
+use crate::report::passing::Reader;
 use crate::report::run_report::RunReport;
 use crate::report::status::{self, DEEPEST};
 use crate::report::team_budget;
@@ -15,7 +16,6 @@ use crate::screen::spent::Spent;
 use crate::ui::formats::counted;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
-use crate::wire::user_lines::by_layer;
 
 /// How many trips are kept for the screen.
 const TRIPS: usize = 8;
@@ -110,10 +110,11 @@ impl View {
             is_waiting = true;
             self.waits.push(format!("{} in {place}: {}", item.name, plain(&why)));
         }
+        let reader = Reader { now_ms: session.now_ms, zone: &source.page.zone };
         for held in &session.prompt_blocks {
             is_waiting = true;
             // Where the line is cut, the command is still there.
-            let (next, why) = (held.next.entry(), by_layer(&held.finding));
+            let (next, why) = (held.next(reader).entry(), held.says(reader));
             self.waits.push(format!(
                 "session {} in {place}: {}",
                 short(&session.session_id),

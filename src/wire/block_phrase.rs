@@ -9,7 +9,7 @@ pub fn phrase_of_block(finding: &Finding) -> &'static str {
     let has_room = finding.used < finding.cap;
     match (finding.scope, finding.action) {
         (_, Action::Pause) => "this work is paused:",
-        _ if finding.is_window() => "prompts wait:",
+        _ if finding.is_window() => "prompts are blocked:",
         (Scope::Session, _) if finding.limit().is_none() => "this session is stopped:",
         (Scope::Session, _) if has_room => "this session has no room:",
         (Scope::Session, _) => "this session's budget is used up:",
@@ -21,7 +21,7 @@ pub fn phrase_of_block(finding: &Finding) -> &'static str {
         (Scope::Project, _) => "repository budget used up:",
         (Scope::User, _) if has_room => "user budget has no room:",
         (Scope::User, _) => "user budget used up:",
-        (Scope::Team, _) if finding.waits_for_store() => "prompts wait for the team's store:",
-        (Scope::Team, _) => "prompts wait for the team's budget:",
+        (Scope::Team, _) if finding.waits_for_store() => "the team's store blocks prompts:",
+        (Scope::Team, _) => "the team's budget blocks prompts:",
     }
 }

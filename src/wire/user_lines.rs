@@ -86,7 +86,8 @@ fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'st
             format!("{}{over} {}, {subject} {by}", label(finding, limit), pair(limit, finding.used, finding.cap))
         }
     };
-    if finding.is_window() && finding.passes() { format!("{text}; next slot {}", finding.frees) } else { text }
+    let is_unsaid = finding.is_window() && finding.passes() && finding.scope != Scope::Team;
+    if is_unsaid { format!("{text}; next slot {}", finding.frees) } else { text }
 }
 
 /// Says when a budget begins anew, in the configured time zone.

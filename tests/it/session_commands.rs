@@ -19,6 +19,7 @@ mod off;
 mod one_line;
 mod one_reading;
 mod prompt_block;
+mod read_later;
 mod refused;
 mod reload;
 mod rollout;

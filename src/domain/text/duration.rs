@@ -42,6 +42,12 @@ pub fn ahead(ms: u64) -> String {
     }
 }
 
+/// Reads what [`ahead`] has written into milliseconds.
+pub fn read_ahead(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_once(' ')?;
+    parse(&format!("{number}{}", unit.get(..1)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +64,7 @@ mod tests {
             (7_200_001, "2.0 h", "3 h"),
         ] {
             assert_eq!((measured(ms).as_str(), ahead(ms).as_str()), (was, is_ahead), "{ms}");
+            assert!(read_ahead(is_ahead).is_some_and(|read| (ms..ms + 3_600_000).contains(&read)), "{ms}");
         }
     }
 

@@ -255,8 +255,8 @@ fn a_refused_call_is_explained() {
     let rate = Finding { subject: "WebSearch in 60 s".to_owned(), frees: "in 12 s".to_owned().into(), ..rate };
     assert_snapshot!(explained(&rate, |_, _| {}), @r"
     #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 rate_limits 10/10 (WebSearch in 60 s) call refused built-in
-      developer (a1) was at 10 of 10 calls in the window of all sessions of this user (WebSearch in 60 s), the next slot to open in 12 s; the cap was set by Fusebox's built-in defaults. The call was
-        refused, and the run went on.
+      developer (a1) was at 10 of 10 calls in the window of all sessions of this user (WebSearch in 60 s), the next slot to open at 2026-11-20 10:04:12; the cap was set by Fusebox's built-in defaults. The
+        call was refused, and the run went on.
       Spread over time nothing would have been refused; more in the same time takes a larger number in `rate_limits`.
     ");
 }

@@ -88,7 +88,7 @@ fn adapter_rate_limits() {
         &story,
         &["model requests 3/3", "It passes by itself in 56 s", "failed (rate_limited); 3 tool calls, 3 requests"],
     );
-    says(&story, &["decision: block", "prompts wait:", "run p3 main: running; 1 tool calls"]);
+    says(&story, &["decision: block", "prompts are blocked:", "run p3 main: running; 1 tool calls"]);
     // Without it, nothing is counted.
     let free = told(&policy(&json!({})), &script);
     says_nothing_of(&free, &["window"]);
