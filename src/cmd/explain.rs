@@ -118,7 +118,7 @@ fn told_of(
     let source = TimelineSource { rows: &rows, peers: &peers, budgets: &budgets, now: env.now(), here: &here };
     Ok(match (target, format) {
         (_, Format::Json) => story_json::text(&source, &told(target, trip)),
-        (Target::Session(_), Format::Text(extent)) => timeline::session(&source, extent, page),
+        (Target::Session(_), Format::Text(extent)) => timeline::session(&source, trip, extent, page),
         (Target::Run { run, .. }, Format::Text(_)) => timeline::run(&source, run, trip, page),
     })
 }

@@ -16,6 +16,7 @@ use crate::report::prompt_block;
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::SessionRows;
 use crate::ui::style::{Style, Terminal, length, plain, tokens};
+use crate::wire::messages::short;
 
 /// What stands between two parts.
 const BETWEEN: &str = " · ";
@@ -47,8 +48,8 @@ struct Part {
 }
 
 impl Part {
-    fn said(text: &str) -> Part {
-        Part { is_standing: true, ..Part::plain(text.to_owned(), NEAR) }
+    fn said(text: String) -> Part {
+        Part { is_standing: true, ..Part::plain(text, NEAR) }
     }
 
     fn plain(text: String, percent: u128) -> Part {
@@ -122,14 +123,18 @@ fn spent(source: StatusLineSource, terminal: &Terminal) -> Part {
 fn standing(source: StatusLineSource) -> Option<Part> {
     let session = &source.rows.session;
     let is_off = session.limits_off.as_ref().is_some_and(|off| off.holds(source.now.wall_ms));
-    match (session.status, &session.order) {
-        _ if is_off => Some(Part::said("limits off")),
-        (_, Some(_)) if session.status == Status::Paused => Some(Part::said("paused: `fusebox resume`")),
-        (_, Some(_)) => Some(Part::said("stopped: `fusebox explain`")),
-        _ if is_blocked(source) => Some(Part::said("prompt blocked: `fusebox explain`")),
-        _ if session.mode == Mode::Observe => Some(Part::said("only observed")),
-        _ => None,
-    }
+    let (state, verb) = match &session.order {
+        Some(_) if session.status == Status::Paused => ("paused", "resume"),
+        // Beside that the limits are off there is no room for by whom on 80 columns.
+        Some(order) if order.finding.is_ordered() => (if is_off { "stopped" } else { "stopped by you" }, "resume"),
+        Some(_) => ("stopped", "explain"),
+        None if is_blocked(source) => ("prompt blocked", "explain"),
+        None if is_off => return Some(Part::said("limits off".to_owned())),
+        None if session.mode == Mode::Observe => return Some(Part::said("only observed".to_owned())),
+        None => return None,
+    };
+    let off = if is_off { ", limits off" } else { "" };
+    Some(Part::said(format!("{state}{off}: `fusebox {verb} {}`", plain(short(&session.id)))))
 }
 
 /// Whether the last prompt was blocked, and nothing has made room since.

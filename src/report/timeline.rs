@@ -37,8 +37,8 @@ const LAST_ENTRIES: usize = 24;
 /// How many of its trips are then explained.
 const LAST_TRIPS: usize = 4;
 
-/// Tells of a session: its runs, and what its log says.
-pub fn session(source: &TimelineSource, extent: Extent, terminal: &Terminal) -> String {
+/// Tells of a session: its runs, and what its log says; at the end of the record asked about, where one was.
+pub fn session(source: &TimelineSource, trip: Option<i64>, extent: Extent, terminal: &Terminal) -> String {
     let report = Report::of(std::slice::from_ref(source.rows), source.budgets, source.now);
     let runs = if extent == Extent::Whole { Show::All } else { Show::Runs };
     let mut text = status::sessions(&report, runs, terminal);
@@ -47,6 +47,8 @@ pub fn session(source: &TimelineSource, extent: Extent, terminal: &Terminal) -> 
     text.push_str(&line(began, Style::Plain, "began", terminal));
     let entries = timeline((&source.rows.records, &source.rows.charges), terminal);
     let trips: Vec<_> = report.sessions.iter().flat_map(SessionReport::trips).collect();
+    let is_told = trips.last().is_some_and(|(_, last)| Some(last.number) == trip);
+    let asked = trip.filter(|_| !is_told).map(|number| told_last(source, &report, number, terminal));
     let before = |count: usize, last: usize| if extent == Extent::End { count.saturating_sub(last) } else { 0 };
     let (untold, unexplained) = (before(entries.len(), LAST_ENTRIES), before(trips.len(), LAST_TRIPS));
     if untold > 0 || unexplained > 0 {
@@ -62,7 +64,20 @@ pub fn session(source: &TimelineSource, extent: Extent, terminal: &Terminal) -> 
         let why = unsaid(&mut said, &why(run, trip, reader.of_trip(trip), terminal.billing));
         text.push_str(&told_under(&format!("Trip #{}", trip.number), &[why], terminal));
     }
-    text
+    text + &asked.unwrap_or_default()
+}
+
+/// Says what a record of a session tells, and what lets its prompts through again.
+fn told_last(source: &TimelineSource, report: &Report, number: i64, terminal: &Terminal) -> String {
+    let records = source.rows.records.iter().filter(|logged| logged.number == number);
+    let told: Vec<String> = records.map(|logged| plain(&log_lines::told(&logged.record))).collect();
+    let reader = Reader { now_ms: source.now.wall_ms, zone: &terminal.zone };
+    let steps = report.sessions.iter().flat_map(|it| {
+        let of_order = it.order.as_ref().map(|order| suggestion::lifts(order, None, &it.session_id));
+        of_order.into_iter().chain(it.prompt_blocks.iter().map(move |block| block.next(reader)))
+    });
+    let steps = steps.map(|step| terminal.steps("  ", &step.entry())).collect();
+    told_under(&format!("Trip #{number}"), &told, terminal) + &under("Next", steps, terminal)
 }
 
 /// Tells of one run; `trip` is the record asked about, where one was.
@@ -141,7 +156,9 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
     if suggestion::is_left(session.status) && (told.awaits_prompt || told.is_outgrown) {
         return Some(again);
     }
-    let order = told.order.as_ref().filter(|_| !told.is_outgrown)?;
+    // What has blocked a prompt is its session's.
+    let of_session = session.order.as_ref().filter(|_| told.is_blocked_prompt());
+    let order = told.order.as_ref().filter(|_| !told.is_outgrown).or(of_session)?;
     if suggestion::is_nobodys_below(order, session.status) {
         let own = suggestion::own_step(order, &reading::of_session(source.rows, source.now), &session.id);
         return Some(suggestion::taken_up(own.and_then(|step| step.command()), again));

@@ -72,5 +72,5 @@ fn the_line_says_that_a_prompt_was_kept_back() {
     terminal.sees("max_cost_usd_per_day");
     terminal.types("go on");
     terminal.sees("operation blocked");
-    terminal.sees("prompt blocked: `fusebox explain`");
+    terminal.sees("prompt blocked: `fusebox explain ");
 }

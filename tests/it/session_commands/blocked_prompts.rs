@@ -76,6 +76,50 @@ fn a_prompt_that_a_persons_stop_blocks_is_in_the_log() {
     assert!(log.contains("A prompt was blocked: its session is stopped"), "{log}");
 }
 
+/// `explain` without an id ends with the trip that it announces, and with what lets prompts through again.
+#[test]
+fn explain_ends_with_the_trip_that_it_announces() {
+    let of_session = || blocked_at(0.1);
+    let of_person = || {
+        let mut fixture = begin(&json!({"main": {"max_turns": 1, "timeout_action": "terminate"}}));
+        assert!((0..4).any(|_| !fixture.step(Actor::Main)), "nothing stops it");
+        fixture.stops();
+        shell(&fixture, "fusebox stop s-0000");
+        assert!(!fixture.prompt());
+        fixture
+    };
+    for (fixture, next) in
+        [(of_session(), "fusebox grant s-0000 max_cost_usd=+"), (of_person(), "fusebox resume s-0000")]
+    {
+        let told = shell(&fixture, "fusebox explain");
+        let announced = told.split("It is trip #").nth(1).and_then(|rest| rest.split('.').next()).unwrap_or_default();
+        let (_, last) = told.rsplit_once("\nTrip #").unwrap_or_else(|| panic!("{told}"));
+        assert_eq!(last.lines().next(), Some(announced), "{told}");
+        let (_, steps) = last.rsplit_once("\nNext\n").unwrap_or_else(|| panic!("{told}"));
+        assert!(steps.trim_start().starts_with(next), "{told}");
+    }
+}
+
+/// What is typed as the status line has it is about its own session, and all that holds is in it.
+#[test]
+fn the_status_line_names_its_own_session() {
+    let mut fixture = begin(&json!({}));
+    assert!(fixture.step(Actor::Main));
+    for (command, said) in [
+        ("pause", "paused: `fusebox resume s-0000`"),
+        ("resume", ""),
+        ("stop", "stopped by you: `fusebox resume s-0000`"),
+        ("off", "stopped, limits off: `fusebox resume s-0000`"),
+        ("on", "stopped by you: `fusebox resume s-0000`"),
+    ] {
+        shell(&fixture, &format!("fusebox {command} s-0000"));
+        let line = fixture.world.command(&["statusline"]).env("NO_COLOR", "1").stdin(json!({"session_id": "s-0000"}));
+        let line = line.run().ok();
+        let standing = line.trim().split_once(" · ").map_or("", |(_, standing)| standing);
+        assert_eq!(standing, said, "{command}: {line}");
+    }
+}
+
 /// A grant makes room for the prompt that was blocked: the status line says no more that it is.
 #[test]
 fn the_status_line_tells_of_a_blocked_prompt_until_there_is_room() {
