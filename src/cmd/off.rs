@@ -268,12 +268,14 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
         let finding = &used_up.finding;
         let Some(limit) = finding.limit() else { continue };
         let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
+        let stands =
+            if finding.used < finding.cap { "leaves too little for the next request" } else { "is used up by now" };
         let next = if finding.action == Action::RequestIncrease {
-            "you are asked at its next step"
+            "its next step asks for more, or is stopped where nobody can answer"
         } else {
             "its next step is stopped"
         };
-        said.push(format!("{limit} of {name} is used up by now ({used} of {cap}): {next}"));
+        said.push(format!("{limit} of {name} {stands} ({used} of {cap}): {next}"));
     }
     said
 }

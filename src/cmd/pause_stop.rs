@@ -111,7 +111,7 @@ fn give_orders(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitC
     if let Some(named) = args.bulk.named() {
         return session_edit::edit_session(env, named, Fits::AtWork, giving(env, kind, reason)?);
     }
-    let bulk = BulkCommand { verb: verb(kind), takes: "at work", apart: "" };
+    let bulk = BulkCommand { verb: verb(kind), takes: "open (at work, or at a prompt)", apart: "" };
     everything::take_confirmed(env, bulk, (everything::at_work(env)?, args.bulk.yes()), |target| {
         session_edit::edit(env, target, |edit| give(edit, kind, (reason, &OrderGiver::Person), Ok(())))
     })
@@ -145,7 +145,8 @@ fn give(
             replace_taken(edit.state, &order);
             edit.state.session.order = Some(order);
             edit.state.session.status = kind.status;
-            edit.state.runs().filter(|run| run.status == Status::Running).count()
+            let is_at_work = |run: &&Run| run.status == Status::Running && !edit.is_left(&run.id);
+            edit.state.runs().filter(is_at_work).count()
         }
         Target::Run { run, .. } => halt(edit, &run, &order),
     };

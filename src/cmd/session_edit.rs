@@ -20,6 +20,7 @@ use crate::hook::policy::shared_budgets;
 use crate::hook::reconcile::catch_up::catch_up;
 use crate::messages::advice;
 use crate::platform::environment::Environment;
+use crate::report::standing::INTERRUPTED;
 use crate::report::suggestion;
 use crate::store::{self, Store, log_file};
 use crate::ui::terminal::plain;
@@ -217,7 +218,12 @@ impl SessionEdit<'_> {
     }
 
     fn is_at_work(&self) -> bool {
-        self.state.runs().any(|run| run.working && run.order.is_none())
+        self.state.runs().any(|run| run.working && run.order.is_none() && !self.is_left(&run.id))
+    }
+
+    /// Whether a person has left a run's turn: no hook tells of that, and the state has it still at work.
+    pub fn is_left(&self, run: &str) -> bool {
+        self.standings.get(run) == Some(&INTERRUPTED)
     }
 
     /// Says which subagents only a message wakes.
@@ -238,7 +244,7 @@ impl SessionEdit<'_> {
                 format!("{name} goes on with its next prompt{}{}", self.waiting_for_a_message(), self.taken_up())
             }
             Target::Run { run, .. } => match self.state.run(run) {
-                Some(run) if run.working => format!("{name} is still at work and goes on"),
+                Some(run) if run.working && !self.is_left(&run.id) => format!("{name} is still at work and goes on"),
                 Some(run) if run.resumed => format!("{name} goes on with the next prompt{}", self.taken_up()),
                 Some(run) if run.is_main() => format!("{name} is over; a later prompt has a run of its own"),
                 _ => {

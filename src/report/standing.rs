@@ -9,6 +9,12 @@ pub const IDLE: &str = "idle";
 /// How a paused run is called whose next call or request is held.
 const HELD: &str = "held, waits for resume";
 
+/// How a run is called whose turn a person has left.
+pub const INTERRUPTED: &str = "interrupted";
+
+/// How a run is called that asks a person, who has not answered yet.
+pub const WAITS: &str = "waits for you";
+
 /// How a run is called that a person has let go on after a stop.
 pub const MAY_GO_ON: &str = "may go on";
 

@@ -10,6 +10,7 @@ mod followers;
 mod grant;
 #[cfg(target_os = "linux")]
 mod hidden;
+mod interrupted;
 mod law;
 mod left_sessions;
 mod left_stops;

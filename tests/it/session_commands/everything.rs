@@ -43,7 +43,7 @@ fn without_a_terminal_everything_takes_a_yes() {
     let world = with_two();
     assert_snapshot!(world.run(&["stop"]), @r"
     [stderr]
-    error: `fusebox stop` would take all that is at work on this machine
+    error: `fusebox stop` would take all that is open (at work, or at a prompt) on this machine
       WHAT              STATE                   COST  PROJECT
       session 5f0c1d2e  1 subagent at work  2.36 USD  /srv/shop
       session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
@@ -57,7 +57,7 @@ fn without_a_terminal_everything_takes_a_yes() {
 fn a_yes_takes_everything_and_another_gives_it_back() {
     let world = with_two();
     assert_snapshot!(world.run(&["pause", "--yes", "--reason", "night"]), @r"
-    2 are at work on this machine:
+    2 are open (at work, or at a prompt) on this machine:
     WHAT              STATE                   COST  PROJECT
     session 5f0c1d2e  1 subagent at work  2.36 USD  /srv/shop
     session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
@@ -71,7 +71,7 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
     ");
     assert_eq!(statuses(&world), [Status::Paused; 2]);
     assert_snapshot!(world.run(&["pause", "--yes"]), @r"
-    nothing is at work on this machine
+    nothing is open (at work, or at a prompt) on this machine
     [exit 0]
     ");
     assert_snapshot!(world.run(&["resume"]), @r"
@@ -112,7 +112,7 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
 fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
     let world = with_two();
     assert_snapshot!(at_a_terminal(&world, "stop", "n\\n"), @r"
-    2 are at work on this machine:
+    2 are open (at work, or at a prompt) on this machine:
     WHAT              STATE                   COST  PROJECT
     session 5f0c1d2e  1 subagent at work  2.36 USD  /srv/shop
     session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
@@ -121,7 +121,7 @@ fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
     ");
     assert_eq!(statuses(&world), [Status::Running; 2]);
     assert_snapshot!(at_a_terminal(&world, "stop", "y\\n"), @r"
-    2 are at work on this machine:
+    2 are open (at work, or at a prompt) on this machine:
     WHAT              STATE                   COST  PROJECT
     session 5f0c1d2e  1 subagent at work  2.36 USD  /srv/shop
     session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
@@ -152,7 +152,7 @@ fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
 fn the_only_one_is_taken_and_said() {
     let world = with_shop();
     assert_snapshot!(at_a_terminal(&world, "pause", ""), @r"
-    session 5f0c1d2e is the only one that is at work
+    session 5f0c1d2e is the only one that is open (at work, or at a prompt)
     session 5f0c1d2e is paused; that takes effect at its next event
     2 runs below it follow
     `fusebox resume 5f0c1d2e` lets it go on
@@ -207,7 +207,7 @@ fn an_agent_stops_no_session_but_one_that_it_names() {
 fn the_only_session_at_work_is_taken_without_a_terminal() {
     let world = with_shop();
     let said = world.run(&["pause"]).ok();
-    assert!(said.starts_with("session 5f0c1d2e is the only one that is at work"), "{said}");
+    assert!(said.starts_with("session 5f0c1d2e is the only one that is open (at work, or at a prompt)"), "{said}");
     assert_eq!(crate::state::load(&world, SHOP).0.status, Status::Paused);
 }
 
