@@ -173,7 +173,10 @@ fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) ->
     match needs.iter().max() {
         None => format!("No {kind} run has come to its end yet, so how much one needs is not known."),
         Some(most) if *most > cap.value => {
-            format!("A cap of {} would have sufficed for {runs} that came to an end.", limit_text(cap.limit, *most))
+            let enough = limit_text(cap.limit, *most);
+            format!(
+                "A cap of {enough} sufficed for {runs} that came to an end; this one was cut before, and may need more."
+            )
         }
         Some(most) if needs.len() < TELLING => {
             let needed = cap.limit.show(*most);

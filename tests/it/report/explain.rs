@@ -32,8 +32,8 @@ fn explain_tells_what_happened_and_what_would_have_helped() {
       developer (a3fa11ed) used 25 tool calls; the cap of 25 was set by the
         project's .claude/fusebox.json. Its action is terminate: the run was stopped
         and its work is partial.
-      A cap of 37 (max_turns: 37) would have sufficed for the one developer run that
-        came to an end.
+      A cap of 37 (max_turns: 37) sufficed for the one developer run that came to an
+        end; this one was cut before, and may need more.
 
     Next
       fusebox grant a3fa11ed max_turns=+12
