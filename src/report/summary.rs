@@ -235,15 +235,19 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
     format!("\n{}\n{subjects}{more}\n", table(&TRIPS.map(|(column, _)| column), &rows, terminal).trim_end())
 }
 
-/// Says what was repeated, of the trips that have no figures.
+/// Says what was repeated, of the trips that have no figures, and what was to come where a limit tripped before it was used up.
 fn subjects(report: &Report, terminal: &Terminal) -> String {
     let trips = report.sessions.iter().flat_map(SessionReport::trips).map(|(_, trip)| trip);
-    let has_no_figures = |trip: &&Trip| trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
     let line = |trip: &Trip| {
-        let subject = trip.subject.as_deref().map(plain)?;
-        Some(terminal.wrap("", &format!("#{} {subject}", trip.number)))
+        let has_no_figures = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
+        let words = match trip.ahead() {
+            _ if has_no_figures => trip.subject.as_deref().map(plain)?,
+            ahead if ahead.is_empty() => return None,
+            ahead => trip.figures() + &ahead,
+        };
+        Some(terminal.wrap("", &format!("#{} {words}", trip.number)))
     };
-    trips.filter(has_no_figures).filter_map(line).collect()
+    trips.filter_map(line).collect()
 }
 
 /// Says what people were asked for in dialogs, and what they answered.

@@ -133,3 +133,13 @@ fn the_status_line_tells_of_a_blocked_prompt_until_there_is_room() {
     shell(&fixture, "fusebox grant s-0000 max_cost_usd=+1");
     assert!(!line().contains("blocked"), "{}", line());
 }
+
+/// Below the table of trips stands what was to come: without it the limit seems to strike at half.
+#[test]
+fn the_report_says_what_was_to_come() {
+    let fixture = blocked_at(0.1);
+    let said = shell(&fixture, "fusebox report");
+    let (to_come, trips): (Vec<&str>, Vec<&str>) =
+        said.lines().filter(|line| line.starts_with('#')).partition(|line| line.contains(" to come"));
+    assert!(!trips.is_empty() && trips.len() == to_come.len(), "{said}");
+}
