@@ -97,8 +97,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     env.print(&match (own, &target) {
         (Some((session, run)), Some(Target::Run { .. })) => own_run::text(&report, session, run),
         _ if report.sessions.is_empty() => block + &nothing(&report, &page),
-        (_, None) if !args.all => block + status::rest(&report) + &status::text(&report, show, &page),
-        _ => block + &status::text(&report, show, &page),
+        (_, None) if !args.all => block + &status::text(&report, show, status::rest(&report), &page),
+        _ => block + &status::text(&report, show, "", &page),
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! Where a session and a run stand, in the words of people.
 
 use crate::domain::session::{MAIN, Order, Status};
+use crate::report::dialogs::Answer;
 use crate::report::model::SessionReport;
 use crate::report::run_report::RunReport;
 
@@ -27,6 +28,7 @@ impl SessionReport {
         let has_ended = self.status == Status::Completed;
         match last {
             _ if !self.prompt_blocks.is_empty() => ("blocked", Status::Failed),
+            _ if self.waits() => (WAITS, self.status),
             Some(last) if has_ended && last.is_blocked_prompt() => ("blocked", Status::Failed),
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
             Some(last) if self.status == Status::Running && !self.is_at_work() => match last.status {
@@ -38,6 +40,11 @@ impl SessionReport {
             Some(last) if self.status == Status::Paused && last.is_held() => (HELD, self.status),
             _ => (word(self.status, is_ending), self.status),
         }
+    }
+
+    /// Whether one of its agents waits for a person's answer.
+    pub fn waits(&self) -> bool {
+        self.status == Status::Running && self.runs.iter().any(RunReport::waits)
     }
 
     /// Whether one of its agents is at work.
@@ -59,6 +66,11 @@ impl RunReport {
         self.may_go_on && is_at_rest && self.order.is_none()
     }
 
+    /// Whether it waits for a person's answer.
+    pub fn waits(&self) -> bool {
+        self.status == Status::Running && self.dialogs.last().is_some_and(|asked| asked.answer == Answer::Open)
+    }
+
     /// Whether a call or request of it is held until a person lets it go on.
     pub fn is_held(&self) -> bool {
         self.is_client_here && self.order.as_ref().is_some_and(Order::is_holding)
@@ -69,7 +81,8 @@ impl RunReport {
         match self.status {
             _ if self.is_blocked_prompt() => "blocked",
             _ if self.was_let_go_on() => MAY_GO_ON,
-            Status::Completed if self.is_left => "interrupted",
+            _ if self.waits() => WAITS,
+            Status::Completed if self.is_left => INTERRUPTED,
             Status::Paused if self.is_held() => HELD,
             status => word(status, self.is_ending),
         }

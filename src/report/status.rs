@@ -31,9 +31,10 @@ pub enum Show {
     All,
 }
 
-/// Writes every session of the report, and what they share: first where that is used up, since it holds all of them.
-pub fn text(report: &Report, show: Show, terminal: &Terminal) -> String {
-    let (sessions, shared) = (sessions(report, show, terminal), shared(&report.budgets, terminal));
+/// Writes every session of the report below a heading, and what they share: first where that is used up, since it holds all of them.
+pub fn text(report: &Report, show: Show, heading: &str, terminal: &Terminal) -> String {
+    let sessions = heading.to_owned() + &sessions(report, show, terminal);
+    let shared = shared(&report.budgets, terminal);
     match report.budgets.iter().any(|budget| bars::is_used_up(&budget.reading)) {
         true => format!("{}\n{sessions}", shared.trim_start()),
         false => sessions + &shared,
@@ -50,14 +51,21 @@ pub fn block(block: &Group, terminal: &Terminal) -> String {
 const NEWEST: usize = 3;
 
 /// Writes every session of the report without what they share: those at work, those that are paused, those whose client waits for
-/// a prompt, and those that were stopped, each the newest first. Of those that were stopped the older ones are counted.
+/// a prompt, and those that were stopped, each the newest first, and of those at work the ones first that wait for a person. Of those
+/// that were stopped the older ones are counted, and where one is at work the others have a line each.
 pub fn sessions(report: &Report, show: Show, terminal: &Terminal) -> String {
     let mut sessions: Vec<&SessionReport> = report.sessions.iter().collect();
-    sort_by_key(&mut sessions, |session| place(session));
+    sort_by_key(&mut sessions, |session| (place(session), !session.waits()));
     let stopped = sessions.iter().filter(|session| place(session) == STOPPED).count();
     let older = stopped.saturating_sub(if show == Show::Open { NEWEST } else { stopped });
     let shown = sessions.iter().take(sessions.len() - older);
-    let text = shown.map(|it| session(it, show, terminal)).collect::<Vec<_>>().join("\n");
+    let is_brief = show == Show::Open && sessions.first().is_some_and(|first| place(first) == AT_WORK);
+    let (whole, brief): (Vec<_>, Vec<_>) = shown.partition(|it| !(is_brief && place(it) == STOPPED));
+    let mut texts: Vec<String> = whole.into_iter().map(|it| session(it, show, terminal)).collect();
+    if !brief.is_empty() {
+        texts.push(brief.into_iter().map(|it| in_a_line(it, terminal)).collect());
+    }
+    let text = texts.join("\n");
     if older == 0 {
         return text;
     }
@@ -68,15 +76,24 @@ pub fn sessions(report: &Report, show: Show, terminal: &Terminal) -> String {
 fn place(session: &SessionReport) -> u8 {
     let of_client = Some(session.stands).filter(|_| session.status != Status::Running);
     match of_client.or_else(|| Some(session.main_run()?.status)).unwrap_or(session.stands) {
-        _ if session.is_at_work() => 0,
+        _ if session.is_at_work() => AT_WORK,
         Status::Paused => 1,
         Status::Running | Status::Completed if !suggestion::is_left(session.status) => 2,
         _ => STOPPED,
     }
 }
 
-/// The place of what was stopped.
+/// The places of what is at work, and of what was stopped.
+const AT_WORK: u8 = 0;
 const STOPPED: u8 = 3;
+
+/// Writes a session that was stopped in one line, with the command that tells the rest.
+fn in_a_line(session: &SessionReport, terminal: &Terminal) -> String {
+    let (id, (word, status)) = (short(&session.session_id), session.standing());
+    let head = terminal.paint(Style::Bold, &format!("session {id}"));
+    let more = format!("`fusebox status {id}`");
+    terminal.parts("", &[head, painted(word, status, terminal), spent(session, terminal), more])
+}
 
 /// Says that no session is at work, where all were stopped or left and no client waits for a prompt.
 pub fn rest(report: &Report) -> &'static str {

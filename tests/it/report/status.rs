@@ -256,6 +256,32 @@ fn those_at_work_stand_before_those_that_are_held_or_stopped() {
     assert_eq!(listed(&said), ["work2", "work1", "held", "stopped2", "stopped1"], "{said}");
 }
 
+/// What waits for a person is said to, and is read first; beside what is at work a session that was stopped has a line.
+#[test]
+fn what_waits_for_a_person_stands_first_and_what_was_stopped_in_a_line() {
+    let left = |(session, run)| (Session { status: Status::Completed, ..session }, run);
+    let world = with_sessions(&[
+        standing("asks", 0, Status::Running),
+        standing("work", 30, Status::Running),
+        left(standing("stopped", 40, Status::Failed)),
+    ]);
+    save(&world, |store| {
+        let main = main_run("asks", "p-asks");
+        let asks = trip("max_turns", (25, 25), Action::RequestIncrease, Scope::Run);
+        let asked = record(RecordKind::IncreaseAsked, &main, &asks);
+        store.save_record(&asked, at(50)).unwrap();
+        let pending = json!({"tool_use_id": "t", "run": "p-asks", "finding": asks, "increase": 12});
+        let mut session = store.session("asks").unwrap().unwrap();
+        session.pending_prompts.push(serde_json::from_value(pending).unwrap());
+        store.save_session(&session).unwrap();
+    });
+    let said = GivenTime::at(&world, at(60).wall_ms).run(&["status"]).ok();
+    assert_eq!(listed(&said), ["asks", "work", "stopped"], "{said}");
+    assert!(said.contains("main p-asks  waits for you"), "{said}");
+    let lines: Vec<&str> = said.split("session stopped").nth(1).unwrap().lines().collect();
+    assert!(lines.len() == 1 && lines[0].contains("`fusebox status stopped`"), "{said}");
+}
+
 /// Of what was stopped the newest are enough to read: the others are counted. What is at work is never counted only.
 #[test]
 fn of_many_sessions_that_were_stopped_the_newest_are_shown() {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::session_commands::SHOP;
 use crate::session_commands::fixture::{Actor, Fixture};
 use crate::session_commands::next_steps::shell;
+use crate::session_commands::prompt_block::begin;
 use crate::state::{at, load, save, session, with_shop};
 use crate::world::FUSEBOX;
 
@@ -117,4 +118,18 @@ fn a_stop_that_is_lifted_stays_in_the_record_until_the_agent_has_gone_on() {
     assert_eq!(worker(&fixture), [json!("running"), json!(null), json!(null)]);
     fixture.ends_worker();
     assert_eq!(worker(&fixture), [json!("completed"), json!(null), json!(null)]);
+}
+
+/// The heading of sessions that are not done stands above them, and below a budget that is used up.
+#[test]
+fn the_heading_of_sessions_stands_above_them() {
+    let mut fixture = begin(&json!({"user": {"max_cost_usd_per_day": 0.02, "timeout_action": "terminate"}}));
+    assert!((0..9).any(|_| !fixture.step(Actor::Main)), "nothing stops it");
+    (0..4).for_each(|_| fixture.responds());
+    fixture.stops();
+    fixture.leaves();
+    let said = shell(&fixture, "fusebox status");
+    let at = |words: &str| said.find(words).unwrap_or_else(|| panic!("{words}: {said}"));
+    assert!(at("all sessions of this user") < at("No session is at work."), "{said}");
+    assert!(at("No session is at work.") < at("session s-0000"), "{said}");
 }
