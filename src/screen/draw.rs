@@ -6,7 +6,7 @@ use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::domain::billing::Billing;
 use crate::domain::session::Status;
-use crate::screen::item::{Gauge, Item};
+use crate::screen::item::{Gauge, Item, STATE};
 use crate::screen::update::{ScreenState, Stage};
 use crate::screen::view::{View, counts};
 use crate::ui::formats::{by_number, counted};
@@ -141,7 +141,6 @@ fn head(canvas: &mut Canvas, view: &View) {
     let width = canvas.area.width;
     let style = canvas.accent();
     let mut x = canvas.put(1, 0, width, "fusebox", style) + 2;
-    let spent = &view.spent;
     let mut parts = vec![(counts(view), Style::new())];
     if view.off > 0 {
         let style = canvas.ink(Color::Yellow).add_modifier(Modifier::BOLD);
@@ -152,9 +151,9 @@ fn head(canvas: &mut Canvas, view: &View) {
         let style = canvas.ink(Color::Yellow).add_modifier(Modifier::BOLD);
         parts.insert(0, (format!("{} {verb} for you", view.waits.len()), style));
     }
-    parts.push((format!("{}/min", spent.a_minute), Style::new()));
-    parts.push((format!("today {}", spent.today), Style::new()));
-    parts.extend(spent.day.as_ref().map(|day| (format!("at this pace {day}"), dim())));
+    let taken = usize::from(x) + parts.iter().map(|(part, _)| length(part) + 2).sum::<usize>();
+    let of_spent = view.spent.parts(usize::from(width).saturating_sub(taken)).into_iter();
+    parts.extend(of_spent.map(|(part, is_aside)| (part, if is_aside { dim() } else { Style::new() })));
     for (part, style) in parts {
         // A figure is whole or not there; dollars that nobody is billed give way to the tokens before them.
         let forms = [part.as_str(), part.split(", ").next().unwrap_or_default()];
@@ -273,7 +272,7 @@ fn tree(canvas: &mut Canvas, view: &View, at: usize, (top, bottom): (u16, u16)) 
     let has_head = canvas.area.height >= 8;
     if has_head {
         canvas.put(2, top, columns.name, "SESSION, RUN", dim());
-        canvas.put(columns.name + 1, top, 9, "STATE", dim());
+        canvas.put(columns.name + 1, top, STATE, "STATE", dim());
         if columns.gauge > 0 {
             let cost = if view.billing == Billing::Plan { "LIST PRICE" } else { "COST" };
             canvas.put_right(columns.turns, top, 6, "CALLS", dim());
@@ -310,8 +309,8 @@ fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns
         Status::Failed | Status::Stopped => Color::Red,
         Status::Completed | Status::Orphaned => Color::Reset,
     };
-    let (style, word) = (canvas.ink(colour), if item.waits { "waits" } else { item.standing.as_str() });
-    canvas.put(columns.name + 1, y, 9, word, style);
+    let (style, word) = (canvas.ink(colour), if item.waits { "waits" } else { item.state() });
+    canvas.put(columns.name + 1, y, STATE, word, style);
     if columns.gauge == 0 {
         if let Some(gauge) = item.nearest() {
             canvas.put_right(width, y, 5, &format!("{}%", gauge.percent), Style::new());

@@ -9,10 +9,14 @@ use crate::report::doing::Doing;
 use crate::report::model::SessionReport;
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::run_report::RunReport;
+use crate::report::standing::{INTERRUPTED, WAITS};
 use crate::report::suggestion;
 use crate::ui::style::Terminal;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
+
+/// How wide the word for where something stands is.
+pub const STATE: u16 = 9;
 
 /// A session, or one of its runs, by its full id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,9 +55,9 @@ impl Gauge {
 }
 
 impl Gauge {
-    /// Returns what is counted in one word: `calls`, `time`, `cost`.
+    /// Returns what is counted in one word: `calls`, `time`, `cost`; of a budget its period.
     pub fn word(&self) -> &str {
-        self.label.split(',').next().and_then(|label| label.rsplit(' ').next()).unwrap_or_default()
+        noun(&self.label)
     }
 }
 
@@ -90,6 +94,11 @@ impl Item {
     /// Returns its cost without the unit, as a column has it.
     pub fn bare_cost(&self) -> &str {
         self.cost.trim_end_matches(" USD")
+    }
+
+    /// Returns the word for where it stands, as a column has it.
+    pub fn state(&self) -> &str {
+        brief(&self.standing)
     }
 
     /// Returns the gauge that is nearest to its cap.
@@ -145,6 +154,24 @@ impl Item {
     }
 }
 
+/// Returns what a label counts in one word, of a budget its period.
+fn noun(label: &str) -> &str {
+    let label = label.split(',').next().unwrap_or_default();
+    let ends =
+        [" of one ", " of sub", " in ", " at ", " with ", " without "].iter().filter_map(|link| label.find(link));
+    let noun = &label[..ends.min().unwrap_or(label.len())];
+    noun.rsplit(' ').next().unwrap_or_default().trim_start_matches("sub")
+}
+
+fn brief(standing: &str) -> &str {
+    match standing.split(',').next().unwrap_or_default() {
+        "ended by limit" => "at limit",
+        INTERRUPTED => "cut off",
+        WAITS => "waits",
+        word => word,
+    }
+}
+
 fn gauges(limits: &[LimitReading], billing: Billing) -> Vec<Gauge> {
     let told = limits.iter().filter(|reading| reading.tells());
     told.map(|reading| Gauge::of(reading, billing)).collect()
@@ -177,6 +204,23 @@ mod tests {
     use crate::domain::scope::Scope;
     use crate::domain::verdict::Finding;
     use crate::ui::formats::Quantity;
+
+    #[test]
+    fn what_a_column_has_room_for_says_what_it_is() {
+        for (standing, state) in
+            [(INTERRUPTED, "cut off"), ("held, waits for resume", "held"), ("ended by limit", "at limit")]
+        {
+            assert_eq!(brief(standing), state);
+            assert!(state.len() <= usize::from(STATE), "{state}");
+        }
+        for (label, word) in [
+            ("subagents at once", "agents"),
+            ("batches with a refusal in a row", "batches"),
+            ("cost of the day, user", "day"),
+        ] {
+            assert_eq!(noun(label), word);
+        }
+    }
 
     #[test]
     fn as_much_is_proposed_as_lets_it_go_on() {

@@ -9,7 +9,7 @@ use crate::domain::spend::charge::Charge;
 use crate::report::group::{self, GroupBy, Part};
 use crate::report::rows;
 use crate::screen::source::ViewSource;
-use crate::ui::style::tokens;
+use crate::ui::style::{length, tokens};
 
 /// How far back the pace looks, in minutes.
 const PACE_MINUTES: u64 = 10;
@@ -53,6 +53,20 @@ impl Spent {
             },
             day: (minutes.len() >= MINUTES_OF_WORK).then(|| page.spent(all_tokens, Amount(cost))),
         }
+    }
+}
+
+impl Spent {
+    /// Returns what the head says, each part with whether it is an aside; what the pace is a mean of where there is room for all.
+    pub fn parts(&self, room: usize) -> Vec<(String, bool)> {
+        let told = [(format!("{}/min", self.a_minute), false), (format!("today {}", self.today), false)];
+        let day = self.day.as_ref().map(|day| (format!("at this pace {day}"), true));
+        let mut parts: Vec<(String, bool)> = told.into_iter().chain(day).collect();
+        let mean = format!("(mean of {PACE_MINUTES} min)");
+        if parts.iter().map(|(part, _)| length(part) + 2).sum::<usize>() + length(&mean) <= room {
+            parts.push((mean, true));
+        }
+        parts
     }
 }
 

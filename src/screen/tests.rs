@@ -121,7 +121,7 @@ fn it_fits_eighty_columns() {
 #[test]
 fn a_wide_screen_shows_more() {
     assert_snapshot!(drawn((120, 40), &ScreenState::default()), @r"
-     fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD  at this pace 93.40 USD|
+     fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD  at this pace 93.40 USD  (mean of 10 min)|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
       SESSION, RUN                         STATE    CALLS     COST  NEAREST LIMIT          NOW|
     ▸ 5f0c1d2e shop                        waits       17     0.42  cost   ━━━━━━━━╌╌ 81%|
@@ -260,6 +260,10 @@ fn an_order_is_given_once_it_is_confirmed() {
         state.update(&view, Key::Letter('y')),
         Action::Give(SessionCommand::Grant(id, "max_turns=+15".to_owned()))
     );
+    let mut view = view;
+    view.items[2].proposal.clear();
+    state.update(&view, Key::Letter('g'));
+    assert!(state.stage == Stage::Tree && state.said.contains("no limit of its own"), "{state:?}");
 }
 
 #[test]

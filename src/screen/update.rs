@@ -83,7 +83,7 @@ pub enum Action {
 }
 
 /// The help.
-const HELP: [&str; 13] = [
+const HELP: [&str; 15] = [
     "Keys",
     "",
     "  up, down, k, j      choose a line",
@@ -97,6 +97,8 @@ const HELP: [&str; 13] = [
     "  Ctrl-Z              back to the shell; fg comes back",
     "  q, Esc              leave; from a story or from these keys, back to the tree",
     "  Ctrl-C              leave",
+    "",
+    "What is spent in a minute is a mean of the last ten.",
 ];
 
 impl ScreenState {
@@ -194,6 +196,10 @@ impl ScreenState {
             'p' => Stage::Confirm(format!("Pause {what}{with}?"), SessionCommand::Pause(id)),
             's' => Stage::Confirm(format!("Stop {what}{with}?"), SessionCommand::Stop(id)),
             'r' => Stage::Confirm(format!("Let {what} go on?"), SessionCommand::Resume(id)),
+            'g' if item.proposal.is_empty() => {
+                self.say(format!("{what} has no limit of its own to give more of; its session may have"), None);
+                Stage::Tree
+            }
             'g' => Stage::Amount(id, item.proposal.clone()),
             'e' => return Action::Give(SessionCommand::Explain(id)),
             _ => Stage::Tree,
