@@ -87,9 +87,13 @@ pub fn script(shell: Shell) -> &'static str {
 pub fn offer(env: &Environment) -> Option<&'static str> {
     let shell = env.var("SHELL")?;
     match shell.rsplit('/').next()? {
-        "bash" => Some("fusebox completions bash > ~/.local/share/bash-completion/completions/fusebox"),
-        "zsh" => Some("fusebox completions zsh > ~/.zfunc/_fusebox"),
-        "fish" => Some("fusebox completions fish > ~/.config/fish/completions/fusebox.fish"),
+        "bash" => Some(
+            "mkdir -p ~/.local/share/bash-completion/completions && fusebox completions bash > ~/.local/share/bash-completion/completions/fusebox",
+        ),
+        "zsh" => Some("mkdir -p ~/.zfunc && fusebox completions zsh > ~/.zfunc/_fusebox"),
+        "fish" => Some(
+            "mkdir -p ~/.config/fish/completions && fusebox completions fish > ~/.config/fish/completions/fusebox.fish",
+        ),
         _ => None,
     }
 }

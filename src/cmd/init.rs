@@ -141,7 +141,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     for note in notes(env, args, &plan, program.as_ref()) {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
-    if let Some(command) = completions::offer(env).filter(|_| registers) {
+    if let Some(command) = completions::offer(env).filter(|_| registers && env.is_attended()) {
         env.print(&format!("\nnote: `{command}` has your shell complete its command lines\n"));
     }
     Ok(ExitCode::SUCCESS)

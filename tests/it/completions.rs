@@ -71,14 +71,33 @@ fn each_shell_completes_what_may_follow() {
     }
 }
 
+/// A person at a terminal is given a command that works as it stands, in a home where no folder is; a pipe is not.
 #[test]
 fn init_offers_them_to_a_person_whose_shell_is_known() {
-    let mut world = TestWorld::new();
-    world.set("SHELL", "/usr/bin/zsh");
-    let said = world.run(&["init"]).ok();
-    assert!(said.contains("note: `fusebox completions zsh > ~/.zfunc/_fusebox` has your shell complete"), "{said}");
-    let said = world.run(&["init"]).ok();
-    assert!(!said.contains("completions"), "once: {said}");
+    for (shell, file) in [
+        ("bash", "home/.local/share/bash-completion/completions/fusebox"),
+        ("zsh", "home/.zfunc/_fusebox"),
+        ("fish", "home/.config/fish/completions/fusebox.fish"),
+    ] {
+        let mut world = TestWorld::new();
+        world.set("SHELL", format!("/usr/bin/{shell}"));
+        let init = format!("{FUSEBOX} init");
+        let on_terminal = |world: &TestWorld| world.program("script", &["-qec", &init, "/dev/null"]).run().ok();
+        let said = on_terminal(&world);
+        let offered = said.lines().map(str::trim).find(|line| line.contains("fusebox completions"));
+        let offered = offered.unwrap_or_else(|| panic!("{shell}: {said}"));
+        let command = offered.trim_start_matches("note: ").strip_prefix('`').and_then(|rest| rest.split_once('`'));
+        let command =
+            command.unwrap_or_else(|| panic!("{shell}: {said}")).0.replace("fusebox comp", &format!("{FUSEBOX} comp"));
+        world.program("sh", &["-c", &command]).run().ok();
+        assert!(world.read(file).is_some_and(|script| script.contains("fusebox")), "{shell}: {command}");
+        let said = on_terminal(&world);
+        assert!(!said.contains("completions"), "once: {said}");
+        let mut piped = TestWorld::new();
+        piped.set("SHELL", format!("/usr/bin/{shell}"));
+        let said = piped.run(&["init"]).ok();
+        assert!(!said.contains("completions"), "nobody reads it: {said}");
+    }
 }
 
 #[track_caller]
