@@ -134,7 +134,8 @@ pub fn page(env: &Environment) -> Terminal {
     let billing = policy.billing().unwrap_or_default();
     let (zone, cost_source) = (Zone::named(policy.time_zone()), policy.cost_source());
     let folder = env.folder().to_string_lossy().into_owned();
-    Terminal { width: env.width(), colour, zone, billing, cost_source, folder }
+    let table_width = if env.is_page() { env.width() } else { usize::MAX };
+    Terminal { width: env.width(), table_width, colour, zone, billing, cost_source, folder }
 }
 
 /// Returns the time zone in which days begin: the one configured for budgets, else the machine's.

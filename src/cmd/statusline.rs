@@ -97,7 +97,7 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
     let colour = if env.var("NO_COLOR").is_some() { Colour::Off } else { Colour::On };
     let (billing, cost_source) = (policy.billing().unwrap_or_default(), policy.cost_source());
     let width = if env.var("COLUMNS").is_some() { env.width() - MARGINS } else { UNKNOWN };
-    let page = Terminal { width, colour, zone, billing, cost_source, folder: String::new() };
+    let page = Terminal { width, table_width: width, colour, zone, billing, cost_source, folder: String::new() };
     let budgets = team_budget::with_team(std::slice::from_ref(&rows), &budgets, now);
     Ok(status_line::text(StatusLineSource { rows: &rows, budgets: &budgets, plan: &plan, now }, &page))
 }

@@ -287,6 +287,11 @@ impl Environment {
         (shown || self.var("CLICOLOR_FORCE").is_some()) && self.var("NO_COLOR").is_none()
     }
 
+    /// Whether output has a width that lines have to fit: a terminal's, also through a pipe, or what COLUMNS says.
+    pub fn is_page(&self) -> bool {
+        self.given.is_some() || self.var("COLUMNS").is_some_and(|said| !said.is_empty()) || streams::width().is_some()
+    }
+
     /// Returns how many characters fit a line: as COLUMNS says, else as the terminal does, also through a pipe.
     pub fn width(&self) -> usize {
         let known = || streams::width().filter(|_| self.given.is_none()).unwrap_or(UNSHOWN);

@@ -122,6 +122,7 @@ mod tests {
             "",
             &Terminal {
                 width,
+                table_width: width,
                 colour,
                 zone: Zone::utc(),
                 billing: Billing::default(),
@@ -167,6 +168,7 @@ mod tests {
             for billing in [Billing::Tokens, Billing::Plan] {
                 let terminal = Terminal {
                     width: 80,
+                    table_width: 80,
                     colour: Colour::Off,
                     zone: Zone::utc(),
                     billing,

@@ -58,6 +58,8 @@ pub struct Terminal {
     pub colour: Colour,
     /// The zone that times are shown in.
     pub zone: Zone,
+    /// How many characters fit a line of a table; where there is no terminal, any number.
+    pub table_width: usize,
     /// How whoever reads it pays: then dollars are prices paid, or list prices and no bill.
     pub billing: Billing,
     /// Which cost of a session stands first.

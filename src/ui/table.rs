@@ -39,7 +39,7 @@ impl Column {
 pub fn table(columns: &[Column], rows: &[(Style, Vec<String>)], terminal: &Terminal) -> String {
     let rows: Vec<(Style, Vec<String>)> =
         rows.iter().map(|(style, cells)| (*style, cells.iter().map(|cell| plain(cell)).collect())).collect();
-    let shown = fit(columns, &rows, terminal.width);
+    let shown = fit(columns, &rows, terminal.table_width);
     let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
     let mut text = terminal.paint(Style::Bold, &lines(columns, &shown, &heads)) + "\n";
     for (style, cells) in &rows {
@@ -142,7 +142,15 @@ mod tests {
         table(
             columns,
             &[row],
-            &Terminal { width, colour: Colour::Off, zone: Zone::utc(), billing, cost_source, folder: String::new() },
+            &Terminal {
+                width,
+                table_width: width,
+                colour: Colour::Off,
+                zone: Zone::utc(),
+                billing,
+                cost_source,
+                folder: String::new(),
+            },
         )
     }
 

@@ -19,6 +19,7 @@ pub fn is_named(state: &SessionState, wall_ms: i64) {
     let session = &report.sessions[0];
     let terminal = Terminal {
         width: 200,
+        table_width: 200,
         colour: Colour::Off,
         zone: Zone::utc(),
         billing: Billing::default(),

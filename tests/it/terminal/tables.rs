@@ -129,6 +129,24 @@ fn no_table_cuts_a_word_or_a_figure() {
     assert!(wrong.is_empty(), "{} cut:\n{}", all.len(), all.join("\n"));
 }
 
+/// Where there is no terminal, as in the log of a CI job, no column is left out.
+#[test]
+fn what_no_terminal_shows_has_all_columns() {
+    let mut world = TestWorld::with_git();
+    let _sessions = played(&world, &mut GivenTime::at(&world, 0));
+    let report = |columns: &str, world: &mut TestWorld| {
+        world.set("COLUMNS", columns);
+        world.run(&["report", "--since", "all"]).stdout
+    };
+    let narrow = report("80", &mut world);
+    assert!(narrow.contains("(a wider terminal shows"), "{narrow}");
+    let (piped, widest) = (report("", &mut world), report(&WIDEST.to_string(), &mut world));
+    let heads =
+        |text: &str| text.lines().next().unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert!(!piped.contains("a wider terminal shows"), "{piped}");
+    assert_eq!(heads(&piped), heads(&widest));
+}
+
 /// A page that a terminal shows through a pipe is as wide as the terminal, and one without any terminal 100 characters wide.
 #[test]
 fn what_goes_into_a_pipe_is_as_wide_as_the_terminal_behind_it() {
