@@ -10,6 +10,7 @@ use crate::domain::text::shell_word::typed;
 use crate::error::{Error, Result};
 use crate::hook::settings;
 use crate::install::backup::Backups;
+use crate::install::files::Change;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::{committed, default_files, missing_mark, own_copy, registration, status_line, uninstall};
 use crate::messages::notices;
@@ -54,8 +55,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let (shared, places): (Vec<SettingsPlace>, Vec<SettingsPlace>) = places.into_iter().partition(is_shared);
     let mut changed: Vec<(&str, PathBuf)> = Vec::new();
     for place in &places {
+        let before = backups.get(&place.settings).and_then(|backup| backup.before);
         for change in uninstall::remove(env, &backups, place)? {
-            let verb = if change.after.is_some() { "restored" } else { "removed" };
+            let verb = verb(&change, place, before.as_ref());
             if changed.iter().all(|(_, path)| *path != change.path) {
                 changed.push((verb, change.path));
             }
@@ -92,6 +94,16 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     env.print(&said);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what was done to a file; `before` is what the settings were before `init`.
+fn verb(change: &Change, place: &SettingsPlace, before: Option<&String>) -> &'static str {
+    match change.after.as_ref() {
+        None => "removed",
+        // Somebody has edited it since, or the client has.
+        after if change.path == place.settings && after != before => "took the hooks out of",
+        Some(_) => "restored",
+    }
 }
 
 /// Says that a person's own status line runs this program, too; nothing where none does.

@@ -90,6 +90,30 @@ fn what_was_never_committed_is_ones_own() {
     }
 }
 
+/// What somebody has edited since, as the client does by itself, is not as it was.
+#[test]
+fn only_what_is_as_it_was_is_called_restored() {
+    for (before, edits, verb) in [
+        (Some("{\"model\": \"opus\"}\n"), false, "restored"),
+        (Some("{\"model\": \"opus\"}\n"), true, "took the hooks out of"),
+        (None, true, "took the hooks out of"),
+        (None, false, "removed"),
+    ] {
+        let (world, file) = (TestWorld::new(), "project/.claude/settings.local.json");
+        if let Some(text) = before {
+            world.write(file, text);
+        }
+        world.run(&["init"]).ok();
+        if edits {
+            let text = world.read(file).unwrap();
+            world.write(file, text.replacen('{', "{\"theme\": \"dark\",", 1));
+        }
+        let said = world.run(&["uninstall"]).ok();
+        let line = said.lines().find(|line| line.contains("settings.local.json")).unwrap_or_default();
+        assert!(line.starts_with(verb), "{before:?}, {edits}: {said}");
+    }
+}
+
 /// A project whose settings are a link to a file elsewhere: git has the link.
 #[test]
 fn what_a_committed_link_leads_to_is_left() {
