@@ -87,8 +87,10 @@ fn without_hint(text: &str) -> String {
     first + &parts.map(|part| part.split_once("too)").map_or("", |(_, rest)| rest)).collect::<String>()
 }
 
-/// Returns the words of a narrow text that the wide one does not have. A path may lack folders at its beginning.
+/// Returns the words of a narrow text that the wide one does not have. A path may lack folders at its beginning, and a command that
+/// does not fit its line stands in backticks.
 fn cut_words(narrow: &str, wide: &str) -> Vec<String> {
+    let (narrow, wide) = (&narrow.replace('`', ""), &wide.replace('`', ""));
     let known: BTreeSet<&str> = wide.split_whitespace().collect();
     let is_path = |word: &str| {
         word.strip_prefix('…').is_some_and(|end| end.starts_with('/') && known.iter().any(|whole| whole.ends_with(end)))
