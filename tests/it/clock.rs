@@ -131,7 +131,8 @@ fn says_over(client: &mut Client, text_hash: u64, is_done: bool) {
 #[test]
 fn a_word_that_an_agent_is_over_takes_no_time_off_its_clock() {
     const SCHEDULED: u64 = 7;
-    let steps: [(&str, fn() -> EventKind); 4] = [
+    type Next = (&'static str, fn() -> EventKind);
+    let steps: [Next; 4] = [
         ("a call", || EventKind::ToolRequested(call())),
         ("a call's end", || ends(1)),
         ("a batch", || EventKind::BatchEnded(vec![call()])),
