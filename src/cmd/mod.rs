@@ -97,6 +97,7 @@ mod team_shares;
 mod team_sync;
 #[cfg(feature = "team")]
 mod team_totals;
+#[cfg(feature = "team")]
 mod team_write_off;
 pub mod trust;
 pub mod uninstall;
