@@ -36,10 +36,10 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_that_goes_on_without_hooks_is_ended",
     },
     Attempt {
-        tries: "stops the client while the hook runs, writes `disableAllHooks` some seconds later, and has the client go on",
+        tries: "stops the client while the hook runs, or has it wait for a file that is under a lease, writes `disableAllHooks` some seconds later, and has the client go on",
         outcome: Outcome::Noticed,
-        then: "a client that was stopped is made to read its settings again, and ended when it then goes on without a hook; the log has it",
-        scenario: "a_client_that_is_stopped_while_it_reads_is_ended_once_it_goes_on_without_hooks",
+        then: "a client that was held up is made to read its settings again, and ended when it then goes on without a hook; the log has it",
+        scenario: "a_client_that_is_held_up_while_it_reads_is_ended_once_it_goes_on_without_hooks",
     },
     Attempt {
         tries: "adds a hook that is called like Fusebox and is another program, or puts one in the place of Fusebox's hooks",
@@ -201,12 +201,13 @@ open(".claude/settings.json", "w").write('{"disableAll' + 'Hooks": true}')
 os.kill(int(os.environ["CLAUDE_PID"]), signal.SIGCONT)
 "#;
 
-#[test]
-fn a_client_that_is_stopped_while_it_reads_is_ended_once_it_goes_on_without_hooks() {
-    let attempts =
-        in_turn([bash("(setsid python3 stop.py 3.2 >stopped 2>&1 &); sleep 8; cat stopped"), bash("sleep 8")]);
+/// Has a program hold the client up for so many seconds and switch all hooks off; the client is ended for going on without.
+fn is_ended_behind(program: &str, seconds: &str) {
+    let waits = format!("(setsid python3 hold.py {seconds} >held 2>&1 &); sleep 8; cat held");
+    let attempts = in_turn([bash(&waits), bash("sleep 8")]);
     let lab = trial::lab(trial::policy(attempts.len()), &attempts);
-    lab.write("stop.py", &[AFTER_THE_LOOK, STOPPED_AFTER_THE_LOOK].concat());
+    lab.write_home(".claude/settings.json", "{}");
+    lab.write("hold.py", &[AFTER_THE_LOOK, program].concat());
     is_ended(&lab);
 }
 
@@ -224,12 +225,9 @@ fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 "#;
 
 #[test]
-fn a_client_that_waits_for_a_leased_file_is_ended_once_it_goes_on_without_hooks() {
-    let attempts = in_turn([bash("(setsid python3 lease.py 4 >leased 2>&1 &); sleep 8; cat leased"), bash("sleep 8")]);
-    let lab = trial::lab(trial::policy(attempts.len()), &attempts);
-    lab.write_home(".claude/settings.json", "{}");
-    lab.write("lease.py", &[AFTER_THE_LOOK, LEASED_AFTER_THE_LOOK].concat());
-    is_ended(&lab);
+fn a_client_that_is_held_up_while_it_reads_is_ended_once_it_goes_on_without_hooks() {
+    is_ended_behind(STOPPED_AFTER_THE_LOOK, "3.2");
+    is_ended_behind(LEASED_AFTER_THE_LOOK, "4");
 }
 
 #[test]
