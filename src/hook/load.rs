@@ -72,12 +72,13 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
         }
         None => {}
     }
+    let before = known.as_ref().and_then(|known| known.client);
     let known = match known {
         Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,
         None => None,
     };
     let mut session = load_session::pinned(env, &store, known, (call.input, &call.event))?;
-    sender::note(&mut session, call);
+    sender::note(&mut session, before, call);
     let mut state = load_state(&store, session, &call.event)?;
     catch_up::catch_up_with_others(env, &store, &mut state, call.event.at)?;
     altered_metadata::tell(&store, &mut state.session, &call.event)?;

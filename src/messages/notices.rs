@@ -32,6 +32,10 @@ messages! {
     event_foreign(what = "a program below process 4711 sent an event of session 0e6f5ab1 that its client did not send: it was not taken")
         => "{what}.";
 
+    /// A second client has taken the session up while the first is at work. Once.
+    session_open_twice(pid = 4711)
+        => "this session is open in a second client (process {pid}): what both do counts here. If it is not yours, end it.";
+
     /// An event of the session could not be read. Once.
     event_unreadable(cause = "the hook's input is no event as the client writes them: EOF while parsing a list")
         => "an event here could not be read: it was not counted, and was let through or refused as `on_error` says. {cause}.";

@@ -2,8 +2,8 @@
 //! refused.
 
 use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -155,4 +155,78 @@ fn whoever_takes_a_session_up_behind_a_client_that_has_ended_is_believed() {
     let said = of_client(&world, "UserPromptSubmit", &json!({"prompt": "go on"})).ok();
     assert!(!said.contains("did not send"), "{said}");
     before.wait().unwrap();
+}
+
+/// A client: it sends each line that it reads as an event, over a channel of its own, and says what was answered. What comes behind
+/// `left behind ` a process sends that nobody watches, as an agent leaves one behind.
+const CLIENT: &str = "import os, socket, subprocess, sys\n\
+    def send(event):\n\
+    \x20   own, other = socket.socketpair()\n\
+    \x20   names = {**os.environ, 'CLAUDE_PID': str(os.getpid())}\n\
+    \x20   hook = subprocess.Popen([sys.argv[1], 'hook'], stdin=other, stdout=subprocess.PIPE, env=names)\n\
+    \x20   other.close(); own.sendall(event.encode()); own.close()\n\
+    \x20   return hook.communicate()[0].strip()\n\
+    def leave_behind(event):\n\
+    \x20   answer, told = os.pipe()\n\
+    \x20   if os.fork() == 0:\n\
+    \x20       os.setsid()\n\
+    \x20       if os.fork() == 0:\n\
+    \x20           os.close(answer); os.read(held, 1); os.write(told, send(event))\n\
+    \x20       os._exit(0)\n\
+    \x20   os.close(told); os.wait(); os.write(lets, b'.')\n\
+    \x20   return os.fdopen(answer, 'rb').read()\n\
+    held, lets = os.pipe()\n\
+    for line in sys.stdin:\n\
+    \x20   who, _, event = line.partition('{')\n\
+    \x20   print((leave_behind if who else send)('{' + event).decode(), flush=True)\n";
+
+/// A running client.
+struct Client(Child, BufReader<ChildStdout>);
+
+impl Client {
+    fn start(world: &TestWorld) -> Client {
+        let mut command = Command::new("/usr/bin/env");
+        command.args(["PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", CLIENT, FUSEBOX]);
+        command.env_clear().envs(world.variables()).current_dir(world.path("project"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        Client(child, said)
+    }
+
+    /// Has it send an event, or a process that it leaves behind; returns the answer.
+    fn sends(&mut self, who: &str, event: &Value) -> String {
+        writeln!(self.0.stdin.as_mut().unwrap(), "{who}{event}").unwrap();
+        let mut answer = String::new();
+        self.1.read_line(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        self.0.wait().unwrap();
+    }
+}
+
+/// A person may have a session open twice. A process that an agent leaves behind runs the client's program as well, and is none.
+#[test]
+fn a_second_client_is_believed_and_a_process_left_behind_is_not() {
+    for (name, rest) in events() {
+        for (who, is_believed) in [("", true), ("left behind ", false)] {
+            let world = TestWorld::new();
+            let (mut first, mut second) = (Client::start(&world), Client::start(&world));
+            first.sends("", &input(&world, "SessionStart", &json!({"source": "startup"})));
+            first.sends("", &input(&world, "UserPromptSubmit", &json!({"prompt": "go"})));
+            let before = known(&world);
+            let event = input(&world, name, &rest);
+            let sender = if is_believed { &mut second } else { &mut first };
+            let said = sender.sends(who, &event);
+            assert_eq!(known(&world) != before, is_believed, "{who}{name}: {said}");
+            let told = said + &first.sends("", &input(&world, "Stop", &json!({})));
+            let told = told + &load(&world, "s1").0.user_notifications.join(" ");
+            assert_eq!(told.contains("is open in a second client"), is_believed, "{who}{name}: {told}");
+            assert_eq!(told.contains("that its client did not send"), !is_believed, "{who}{name}: {told}");
+        }
+    }
 }

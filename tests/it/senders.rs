@@ -27,7 +27,7 @@ fn events() -> Vec<(&'static str, Value)> {
 
 /// Ways in which an agent sends an event. The client runs a tool's command in a shell whose line ends in `TAIL`.
 const TAIL: &str = "&& pwd -P >| /dev/null";
-const FORGED: [&str; 9] = [
+const FORGED: [&str; 10] = [
     "sh -c 'HOOK < EVENT TAIL'",
     "sh -c 'cat EVENT | HOOK TAIL'",
     "sh -c 'CLAUDE_CODE_SESSION_ATTENDED=1 nice HOOK < EVENT TAIL'",
@@ -38,6 +38,8 @@ const FORGED: [&str; 9] = [
     // Left behind, as a process of nobody's.
     "sh -c '(setsid -f sh -c \"HOOK < EVENT; touch over\") TAIL'; until [ -e over ]; do :; done",
     "sh -c '(setsid -f env -i PATH=$PATH FUSEBOX_HOME=$FUSEBOX_HOME HOME=$HOME sh -c \"HOOK < EVENT; touch over\") TAIL'; until [ -e over ]; do :; done",
+    // So, and it calls itself a client.
+    "sh -c '(setsid -f env -i PATH=$PATH FUSEBOX_HOME=$FUSEBOX_HOME HOME=$HOME sh -c \"CLAUDE_PID=\\$\\$ HOOK < EVENT; touch over\") TAIL'; until [ -e over ]; do :; done",
     // In a hook of the agent's own, or a server that the client has started.
     "sh -c './sends; true'",
 ];

@@ -64,9 +64,14 @@ pub fn is_from_client(env: &Environment, session: &Session) -> bool {
     }
 }
 
-/// Takes note that an event came over a channel that the session's client has opened.
-pub fn note(session: &mut Session, call: &HookCall) {
+/// Takes note that an event came over a channel that the session's client has opened, and tells of one that is not the client before
+/// while that is still at work.
+pub fn note(session: &mut Session, before: Option<Process>, call: &HookCall) {
     session.client_start.tells_over_channel |= call.sender.is_some() && call.sender == session.client.map(|it| it.pid);
+    let Some((before, now)) = before.zip(session.client).filter(|(before, now)| before != now) else { return };
+    if processes::is_at_work(before.pid, before.start, before.ns) && session.mark_notified("second client") {
+        session.notify_user(&notices::session_open_twice(now.pid));
+    }
 }
 
 /// Says who has sent an event over another channel than that of a session's client, unless that is its next client.
@@ -84,7 +89,14 @@ fn not_over_channel(store: &Store, client: Process, call: &HookCall) -> Result<O
             return Ok(Some(format!("a client below process {pid}")));
         }
     }
-    Ok(None)
+    Ok(left_behind(client, sender))
+}
+
+/// Says that nobody watches a process which was started while a session's client is at work: an agent can have left it behind, so it
+/// is no second client of a person's.
+fn left_behind(client: Process, pid: u32) -> Option<String> {
+    let began = processes::orphaned_since(pid)?;
+    (client.start < began).then(|| format!("process {pid}, left behind while the session's client is at work,"))
 }
 
 /// Says who has sent an event, where that is not the client of its session.
@@ -100,13 +112,20 @@ fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> 
         }
     }
     let is_at_work = processes::is_at_work(client.pid, client.start, client.ns);
-    let Some((at, sender)) = nearest else {
-        let began = processes::orphaned_since(env.pid()).filter(|began| is_at_work && client.start < *began);
-        return Ok(began.map(|_| "a process that was left behind".to_owned()));
+    let (at, sender) = match nearest {
+        Some(nearest) => nearest,
+        None => return Ok(left_behind(client, env.pid()).filter(|_| is_at_work)),
     };
-    let is_below = above[at..].iter().any(|(pid, _)| *pid == client.pid);
-    if sender != client.pid && is_at_work && is_below && !processes::run_the_same(sender, client.pid) {
-        return Ok(Some(format!("process {sender}, which is no client")));
+    if sender != client.pid && is_at_work {
+        let is_below = above[at..].iter().any(|(pid, _)| *pid == client.pid);
+        let who = match is_below {
+            true if processes::run_the_same(sender, client.pid) => None,
+            true => Some(format!("process {sender}, which is no client,")),
+            false => left_behind(client, sender),
+        };
+        if who.is_some() {
+            return Ok(who);
+        }
     }
     // What the sender has started: this process, or a shell that runs the handler.
     let (started, _) = above[at - 1];

@@ -8,6 +8,7 @@ mod dialogs;
 mod failing;
 mod folders;
 mod identity;
+mod left_behind;
 mod managed;
 mod mods;
 mod moves;
@@ -74,6 +75,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("failing", include_str!("failing.rs"), failing::ATTEMPTS),
     ("folders", include_str!("folders.rs"), folders::ATTEMPTS),
     ("identity", include_str!("identity.rs"), identity::ATTEMPTS),
+    ("left_behind", include_str!("left_behind.rs"), left_behind::ATTEMPTS),
     ("managed", include_str!("managed.rs"), managed::ATTEMPTS),
     ("mods", include_str!("mods.rs"), mods::ATTEMPTS),
     ("moves", include_str!("moves.rs"), moves::ATTEMPTS),

@@ -108,7 +108,7 @@ fn session() -> serde_json::Value {
     json!({"session": {"max_requests": CAP, "grace_turns": 0, "timeout_action": "terminate"}})
 }
 
-fn forever(mut step: impl FnMut() -> Step) -> Vec<Step> {
+pub fn forever(mut step: impl FnMut() -> Step) -> Vec<Step> {
     (0..4 * CAP).map(|_| step()).collect()
 }
 
