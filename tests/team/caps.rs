@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant, SystemTime};
 
 use fusebox::domain::scope::Scope;
 use fusebox::domain::spend::amount::Amount;
@@ -19,6 +20,7 @@ const INPUT: &str = r#""input_tokens":10,"cache_creation_input_tokens":1000,"cac
 pub const RESPONSE: f64 = 0.00584;
 /// How long something is waited for that a process in the background does.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+const DAY_SECS: u64 = 86_400;
 
 /// A client on a machine, with hooks as it runs them.
 pub struct Client<'a> {
@@ -97,6 +99,23 @@ pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(began.elapsed() < PATIENCE, "{what}");
+    }
+}
+
+/// How long the day of the caps still lasts.
+pub fn until_midnight() -> Duration {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    Duration::from_secs(DAY_SECS - since_1970.as_secs() % DAY_SECS)
+}
+
+/// Plays what depends on the sums of one day; anew where midnight has fallen into it, whatever came of it then.
+pub fn within_a_day(play: impl Fn()) {
+    let left = until_midnight();
+    let played = catch_unwind(AssertUnwindSafe(&play));
+    match played {
+        _ if until_midnight() > left => play(),
+        Ok(()) => {}
+        Err(cause) => resume_unwind(cause),
     }
 }
 
