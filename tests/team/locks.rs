@@ -87,7 +87,7 @@ fn a_sync_settles_one_batch_leases_last_and_answers_in_the_order_of_the_requests
     let lease = |number: u64| format!(r#"{{"asks": "lease", "number": {number}, "want": 10}}"#);
     let renew = |number: u64| format!(r#"{{"asks": "renew", "number": {number}}}"#);
     let sync = |requests: &[String]| {
-        format!("SELECT replies FROM fusebox.sync('core', 'machine-1', '[{}]', '[]')", requests.join(","))
+        format!("SELECT replies FROM fusebox.sync('core', 'machine-1', '[{}]', '[]', '[]')", requests.join(","))
     };
     let mut replies = |requests: &[String]| -> serde_json::Value {
         serde_json::from_str(bob.query(&sync(requests), &[]).unwrap()[0][0].as_deref().unwrap()).unwrap()

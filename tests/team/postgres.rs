@@ -68,17 +68,8 @@ impl Postgres {
 
     /// Starts such a server with these options.
     pub fn start_with(options: &'static str) -> Option<Postgres> {
-        Postgres::start_at(options, MIGRATIONS.len())
-    }
-
-    /// Starts such a server with the schema of a version that had only so many migrations.
-    pub fn start_until(migrations: usize) -> Option<Postgres> {
-        Postgres::start_at("-c fsync=off", migrations)
-    }
-
-    fn start_at(options: &'static str, migrations: usize) -> Option<Postgres> {
         let server = Postgres::start_empty_with(options)?;
-        for migration in &MIGRATIONS[..migrations] {
+        for migration in MIGRATIONS {
             server.as_login("boss", &format!("BEGIN;\n{migration}\nCOMMIT;")).unwrap();
         }
         for (login, role) in [("ann", "admin"), ("bob", "member"), ("eve", "member"), ("zoe", "admin")] {

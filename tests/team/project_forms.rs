@@ -3,7 +3,6 @@
 use std::fs;
 
 use fusebox::domain::text::project_address;
-use fusebox::store::team::MIGRATIONS;
 
 use crate::caps::{Client, RESPONSE, cap, joined};
 use crate::machine::Machine;
@@ -140,13 +139,6 @@ fn a_projects_cap_binds_by_whatever_form_of_its_address_git_has() {
     assert_eq!(server.as_login("ann", "SELECT count(*) FROM fusebox.cap WHERE scope = 'project'").unwrap(), "0");
 }
 
-/// The tables of before, with what machines and admins told then.
-const BEFORE: &str =
-    "SELECT fusebox.set_label_cap('core', 'project', 'https://git.example/core/app.git', 'month', 7000);
-    SELECT fusebox.set_label_cap('core', 'project', 'git.example:core/app', 'month', 5000);
-    SELECT fusebox.set_label_cap('core', 'project', 'ssh://git.example:22/core/app', 'day', 9000);
-    SELECT fusebox.set_label_cap('core', 'project', 'app', 'month', 4000)";
-
 /// Tells of a response as a machine does.
 fn tells(batch: u32, message: &str, project: &str, cost: u32) -> String {
     format!(
@@ -156,35 +148,33 @@ fn tells(batch: u32, message: &str, project: &str, cost: u32) -> String {
 }
 
 #[test]
-fn what_a_store_of_before_holds_of_one_project_is_one_and_the_smaller_cap_holds() {
-    let at = MIGRATIONS.iter().position(|step| step.contains("FUNCTION project_address")).unwrap();
-    let Some(server) = Postgres::start_until(at) else { return };
-    server.as_login("ann", BEFORE).unwrap();
-    let told = [("https://git.example/core/app.git", 100), ("git.example:core/app", 20), ("app", 3)];
-    for (batch, (project, cost)) in (1..).zip(told) {
-        server.as_login("bob", &tells(batch, &format!("m{batch}"), project, cost)).unwrap();
-    }
-    server.as_login("boss", &format!("BEGIN;\n{}\nCOMMIT;", MIGRATIONS[at])).unwrap();
+fn machines_and_admins_that_name_a_project_in_different_forms_speak_of_one() {
+    let Some(server) = Postgres::start() else { return };
     let ask = |login: &str, asked: &str| server.as_login(login, asked).unwrap();
+    let (app, scp, https) = ("git.example/core/app", "git.example:core/app", "https://git.example/core/app.git");
+    for (form, period, amount) in [
+        (https, "month", "7000"),
+        (scp, "month", "5000"),
+        ("ssh://git.example:22/core/app", "day", "9000"),
+        ("app", "month", "4000"),
+    ] {
+        ask("ann", &format!("SELECT fusebox.set_label_cap('core', 'project', '{form}', '{period}', {amount})"));
+    }
     let caps = "SELECT label, period, amount_pico_usd FROM fusebox.cap WHERE scope = 'project' ORDER BY 1, 2";
-    let app = "git.example/core/app";
     assert_eq!(ask("ann", caps), format!("app|month|4000\n{app}|day|9000\n{app}|month|5000"));
-    // A machine of before tells and asks by the form that it knows, and hears of that.
-    server.as_login("bob", &tells(4, "m4", "https://git.example/core/app.git", 4)).unwrap();
-    server.as_login("bob", &tells(5, "m5", app, 1)).unwrap();
+    for (batch, (form, cost)) in (1..).zip([(https, 100), (scp, 20), ("app", 3), (https, 4), (app, 1)]) {
+        ask("bob", &tells(batch, &format!("m{batch}"), form, cost));
+    }
     let sums = "SELECT project, period, sum(spent_pico_usd) FROM fusebox.project_used WHERE period <> 'week' GROUP BY 1, 2 ORDER BY 1, 2";
     assert_eq!(ask("ann", sums), format!("app|day|3\napp|month|3\n{app}|day|125\n{app}|month|125"));
     assert_eq!(ask("ann", "SELECT DISTINCT project FROM fusebox.charge ORDER BY 1"), format!("app\n{app}"));
+    // Each hears of it by the form in which it asks.
     let asked = r#"SELECT project, period, cap_pico_usd, spent_pico_usd FROM fusebox.projects('core',
         '["git.example:core/app", "git.example/core/app", "https://git.example/other"]') ORDER BY 1, 2"#;
-    let old = "git.example:core/app";
-    let rows = [app, old].map(|form| format!("{form}|day|9000|125\n{form}|month|5000|125"));
+    let rows = [app, scp].map(|form| format!("{form}|day|9000|125\n{form}|month|5000|125"));
     assert_eq!(ask("bob", asked), rows.join("\n"));
     let all = "SELECT DISTINCT project FROM fusebox.projects('core', NULL) ORDER BY 1";
     assert_eq!(ask("bob", all), format!("app\n{app}"));
-    let audit = "SELECT subject, before, after FROM fusebox.audit WHERE what = 'cap' AND by_login = 'boss' ORDER BY 1";
-    assert_eq!(ask("ann", audit), format!("project {app} day|9000|9000\nproject {app} month|7000|5000"));
-    // An admin's command of before takes it away by the form that it knows.
-    ask("ann", "SELECT fusebox.set_label_cap('core', 'project', 'https://git.example/core/app.git', 'month', NULL)");
+    ask("ann", &format!("SELECT fusebox.set_label_cap('core', 'project', '{https}', 'month', NULL)"));
     assert_eq!(ask("ann", caps), format!("app|month|4000\n{app}|day|9000"));
 }

@@ -34,15 +34,17 @@ pub fn mark(text: &str) -> String {
 }
 
 /// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
-pub const MIGRATIONS: [&str; 10] = [
-    include_str!("migrations/0001.sql"),
-    include_str!("migrations/0002.sql"),
-    include_str!("migrations/0003.sql"),
-    include_str!("migrations/0004.sql"),
-    include_str!("migrations/0005.sql"),
-    include_str!("migrations/0006.sql"),
-    include_str!("migrations/0007.sql"),
-    include_str!("migrations/0008.sql"),
-    include_str!("migrations/0009.sql"),
-    include_str!("migrations/0010.sql"),
-];
+pub const MIGRATIONS: [&str; 1] = [concat!(
+    include_str!("schema/tables.sql"),
+    include_str!("schema/members.sql"),
+    include_str!("schema/clock.sql"),
+    include_str!("schema/sums.sql"),
+    include_str!("schema/caps.sql"),
+    include_str!("schema/projects.sql"),
+    include_str!("schema/leases.sql"),
+    include_str!("schema/shares.sql"),
+    include_str!("schema/sync.sql"),
+    include_str!("schema/audit.sql"),
+    include_str!("schema/views.sql"),
+    include_str!("schema/rights.sql"),
+)];

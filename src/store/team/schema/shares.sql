@@ -1,41 +1,5 @@
 -- Limits of a whole team that are no money: subagents at once, and model requests in a window. Each machine reserves a share of them.
 
-SET LOCAL ROLE fusebox_owner;
-SET LOCAL search_path = fusebox, pg_temp;
-
-CREATE TABLE shared_limit (
-    team integer NOT NULL REFERENCES team,
-    kind text NOT NULL CHECK (kind IN ('agents', 'requests')),
-    amount bigint NOT NULL CHECK (amount BETWEEN 0 AND 1000000),
-    -- The window of requests; NULL for agents.
-    per_ms bigint CHECK (per_ms BETWEEN 1000 AND 86400000),
-    PRIMARY KEY (team, kind),
-    CHECK ((kind = 'requests') = (per_ms IS NOT NULL))
-);
-
-CREATE TABLE share (
-    team integer NOT NULL REFERENCES team,
-    kind text NOT NULL,
-    machine text NOT NULL,
-    login name NOT NULL,
-    -- The machine's number of its last request: what comes late, or again, changes nothing.
-    number bigint NOT NULL DEFAULT 0,
-    amount bigint NOT NULL DEFAULT 0,
-    -- As much of it as no failover can forget, until it is as old as that takes.
-    usable bigint NOT NULL DEFAULT 0,
-    grown_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- What counts in place of a smaller amount, until the window has passed in which it was used.
-    draining bigint NOT NULL DEFAULT 0,
-    drains_until timestamptz NOT NULL DEFAULT clock_timestamp(),
-    per_ms bigint,
-    expires_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- For how long the machine uses it beyond that where it does not hear the store; NULL where it does not keep the limit then.
-    stale_ms bigint CHECK (stale_ms BETWEEN 0 AND 86400000),
-    PRIMARY KEY (team, kind, machine)
-);
-
-CREATE INDEX share_counting ON share (team, kind) WHERE amount > 0 OR draining > 0;
-
 -- Returns whether a machine may use nothing of a share any more, and all that it used of it has left the window.
 CREATE FUNCTION has_lapsed(s share, at timestamptz) RETURNS boolean LANGUAGE sql STABLE
     RETURN at >= s.expires_at + (coalesce(s.stale_ms, 0) + coalesce(s.per_ms, 0)) * interval '1 ms';
@@ -47,35 +11,6 @@ CREATE FUNCTION counts(s share, at timestamptz) RETURNS bigint LANGUAGE sql STAB
         WHEN has_lapsed(s, at) THEN 0
         WHEN at < s.drains_until THEN greatest(s.amount, s.draining)
         ELSE s.amount END;
-
--- What was reserved and not confirmed has to be confirmed by the new epoch's replica, as leases have.
-CREATE OR REPLACE FUNCTION enter_epoch(INOUT t team) LANGUAGE plpgsql SET search_path = fusebox, pg_temp AS $$
-DECLARE last_end timestamptz;
-BEGIN
-    IF t.epoch = timeline() THEN RETURN; END IF;
-    SELECT * INTO t FROM team WHERE id = t.id FOR NO KEY UPDATE;
-    IF t.epoch = timeline() THEN RETURN; END IF;
-    UPDATE lease SET reserved_at = clock_timestamp() WHERE team = t.id AND state = 'open' AND confirmed_at IS NULL;
-    UPDATE share SET grown_at = clock_timestamp() WHERE team = t.id AND usable < amount;
-    SELECT max(expires_at) INTO last_end FROM lease WHERE team = t.id AND state = 'open';
-    UPDATE team SET epoch = timeline(),
-        grants_from = greatest(clock_timestamp() + t.lease_ms * interval '1 ms', last_end)
-        WHERE id = t.id RETURNING * INTO t;
-    INSERT INTO audit (team, what, subject, after) VALUES (t.id, 'epoch', t.name, t.epoch::text);
-END $$;
-
--- The same as before, and who keeps locked what a share waits for.
-CREATE OR REPLACE FUNCTION holders(t team, asks text) RETURNS text LANGUAGE sql STABLE SET search_path = fusebox, pg_catalog, pg_temp AS $$
-    SELECT string_agg(DISTINCT a.usename::text, ', ' ORDER BY a.usename::text) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()
-        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-        AND (l.relation = 'team'::regclass AND l.mode = 'RowExclusiveLock' OR CASE asks
-            WHEN 'lease' THEN l.relation = 'used'::regclass AND l.mode = 'RowShareLock'
-            WHEN 'share' THEN l.relation = 'shared_limit'::regclass AND l.mode = 'RowShareLock'
-            ELSE l.relation = 'charge'::regclass AND l.mode = 'RowExclusiveLock' END)
-        AND NOT EXISTS (SELECT FROM pg_locks w WHERE w.pid = l.pid AND NOT w.granted)
-        AND EXISTS (SELECT FROM member m WHERE m.team = t.id AND m.login = a.usename)
-$$;
 
 -- Returns what the other machines' shares count, and how many of them count something.
 CREATE FUNCTION beside(own share, at timestamptz, OUT counted bigint, OUT sharers bigint)
@@ -279,29 +214,3 @@ BEGIN
         VALUES (t.id, 'write_off', concat_ws(' ', known.login, machine_id, of_kind), counted::text, '0');
     RETURN counted;
 END $$;
-
--- Returns each limit that the machines of a team share, with what they have reserved of it.
-CREATE FUNCTION shares_in_use() RETURNS TABLE (team text, kind text, cap bigint, per_ms bigint, reserved bigint, machines bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
-    SELECT t.name, l.kind, l.amount, l.per_ms, coalesce(sum(counts(s, clock_timestamp())), 0)::bigint,
-        count(*) FILTER (WHERE counts(s, clock_timestamp()) > 0)
-    FROM team t JOIN shared_limit l ON l.team = t.id LEFT JOIN share s ON s.team = l.team AND s.kind = l.kind
-    WHERE is_in(t.id) GROUP BY t.name, l.kind, l.amount, l.per_ms
-$$;
-
-CREATE VIEW share_use WITH (security_invoker = true) AS SELECT * FROM shares_in_use();
-
-CREATE VIEW open_share WITH (security_invoker = true) AS
-    SELECT t.name AS team, s.kind, s.login, s.machine, s.amount, counts(s, clock_timestamp()) AS counted, s.expires_at,
-        has_lapsed(s, clock_timestamp()) OR m.login IS NULL AS is_expired
-    FROM share s JOIN team t ON t.id = s.team JOIN shared_limit l ON l.team = s.team AND l.kind = s.kind
-        LEFT JOIN member m ON m.team = s.team AND m.login = s.login
-    WHERE counts(s, clock_timestamp()) > 0;
-
-ALTER TABLE shared_limit ENABLE ROW LEVEL SECURITY;
-ALTER TABLE share ENABLE ROW LEVEL SECURITY;
-CREATE POLICY of_team ON shared_limit FOR SELECT USING (is_in(team));
-CREATE POLICY of_team ON share FOR SELECT USING (is_in(team) AND login = session_user OR is_in(team, 'admin'));
-GRANT SELECT ON shared_limit, share, share_use, open_share TO fusebox_member;
-GRANT EXECUTE ON FUNCTION counts, has_lapsed, reserve, shares_in_use, sync_share TO fusebox_member;
-GRANT EXECUTE ON FUNCTION set_shared_limit, write_off_share TO fusebox_admin;

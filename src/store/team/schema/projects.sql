@@ -1,7 +1,4 @@
--- A project has one name, in whatever form its address is told: caps, charges and sums of several forms become one.
-
-SET LOCAL ROLE fusebox_owner;
-SET LOCAL search_path = fusebox, pg_temp;
+-- A project has one name, in whatever form its address is told.
 
 -- Returns text with each escape (`%41`) resolved once; NULL where that is no text.
 CREATE FUNCTION resolved_escapes(written text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = fusebox, pg_temp AS $$
@@ -86,7 +83,7 @@ CREATE FUNCTION label_of(told text) RETURNS text LANGUAGE sql IMMUTABLE SET sear
     SELECT coalesce(project_address(told), told)
 $$;
 
--- Earlier machines tell other forms. The sums of projects are made of what is written here.
+-- A machine may tell any form. The sums of projects are made of what is written here.
 CREATE FUNCTION name_project() RETURNS trigger LANGUAGE plpgsql SET search_path = fusebox, pg_temp AS $$
 BEGIN
     NEW.project := label_of(NEW.project);
@@ -94,43 +91,8 @@ BEGIN
 END $$;
 CREATE TRIGGER name_project BEFORE INSERT ON charge FOR EACH ROW WHEN (NEW.project <> '') EXECUTE FUNCTION name_project();
 
--- What is there. Nothing is told meanwhile.
-LOCK TABLE charge, project_used, cap IN SHARE ROW EXCLUSIVE MODE;
-
-UPDATE charge c SET project = n.label
-    FROM (SELECT d.project, label_of(d.project) AS label FROM (SELECT DISTINCT x.project FROM charge x) d) n
-    WHERE c.project = n.project AND n.label <> n.project;
-
-WITH other AS (
-    DELETE FROM project_used u USING (
-        SELECT d.project, label_of(d.project) AS label FROM (SELECT DISTINCT x.project FROM project_used x) d
-    ) n WHERE u.project = n.project AND n.label <> n.project
-    RETURNING u.team, n.label, u.period, u.since, u.part, u.spent_pico_usd
-)
-INSERT INTO project_used AS u (team, project, period, since, part, spent_pico_usd)
-    SELECT o.team, o.label, o.period, o.since, o.part, least(sum(o.spent_pico_usd), 9000000000000000000)::bigint
-    FROM other o GROUP BY o.team, o.label, o.period, o.since, o.part
-    ON CONFLICT (team, project, period, since, part) DO UPDATE
-        SET spent_pico_usd = least(u.spent_pico_usd::numeric + excluded.spent_pico_usd, 9000000000000000000);
-
--- Of several caps of one project the smallest holds.
-WITH other AS (
-    DELETE FROM cap c WHERE c.scope = 'project' AND c.label <> label_of(c.label)
-    RETURNING c.team, label_of(c.label) AS label, c.period, c.amount_pico_usd
-), held AS (
-    INSERT INTO cap AS c (team, scope, label, period, amount_pico_usd)
-        SELECT o.team, 'project', o.label, o.period, min(o.amount_pico_usd) FROM other o GROUP BY o.team, o.label, o.period
-        ON CONFLICT (team, scope, login, label, period) DO UPDATE
-            SET amount_pico_usd = least(c.amount_pico_usd, excluded.amount_pico_usd)
-        RETURNING c.team, c.label, c.period, c.amount_pico_usd
-)
-INSERT INTO audit (team, what, subject, before, after)
-    SELECT h.team, 'cap', concat_ws(' ', 'project', h.label, h.period), max(o.amount_pico_usd)::text, h.amount_pico_usd::text
-    FROM held h JOIN other o ON o.team = h.team AND o.label = h.label AND o.period = h.period
-    GROUP BY h.team, h.label, h.period, h.amount_pico_usd;
-
 -- Returns the caps of projects, each with what is spent of it: of all, or of the labels in a JSON array, by the form that was asked for.
-CREATE OR REPLACE FUNCTION projects(team_name text, labels jsonb) RETURNS TABLE (project text, period text, resets_at timestamptz,
+CREATE FUNCTION projects(team_name text, labels jsonb) RETURNS TABLE (project text, period text, resets_at timestamptz,
     cap_pico_usd bigint, spent_pico_usd bigint, contact text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
 DECLARE
@@ -145,29 +107,4 @@ BEGIN
     ) a ON a.label = c.label
     WHERE c.team = t.id AND c.scope = 'project' AND (labels IS NULL OR a.label IS NOT NULL)
     ORDER BY 1, c.period;
-END $$;
-
--- The same as before, of a project in whatever form its address is said.
-CREATE OR REPLACE FUNCTION set_label_cap(team_name text, cap_scope text, cap_label text, cap_period text, amount bigint) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = fusebox, pg_temp AS $$
-DECLARE
-    t team := team_of(team_name, 'admin');
-    of_label text := CASE cap_scope WHEN 'project' THEN label_of(cap_label) ELSE cap_label END;
-    old_amount bigint;
-BEGIN
-    PERFORM FROM team WHERE id = t.id FOR NO KEY UPDATE;
-    IF cap_scope = 'group' AND amount IS NOT NULL
-        AND NOT EXISTS (SELECT FROM group_member m WHERE m.team = t.id AND m.name = of_label) THEN
-        RAISE EXCEPTION 'no group of team % is called %', team_name, of_label USING ERRCODE = 'no_data_found';
-    END IF;
-    SELECT c.amount_pico_usd INTO old_amount FROM cap c
-        WHERE c.team = t.id AND c.scope = cap_scope AND c.label = of_label AND c.period = cap_period;
-    IF amount IS NULL THEN
-        DELETE FROM cap c WHERE c.team = t.id AND c.scope = cap_scope AND c.label = of_label AND c.period = cap_period;
-    ELSE
-        INSERT INTO cap AS c (team, scope, label, period, amount_pico_usd) VALUES (t.id, cap_scope, of_label, cap_period, amount)
-            ON CONFLICT (team, scope, login, label, period) DO UPDATE SET amount_pico_usd = excluded.amount_pico_usd;
-    END IF;
-    INSERT INTO audit (team, what, subject, before, after)
-        VALUES (t.id, 'cap', concat_ws(' ', cap_scope, of_label, cap_period), old_amount::text, amount::text);
 END $$;
