@@ -9,10 +9,13 @@ use crate::cmd::run_exit::Remark;
 use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::install::files;
-use crate::platform::environment::Environment;
 use crate::platform::file_info;
+use crate::platform::{self, environment::Environment};
 use crate::report::model::{Report, SessionReport};
 use crate::ui::json;
+
+/// The most that is read of a file that a summary is to replace, in bytes.
+const LARGEST: u64 = 1 << 26;
 
 /// How a command came to its end, as programs read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -100,10 +103,13 @@ struct Summary<'a> {
     sessions: Vec<SessionReport>,
 }
 
-/// Writes the outcome into a file. What is there and is no file, a device or a pipe, stays as it is.
+/// Writes the outcome into a file. What is there and is no summary, a device, a pipe or somebody's file, stays as it is.
 pub fn write(env: &Environment, path: &Path, ended: &Ended) -> Result<()> {
     if file_info::of(path).is_ok_and(|present| !present.is_file()) {
         return Err(Error::file("write", path, "it is not a file"));
+    }
+    if !may_be_replaced(path) {
+        return Err(Error::file("write", path, "it holds something else than a summary"));
     }
     let rows = query::fresh_sessions(env, &ended.sessions)?;
     let summary = Summary {
@@ -119,4 +125,15 @@ pub fn write(env: &Environment, path: &Path, ended: &Ended) -> Result<()> {
         sessions: Report::of(&rows, &[], env.now()).sessions,
     };
     files::write(path, &json::text(&summary))
+}
+
+/// Whether nothing is lost where a summary takes the place of a file: none is there, it is empty, or it is an earlier summary.
+fn may_be_replaced(path: &Path) -> bool {
+    if !file_info::exists(path) {
+        return true;
+    }
+    let Ok(text) = platform::files::text(path, LARGEST) else { return false };
+    let known = serde_json::from_str::<serde_json::Value>(&text).ok();
+    text.trim().is_empty()
+        || known.is_some_and(|known| known.get("ended").is_some() && known.get("client_exit_code").is_some())
 }

@@ -7,15 +7,20 @@ use crate::config::yaml;
 /// The word that a block begins with.
 const WORD: &str = "execution_limits";
 
+/// How many places of a prompt are looked at where a block could begin, and how long a block may be, in bytes: each is read to its end.
+const MOST: usize = 64;
+const LONGEST: usize = 4_096;
+
 /// Returns the first `execution_limits` block of a prompt.
 pub fn find(prompt: &str) -> Option<Map<String, Value>> {
-    prompt.match_indices(WORD).find_map(|(start, _)| {
-        let after = prompt[start + WORD.len()..].trim_start_matches(['"', '\'', '`']);
-        let after = after.trim_start_matches([' ', '\t']).strip_prefix(':')?;
-        match after.trim_start_matches([' ', '\t']) {
-            flow if flow.starts_with('{') => parse(&without_comments(braces(flow)?)),
-            _ => parse(&indented(after)?),
-        }
+    let behind_name = prompt.match_indices(WORD).map(|(start, _)| &prompt[start + WORD.len()..]);
+    let begun = behind_name.filter_map(|after| {
+        let after = after.trim_start_matches(['"', '\'', '`']).trim_start_matches([' ', '\t']).strip_prefix(':')?;
+        Some(&after[..after.floor_char_boundary(LONGEST)])
+    });
+    begun.take(MOST).find_map(|after| match after.trim_start_matches([' ', '\t']) {
+        flow if flow.starts_with('{') => parse(&without_comments(braces(flow)?)),
+        _ => parse(&indented(after)?),
     })
 }
 
@@ -78,5 +83,22 @@ mod tests {
             assert_eq!(find(&text_of(prompt).unwrap()), find(prompt), "{prompt}");
         }
         assert_eq!(text_of("no limits"), None);
+    }
+
+    #[test]
+    fn what_only_names_a_block_hides_none_and_a_long_prompt_is_read_in_time() {
+        let named = "see execution_limits in the docs. ".repeat(10_000);
+        assert!(find(&format!("{named}execution_limits: {{ max_turns: 10 }}")).is_some());
+        for form in [
+            "execution_limits: {",
+            "execution_limits:\n  a: {\n",
+            "\"execution_limits\" : {\"a\":[",
+            "execution_limits:  \t",
+        ] {
+            let prompt = form.repeat(1_000_000 / form.len());
+            let began = std::time::Instant::now();
+            assert_eq!(find(&prompt), None, "{form}");
+            assert!(began.elapsed().as_secs() < 5, "{form}: {:?}", began.elapsed());
+        }
     }
 }

@@ -106,7 +106,7 @@ fn the_summary_says_in_a_fixed_word_how_the_command_ended() {
 /// Returns the word that a client reads itself while it works.
 fn while_it_runs() -> String {
     let world = TestWorld::new();
-    world.write("project/summary.json", "of yesterday");
+    world.write("project/summary.json", json!({"ended": "completed", "client_exit_code": 0}).to_string());
     world.script("bin/client", "cat summary.json");
     let read = world.run(&["run", "--summary", "summary.json", "client"]).stdout;
     let summary: Value = serde_json::from_str(&read).unwrap();
@@ -121,7 +121,8 @@ fn a_summary_that_cannot_be_written_is_an_error_before_the_start() {
     world.write("project/file", "");
     world.write("project/folder/file", "");
     world.script("bin/client", "echo started");
-    for place in ["file/summary.json", "folder", "/dev/null"] {
+    world.write("project/notes.json", "{\"of\": \"somebody\"}");
+    for place in ["file/summary.json", "folder", "/dev/null", "notes.json"] {
         let ran = world.run(&["run", "--summary", place, "client"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran}");
         let is_said = ran.stderr.starts_with(&format!("error: cannot write `{place}`: "));

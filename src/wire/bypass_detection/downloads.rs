@@ -58,6 +58,24 @@ pub(super) const OPENSSL: Options = Options { files: &["-out", "-keyout", "-writ
 /// Programs with `-o FILE`.
 pub(super) const OUTPUT: Options =
     Options { files: &["-o", "--output"], valued: "", folders: &[], keeps: None, fetches: false, operands: 0 };
+/// What programs name a file by that they write, where nothing else is known of them.
+pub(super) const ANY_OUTPUT: Options = Options {
+    files: &[
+        "-o",
+        "--output",
+        "--output-file",
+        "--out",
+        "--outfile",
+        "--outFile",
+        "--summary",
+        "--html",
+        "-out",
+        "-output",
+    ],
+    ..OUTPUT
+};
+/// What Fusebox itself writes.
+pub(super) const SUMMARY: Options = Options { files: &["--summary", "--html"], ..OUTPUT };
 pub(super) const TIME: Options = Options { valued: "fo", ..OUTPUT };
 pub(super) const TRACE: Options = Options { valued: "eopsPEauS", ..OUTPUT };
 pub(super) const ICONV: Options = Options { valued: "fto", ..OUTPUT };

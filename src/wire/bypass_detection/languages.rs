@@ -1,6 +1,7 @@
 //! What a program's text in another language plainly runs and writes: `python3 -c 'os.system("…")'`, a here-document for `node`.
 //!
-//! Only words in quotes are read that stand in a call of a function which runs commands or writes files.
+//! Only words in quotes are read that stand in a call: of a function that runs commands, or of one that is not known to leave alone the
+//! file which it names.
 
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
@@ -8,11 +9,12 @@ use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
 
 /// How the names of the programs begin, and the options that a text follows.
-const LANGUAGES: [(&str, &[&str]); 7] = [
+const LANGUAGES: [(&str, &[&str]); 8] = [
     ("python", &["-c"]),
     ("pypy", &["-c"]),
     ("node", &["-e", "--eval", "-p", "--print"]),
     ("bun", &["-e", "--eval"]),
+    ("deno", &["eval"]),
     ("perl", &["-e", "-E"]),
     ("ruby", &["-e"]),
     ("php", &["-r"]),
@@ -27,29 +29,161 @@ const RUNS_SURELY: [&str; 8] =
 const RUNS_NAMED: [&str; 3] = ["exec", "spawn", "posix_spawn"];
 const ENDS: [&str; 9] = ["l", "le", "lp", "lpe", "v", "ve", "vp", "vpe", "p"];
 
-/// Functions that move or remove the files that they name, and are called so elsewhere, too.
-const MOVES: [&str; 8] = ["move", "remove", "rename", "replace", "rm", "rmtree", "truncate", "unlink"];
+/// Which files a function writes, moves or takes away, of those that it names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    First,
+    Second,
+    Both,
+    /// The first, where a word behind it is a mode in which a file is written; in Perl the mode stands before it.
+    ByMode,
+}
 
-/// Functions that write or remove the file that they name first.
-const WRITES: [&str; 11] = [
-    "appendFile",
-    "appendFileSync",
-    "createWriteStream",
-    "file_put_contents",
-    "renameSync",
-    "rm_rf",
-    "rmSync",
-    "truncateSync",
-    "unlinkSync",
-    "writeFile",
-    "writeFileSync",
+/// Functions that write, move or take away files.
+const WRITES: [(&str, Takes); 43] = [
+    ("appendFile", Takes::First),
+    ("appendFileSync", Takes::First),
+    ("appendTextFile", Takes::First),
+    ("chmodSync", Takes::First),
+    ("chownSync", Takes::First),
+    ("copyFile", Takes::Second),
+    ("copyFileSync", Takes::Second),
+    ("copy2", Takes::Second),
+    ("copyfile", Takes::Second),
+    ("copytree", Takes::Second),
+    ("cpSync", Takes::Second),
+    ("createWriteStream", Takes::First),
+    ("file_put_contents", Takes::First),
+    ("fopen", Takes::ByMode),
+    ("linkSync", Takes::Second),
+    ("lchmod", Takes::First),
+    ("open", Takes::ByMode),
+    ("openSync", Takes::ByMode),
+    ("outputFile", Takes::First),
+    ("outputFileSync", Takes::First),
+    ("outputJson", Takes::First),
+    ("outputJsonSync", Takes::First),
+    ("removeSync", Takes::First),
+    ("renameSync", Takes::Both),
+    ("rm_f", Takes::First),
+    ("rm_rf", Takes::First),
+    ("rmSync", Takes::First),
+    ("rmdirSync", Takes::First),
+    ("sysopen", Takes::First),
+    ("symlinkSync", Takes::Second),
+    ("truncateSync", Takes::First),
+    ("unlinkSync", Takes::First),
+    ("urlretrieve", Takes::Second),
+    ("writeFile", Takes::First),
+    ("writeFileSync", Takes::First),
+    ("writeJson", Takes::First),
+    ("writeJsonSync", Takes::First),
+    ("writeTextFile", Takes::First),
+    ("writeTextFileSync", Takes::First),
+    ("xopen", Takes::ByMode),
+    ("GzipFile", Takes::ByMode),
+    ("TarFile", Takes::ByMode),
+    ("ZipFile", Takes::ByMode),
+];
+
+/// The same of functions that are called so elsewhere, too.
+const WRITES_HELD: [(&str, Takes); 22] = [
+    ("binwrite", Takes::First),
+    ("chmod", Takes::Both),
+    ("chown", Takes::Both),
+    ("copy", Takes::Second),
+    ("cp", Takes::Second),
+    ("cp_r", Takes::Second),
+    ("ftruncate", Takes::First),
+    ("link", Takes::Second),
+    ("ln_s", Takes::Second),
+    ("move", Takes::Both),
+    ("mv", Takes::Both),
+    ("remove", Takes::Both),
+    ("rename", Takes::Both),
+    ("replace", Takes::Both),
+    ("rm", Takes::Both),
+    ("rmtree", Takes::Both),
+    ("symlink", Takes::Second),
+    ("touch", Takes::First),
+    ("truncate", Takes::Both),
+    ("unlink", Takes::Both),
+    ("utime", Takes::First),
+    ("write", Takes::First),
+];
+
+/// Functions that leave alone the files that they name, or take them for text.
+const READS: [&str; 61] = [
+    "Path",
+    "File",
+    "access",
+    "accessSync",
+    "append",
+    "assert",
+    "basename",
+    "createReadStream",
+    "cwd",
+    "debug",
+    "dirname",
+    "echo",
+    "endswith",
+    "error",
+    "exist",
+    "exists",
+    "existsSync",
+    "expanduser",
+    "expanduser",
+    "file_exists",
+    "file_get_contents",
+    "fopen",
+    "format",
+    "getsize",
+    "glob",
+    "hash",
+    "includes",
+    "info",
+    "is_file",
+    "isfile",
+    "join",
+    "listdir",
+    "log",
+    "lstat",
+    "lstatSync",
+    "match",
+    "open",
+    "openSync",
+    "print",
+    "printf",
+    "push",
+    "puts",
+    "read",
+    "readFile",
+    "readFileSync",
+    "readTextFile",
+    "read_bytes",
+    "read_text",
+    "readlink",
+    "realpath",
+    "replace",
+    "require",
+    "resolve",
+    "say",
+    "split",
+    "startswith",
+    "stat",
+    "statSync",
+    "test",
+    "walk",
+    "warn",
 ];
 
 /// Functions that write what they are given into the file that stands before them.
 const WRITES_INTO: [&str; 2] = ["write_bytes", "write_text"];
 
 /// What holds such functions.
-const HOLDERS: [&str; 14] = [
+const HOLDERS: [&str; 16] = [
+    "Bun",
+    "Deno",
     "File",
     "FileUtils",
     "Path",
@@ -105,7 +239,7 @@ impl Walk<'_> {
         tokens.iter().enumerate().find_map(|(at, token)| {
             let Token::Name(name) = token else { return None };
             let before = &tokens[..at];
-            let given = || literals(&tokens[at + 1..]);
+            let given = || literals(&tokens[at + 1..], usize::MAX);
             // Of a path the file is named before: `Path("x").write_text(…)`.
             let named = match before {
                 [.., Token::Name("Path"), Token::Sign('('), Token::Text(path), Token::Sign(')'), Token::Sign('.')] => {
@@ -125,21 +259,19 @@ impl Walk<'_> {
                     words.iter().map(|word| if words.len() > 1 { quoted(word) } else { (*word).to_owned() }).collect();
                 return if words.is_empty() { None } else { self.text(&words.join(" "), depth + 1) };
             }
-            let paths = if WRITES_INTO.contains(name) {
-                Vec::new()
-            } else if MOVES.contains(name) && is_held() {
-                given().into_iter().take(2).collect()
-            } else if WRITES.contains(name) {
-                given().into_iter().take(1).collect()
-            } else if matches!(*name, "open" | "fopen") {
-                let words = given();
-                let writes =
-                    words.get(1).is_some_and(|mode| mode.len() < 4 && mode.contains(['w', 'a', 'x', '+', '>']));
-                words.into_iter().take(usize::from(writes)).collect()
-            } else {
-                return None;
-            };
-            named.into_iter().chain(paths).find_map(|path| self.is_written(path))
+            if WRITES_INTO.contains(name) {
+                return named.and_then(|path| self.is_written(path));
+            }
+            let held = || WRITES_HELD.iter().filter(|_| is_held());
+            let row = WRITES.iter().chain(held()).find(|row| row.0 == *name);
+            let taken =
+                row.and_then(|(_, takes)| taken(*takes, &given()).into_iter().find_map(|path| self.is_written(path)));
+            taken.or_else(|| {
+                let is_read = READS.contains(name) && !(*name == "open" && holder(before) == Some("os"));
+                let is_call = matches!(tokens.get(at + 1), Some(Token::Sign('(')));
+                let words = if is_read || !is_call { Vec::new() } else { literals(&tokens[at + 1..], 1) };
+                words.into_iter().find_map(|path| self.guard.past_reading(self.scope.folder.as_deref(), path))
+            })
         })
     }
 
@@ -147,6 +279,22 @@ impl Walk<'_> {
         let folder = self.scope.folder.as_deref();
         self.guard.guarded(folder, path).or_else(|| self.guard.holds(folder, path))
     }
+}
+
+/// Returns the files that a function takes of the words in quotes that it is given.
+fn taken<'t>(takes: Takes, given: &[&'t str]) -> Vec<&'t str> {
+    let writes =
+        |mode: &str| mode.contains(['w', 'a', 'x', '+', '>']) && mode.chars().all(|it| "wax+>rbtU<:gz2|*".contains(it));
+    let taken: &[&str] = match (takes, given) {
+        (Takes::ByMode, [mode, rest @ ..]) if mode.starts_with(['>', '+']) => rest,
+        (Takes::ByMode, [file, mode, ..]) if writes(mode) => return vec![file],
+        (Takes::ByMode, _) => &[],
+        (Takes::First, [first, ..]) => return vec![first],
+        (Takes::Second, [_, second, ..]) => return vec![second],
+        (Takes::First | Takes::Second, _) => &[],
+        (Takes::Both, _) => given,
+    };
+    taken.iter().take(2).copied().collect()
 }
 
 /// Whether options of one letter in one word end with one: `-we`.
@@ -168,8 +316,8 @@ fn holder<'t>(before: &[Token<'t>]) -> Option<&'t str> {
     }
 }
 
-/// Returns the words in quotes that a function is given.
-fn literals<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
+/// Returns the words in quotes that a function is given, in so many brackets at most.
+fn literals<'t>(tokens: &[Token<'t>], deepest: usize) -> Vec<&'t str> {
     let mut depth = 0_usize;
     let mut found = Vec::new();
     for (at, token) in tokens.iter().take(LONGEST_CALL).enumerate() {
@@ -177,7 +325,7 @@ fn literals<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
             Token::Sign('(' | '[' | '{') => depth += 1,
             Token::Sign(')' | ']' | '}') if depth <= 1 => break,
             Token::Sign(')' | ']' | '}') => depth -= 1,
-            Token::Text(text) => found.push(*text),
+            Token::Text(text) => found.extend((depth <= deepest).then_some(*text)),
             // Some languages leave the parentheses out.
             Token::Sign(',') => {}
             _ if depth == 0 => break,

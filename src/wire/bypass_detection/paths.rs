@@ -68,6 +68,15 @@ impl Guard {
         self.state().is_some_and(|state| is(&state)).then(|| STATE.to_owned())
     }
 
+    /// Says what a path is that nothing but reading is for: the program, or what is in the state.
+    pub(super) fn past_reading(&self, folder: Option<&str>, path: &str) -> Option<String> {
+        let resolved = self.resolve(folder, path)?;
+        let is = |own: &str| matches!(lies(&resolved, &self.rules.unified(own)), Some(Lies::At | Lies::Below));
+        let is_one =
+            !base(&resolved).starts_with('*') && self.programs().any(is) || self.state().is_some_and(|own| is(&own));
+        if is_one { self.guarded(folder, path) } else { None }
+    }
+
     /// Says what lies below a path, where an agent may not take it away as a whole: the state, a folder of the policy, or the program
     /// in its own folder. A folder of many programs may be taken away, such as a toolchain's.
     pub(super) fn holds(&self, folder: Option<&str>, path: &str) -> Option<String> {

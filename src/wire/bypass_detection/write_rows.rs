@@ -2,7 +2,8 @@
 
 use crate::wire::bypass_detection::copies::Copies;
 use crate::wire::bypass_detection::downloads::{
-    COMPILER, CSPLIT, CURL, GPG, ICONV, LOG_FILE, OPENSSL, OUTFILE, OUTPUT, Options, SCRIPT, SORT, TIME, TRACE, WGET,
+    COMPILER, CSPLIT, CURL, GPG, ICONV, LOG_FILE, OPENSSL, OUTFILE, OUTPUT, Options, SCRIPT, SORT, SUMMARY, TIME,
+    TRACE, WGET,
 };
 
 /// Which of its arguments a program writes, moves or takes away.
@@ -75,7 +76,9 @@ pub(super) const ROWS: &[(&str, Writes)] = &[
     ("umount", Writes::All),
     ("flock", Writes::All),
     ("ed", Writes::All),
+    ("ex", Writes::Editor),
     ("ex", Writes::All),
+    ("fusebox", Writes::Options(&SUMMARY)),
     ("patch", Writes::First),
     ("mv", Writes::Moves),
     ("cp", Writes::Copies(Copies::Folders)),
@@ -119,6 +122,7 @@ pub(super) const ROWS: &[(&str, Writes)] = &[
     ("prettier", Writes::Where("--write")),
     ("prettier", Writes::Where("-w")),
     ("biome", Writes::Where("--write")),
+    ("eslint", Writes::Options(&OUTPUT)),
     ("eslint", Writes::Where("--fix")),
     ("dos2unix", Writes::All),
     ("unix2dos", Writes::All),
@@ -145,9 +149,12 @@ pub(super) const ROWS: &[(&str, Writes)] = &[
     ("xz", Writes::Packs),
     ("unxz", Writes::Packs),
     ("lzma", Writes::Packs),
+    ("zstd", Writes::Options(&OUTPUT)),
     ("zstd", Writes::Where("--rm")),
+    ("lz4", Writes::Second),
     ("lz4", Writes::Where("--rm")),
     ("compress", Writes::Packs),
+    ("brotli", Writes::Options(&OUTPUT)),
     ("brotli", Writes::Where("--rm")),
     ("xxd", Writes::Where("-r")),
     ("fuser", Writes::Where("-k")),

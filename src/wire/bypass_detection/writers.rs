@@ -3,7 +3,7 @@
 use crate::wire::bypass_detection::at_hand::{Guard, Look};
 use crate::wire::bypass_detection::copies::{self, Copies};
 use crate::wire::bypass_detection::databases;
-use crate::wire::bypass_detection::downloads;
+use crate::wire::bypass_detection::downloads::{self, ANY_OUTPUT};
 use crate::wire::bypass_detection::write_rows::{ROWS, Writes};
 use crate::wire::shell::Word;
 
@@ -12,6 +12,118 @@ const KEEPS: [&str; 8] = ["-c", "--stdout", "--to-stdout", "-k", "--keep", "-t",
 
 /// What has a program only show what it would write.
 const PREVIEWS: [&str; 2] = ["-p", "--preview"];
+
+/// Programs that leave alone the files that they name, or run them.
+const READERS: [&str; 93] = [
+    ".",
+    ":",
+    "[",
+    "[[",
+    "ack",
+    "ag",
+    "alias",
+    "b2sum",
+    "b3sum",
+    "base64",
+    "basename",
+    "bat",
+    "batcat",
+    "cat",
+    "cd",
+    "cksum",
+    "cmp",
+    "code",
+    "colordiff",
+    "comm",
+    "command",
+    "cut",
+    "datasette",
+    "declare",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "egrep",
+    "exa",
+    "export",
+    "eza",
+    "false",
+    "fd",
+    "fgrep",
+    "file",
+    "find",
+    "gdb",
+    "getfacl",
+    "getfattr",
+    "grep",
+    "hash",
+    "head",
+    "hexdump",
+    "hyperfine",
+    "inotifywait",
+    "jq",
+    "kill",
+    "ldd",
+    "less",
+    "lldb",
+    "local",
+    "ls",
+    "lsattr",
+    "lsd",
+    "lsof",
+    "md5",
+    "md5sum",
+    "more",
+    "namei",
+    "nl",
+    "nm",
+    "objdump",
+    "od",
+    "open",
+    "otool",
+    "pgrep",
+    "pidof",
+    "pkill",
+    "popd",
+    "printf",
+    "ps",
+    "pushd",
+    "pwd",
+    "read",
+    "readelf",
+    "readlink",
+    "realpath",
+    "rg",
+    "sha1sum",
+    "sha256sum",
+    "shasum",
+    "size",
+    "stat",
+    "strings",
+    "tac",
+    "tail",
+    "test",
+    "tree",
+    "type",
+    "wc",
+    "which",
+];
+
+/// Commands of git that pack into a file.
+const GIT_PACKS: [&str; 4] = ["archive", "bundle", "fast-export", "format-patch"];
+
+/// How programs are called that run a text of their own: what that does, their words do not tell.
+const INTERPRETERS: [&str; 22] = [
+    "bash", "bun", "bunx", "cargo", "claude", "dash", "deno", "fish", "fusebox", "gmake", "just", "ksh", "make",
+    "node", "npm", "npx", "perl", "php", "pnpm", "python", "ruby", "sh",
+];
+
+/// Whether a program runs a text of its own, in whatever version.
+fn is_interpreter(program: &str) -> bool {
+    let name = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    INTERPRETERS.contains(&name) || name == "zsh"
+}
 
 /// What has `find` take away what it finds.
 const DELETES: &str = "-delete";
@@ -58,8 +170,31 @@ impl Guard {
     ) -> Option<String> {
         let is_named = |row: &&(&str, Writes)| row.0.eq_ignore_ascii_case(program);
         // The rows of one name follow each other.
-        let mut rows = ROWS.iter().skip_while(|row| !is_named(row)).take_while(is_named);
+        let mut rows = ROWS.iter().skip_while(|row| !is_named(row)).take_while(is_named).peekable();
+        if rows.peek().is_none() {
+            return self.written_by_any(folder, (program, args), look);
+        }
         rows.find_map(|(_, writes)| self.written_as(*writes, folder, args, read, look))
+    }
+
+    /// Says what a program may write of which nothing is known: what an option names as its output, and the session's program and
+    /// state wherever they stand.
+    fn written_by_any(&self, folder: Option<&str>, (program, args): (&str, &[Word]), look: &Look) -> Option<String> {
+        if READERS.iter().any(|reader| reader.eq_ignore_ascii_case(program)) {
+            return None;
+        }
+        let named = || args.iter().find_map(|word| self.names_own(folder, &word.text));
+        downloads::written(folder, args, &ANY_OUTPUT, look).or_else(|| (!is_interpreter(program)).then(named).flatten())
+    }
+
+    /// Says what a word names of the session's program and state, alone or among other parts: `--to=FILE`, `OPEN:FILE,creat`.
+    fn names_own(&self, folder: Option<&str>, word: &str) -> Option<String> {
+        if !self.mentions(word) {
+            return None;
+        }
+        let behind = word.split_once('=').map(|(_, value)| value);
+        let parts = word.split(['=', ',', ':']).filter(|part| part.len() < word.len());
+        std::iter::once(word).chain(behind).chain(parts).find_map(|path| self.past_reading(folder, path))
     }
 
     /// Says what is written of a program's arguments.
@@ -101,7 +236,10 @@ impl Guard {
             }
             Writes::Archive => any(copies::archive_made(&words().collect::<Vec<_>>())),
             Writes::Editor if only_shows(&words().collect::<Vec<_>>()) => None,
-            Writes::Editor => operands().find_map(|path| look(folder, path)),
+            // A command of the editor's names files, too: `-c 'w! FILE'`.
+            Writes::Editor => words()
+                .flat_map(|word| std::iter::once(word).chain(word.split_whitespace()))
+                .find_map(|path| look(folder, path)),
             Writes::Copies(how) => self.copied(folder, args, how, look),
             Writes::Unpacked(option) => self.unpacked(folder, args, option, look),
             Writes::Moves => self.moved(folder, args, look),
@@ -111,7 +249,11 @@ impl Guard {
             Writes::InPlace(_) => None,
             Writes::Options(of) => downloads::written(folder, args, of, look),
             Writes::OutputOf => words().find_map(|word| any(word.strip_prefix("of="))),
-            Writes::Git => self.put_back(folder, args, look),
+            Writes::Git => self.put_back(folder, args, look).or_else(|| {
+                let packs = || words().any(|word| GIT_PACKS.contains(&word));
+                let named = || args.iter().find_map(|word| self.names_own(folder, &word.text));
+                downloads::written(folder, args, &ANY_OUTPUT, look).or_else(|| packs().then(named).flatten())
+            }),
             Writes::Database => databases::written(folder, args, read, look),
         }
     }

@@ -33,10 +33,33 @@ fn what_takes_the_program_away_is_refused_and_what_reads_it_passes() {
         "pgrep -f 'fusebox hook' | xargs -r kill -STOP",
         "start-stop-daemon --stop --name fusebox",
         "pkill box; echo fusebox",
+        "fusebox run --summary /opt/bin/fusebox -- true",
+        "fusebox run --summary=.claude/fusebox.json -- true",
+        "fusebox run --summary ~/.local/state/fusebox/state.db -- claude -p x",
+        "git bundle create /opt/bin/fusebox HEAD",
+        "git archive -o .claude/fusebox.json HEAD",
+        "zstd -f a.txt -o /opt/bin/fusebox",
+        "shuf -o .claude/fusebox.json a.txt",
+        "docker cp c:/a /opt/bin/fusebox",
+        "kubectl cp p:/a ~/.local/state/fusebox/state.db",
+        "pytest --junitxml=/opt/bin/fusebox",
+        "eslint -o .claude/fusebox.json .",
+        "terraform plan -out=/opt/bin/fusebox",
+        "socat - OPEN:/opt/bin/fusebox,creat,trunc",
+        "ssh-keygen -t ed25519 -f /opt/bin/fusebox",
+        "xmllint --output .claude/fusebox.json a.xml",
+        "7z a /opt/bin/fusebox a",
+        "lz4 -f a /opt/bin/fusebox",
+        "brotli -f a -o /opt/bin/fusebox",
+        "fallocate -l 9 /opt/bin/fusebox",
+        "ex -sc 'w! /opt/bin/fusebox' a",
+        "vim -es -c 'w! .claude/fusebox.json' -c q a",
+        "bun build --outfile /opt/bin/fusebox a.ts",
+        "tsc --outFile .claude/fusebox.json a.ts",
+        "ffmpeg -i a.mp4 /opt/bin/fusebox",
     ];
-    for command in refused {
-        assert!(guard().command(command).is_some(), "{command}");
-    }
+    let missed: Vec<&str> = refused.into_iter().filter(|command| guard().command(command).is_none()).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
     let passes = [
         "gzip -k /opt/bin/fusebox",
         "gzip fusebox.txt",
@@ -54,6 +77,18 @@ fn what_takes_the_program_away_is_refused_and_what_reads_it_passes() {
         "npm rm -g fusebox",
         "pgrep node | xargs kill; ls ~/fusebox",
         "pkill boxes; echo fusebox",
+        "fusebox run --summary summary.json -- claude -p 'write .claude/fusebox.json'",
+        "sqlite3 ~/.local/state/fusebox/state.db 'SELECT * FROM run'",
+        "ls -la ~/.local/state/fusebox /opt/bin/fusebox; file /opt/bin/fusebox; which fusebox",
+        "timeout 5 /opt/bin/fusebox status; env X=1 /opt/bin/fusebox report; hyperfine /opt/bin/fusebox",
+        "gdb --args /opt/bin/fusebox status; ldd /opt/bin/fusebox | grep -o fusebox",
+        "npx ajv validate -s docs/fusebox.schema.json -d .claude/fusebox.json",
+        "check-jsonschema --schemafile s.json .claude/fusebox.json",
+        "python3 build/check_program.py /opt/bin/fusebox; bash tests/size.sh /opt/bin/fusebox",
+        "git add .claude/fusebox.json && git commit -m 'limits: /opt/bin/fusebox reads .claude/fusebox.json'",
+        "git log -o --oneline -- .claude/fusebox.json; git diff --stat .claude/fusebox.json",
+        "tsc -p . && node dist/fusebox.js; du -sh ~/.local/state/fusebox; diff .claude/fusebox.json a.json",
+        "gh pr create --title 'say what /opt/bin/fusebox does' --body-file notes.md",
     ];
     for command in passes {
         assert_eq!(guard().command(command), None, "{command}");

@@ -124,7 +124,7 @@ pub(super) const ROWS: &[Row] = &[
     ("script", &[], Runs::Text(1, &["-c", "--command"]), &["-I", "-O", "-B", "-T", "-E", "-o", "-t", "-m"]),
     ("flock", &[], Runs::Text(1, &["-c", "--command"]), &["-w", "-E", "--wait", "--timeout"]),
     ("fusebox", &["statusline"], Runs::Text(MANY, &["--with"]), &[]),
-    ("fusebox", &["run"], Runs::Words(0), &[]),
+    ("fusebox", &["run"], Runs::Words(0), &["--summary"]),
     ("split", &[], Runs::Text(MANY, &["--filter"]), &["-b", "-C", "-l", "-n", "-a", "-t"]),
     ("mapfile", &[], Runs::Text(MANY, &["-C"]), &["-d", "-n", "-O", "-s", "-u", "-c"]),
     ("readarray", &[], Runs::Text(MANY, &["-C"]), &["-d", "-n", "-O", "-s", "-u", "-c"]),
