@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use self::story::{Step, story, until_it_folds};
 use self::trace::{Point, points};
-use crate::fixture::{Answer, Fixture, asked};
+use crate::fixture::{Answer, Fixture, Outcome, asked};
 use crate::page;
 
 /// An event that is killed: where it stands in the story.
@@ -100,6 +100,9 @@ const NOT_THE_PROGRAM: &str = "execve";
 /// The least that the client waits for an answer, but at a session's end.
 const HANDLER: Duration = Duration::from_secs(10);
 
+/// How often a system call is tried that the hook does not come to.
+const TRIES: usize = 5;
+
 /// How a shell tells of a process that SIGKILL or SIGABRT has ended.
 const KILLED: i32 = 128 + 9;
 const ABORTED: i32 = 128 + 6;
@@ -138,14 +141,28 @@ impl StoppedSession {
         points(&self.fixture, self.steps[self.at].event())
     }
 
+    /// Plays the event with one of its system calls harmed; returns that call, and what came. How often a hook reads varies with what
+    /// else the machine does: a call that was not reached is looked for
+    /// in the new trace.
+    fn hit(&self, point: &Point, harm: &Harm) -> (Point, Outcome) {
+        let event = self.steps[self.at].event();
+        let mut now = point.clone();
+        for _ in 0..TRIES {
+            self.fixture.put_back("before");
+            let (is_hit, points, outcome) = now.inject(harm.inject, &self.fixture, event);
+            if is_hit {
+                return (now, outcome);
+            }
+            now = now.in_trace(points).unwrap_or(now);
+        }
+        panic!("{}: not reached in {TRIES} runs: {point:?}, {now:?}", harm.name);
+    }
+
     /// Harms one system call of the event, and looks at what comes of it.
     fn harm(&self, point: &Point, harm: &Harm) {
         let event = &self.steps[self.at];
+        let (point, outcome) = self.hit(point, harm);
         let what = format!("{} at {} {} of {}", harm.name, point.call, point.number, event.name());
-        self.fixture.put_back("before");
-        let words = point.inject(harm.inject);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let outcome = self.fixture.hook().through(&words).tell(event.event());
         assert!(outcome.took < HANDLER, "{what}: {outcome:?}");
         let now = essence(&self.fixture);
         if harm.name == KILL.name {
