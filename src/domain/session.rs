@@ -309,6 +309,9 @@ pub struct Session {
     /// How often another program has changed what the state knew of it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub altered_times: u32,
+    /// Whether all that is known of it was counted by its transcripts while no event of it came.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_recounted: bool,
     /// What was pruned of it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pruned: Option<Pruned>,
@@ -325,8 +328,7 @@ impl Session {
         self.listed.is_none()
     }
 
-    /// Whether nothing of it spends anything until a person lets it go on: it has ended, its client is gone, or it was stopped or paused as
-    /// a whole.
+    /// Whether nothing of it spends anything until a person lets it go on: it is over or orphaned, or stopped or paused as a whole.
     pub fn is_at_rest(&self) -> bool {
         self.is_over || self.order.is_some() || self.status == Status::Orphaned
     }

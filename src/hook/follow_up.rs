@@ -24,13 +24,13 @@ pub enum FollowUp {
 /// Lets the state go; then has another process begin what takes longer, writes the log, ends shell commands that outlive their run, and has the
 /// state pruned.
 pub fn finish(env: &Environment, follow_up: FollowUp) {
-    let (Saved { store, state, folder, prunes, syncs }, jobs) = match follow_up {
+    let (Saved { store, state, folder, prunes, syncs, recounts }, jobs) = match follow_up {
         FollowUp::Leave(store) => return (*store).leave(),
         FollowUp::Finish(saved, jobs) => (*saved, jobs),
     };
     let is_unlocked = store.is_unlocked();
     store.leave();
-    for job in &jobs {
+    for job in jobs.iter().chain(&recounts.map(BackgroundJob::Recount)) {
         background::job::begin(env, &folder, job);
     }
     let mut records = state.effects.log_records.clone();

@@ -78,7 +78,7 @@ pub fn hold(
         let holder = processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns });
         held_calls::hold(&mut loaded.state, &applied.run, &call.event, (time.as_millis() as u64, holder));
         reply::keep(&mut loaded, &answer);
-        let saved = save::save(loaded, deadline, &call.event, folder.to_path_buf())?;
+        let saved = save::save(env, loaded, deadline, &call.event, folder.to_path_buf())?;
         let seen = Seen::of(folder);
         follow_up::finish(env, FollowUp::Finish(Box::new(saved), Vec::new()));
         (seen, Duration::ZERO)

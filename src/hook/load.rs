@@ -17,7 +17,7 @@ use crate::hook::load_session;
 use crate::hook::origin::{scheduled_prompts, sender, state_folder};
 use crate::hook::parse::HookCall;
 use crate::hook::policy::{agents_elsewhere, shared_budgets};
-use crate::hook::reconcile::catch_up;
+use crate::hook::reconcile::{catch_up, recounted};
 use crate::hook::tampering::{altered_metadata, altered_rows, changed_calls};
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -65,6 +65,7 @@ fn complete_event(env: &Environment, call: &mut HookCall, state: &mut SessionSta
 /// Opens the state, refuses an event that the session's client has not sent, counts what was missed, and loads what the event names.
 fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Store, SessionState)> {
     let (store, known) = state_folder::open(env, folder, &call.event)?;
+    let (known, remains) = recounted::take_over(&store, known)?;
     match &known {
         Some(known) => sender::check(env, &store, known, call)?,
         None if !call.is_again && altered_rows::had_row(env, &store, &call.event)? => {
@@ -80,6 +81,7 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
     let mut session = load_session::pinned(env, &store, known, (call.input, &call.event))?;
     sender::note(&mut session, before, call);
     let mut state = load_state(&store, session, &call.event)?;
+    state.facts.remains = remains;
     catch_up::catch_up_with_others(env, &store, &mut state, call.event.at)?;
     altered_metadata::tell(&store, &mut state.session, &call.event)?;
     Ok((store, state))

@@ -185,7 +185,7 @@ pub fn respond(
         let mut answer = word_verdict::word(&loaded, &call, &applied);
         let jobs = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
         let answer = reply::compose(&mut loaded, &call, &applied, answer);
-        let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
+        let saved = save::save(env, loaded, deadline, &call.event, folder.clone())?;
         return Ok(HookResult { answer, rest: Some(FollowUp::Finish(Box::new(saved), jobs)) });
     }
 }

@@ -116,7 +116,11 @@ messages! {
 
     /// The database was damaged, or of an early version: a new one is begun.
     state_set_aside(aside = "state.db.damaged-20261123-014512")
-        => "the state cannot be read, and is kept aside as {aside}. Lost: grants, trust, stops, what is off, and in caps of the day, week and month what ended sessions spent.";
+        => "the state cannot be read, and is kept aside as {aside}. Lost: grants, trust, stops, and what is off. What sessions spent is counted again.";
+
+    /// Sessions that a lost state knew were counted by their transcripts.
+    sessions_recounted(sessions = "12 sessions", cost = "2.3500 USD")
+        => "the state lacked {sessions} that Fusebox has watched: counted again from transcripts ({cost}), in caps of the day, week and month.";
 
     /// Facts that Fusebox has written into the state are gone.
     facts_deleted()

@@ -5,12 +5,12 @@ use std::fmt;
 use crate::error::{Error, ErrorKind};
 
 /// What a person does where a hook reads what is damaged, and what is lost.
-const BEGINS_ANEW: &str = "start a client: its first hook keeps `state.db` aside and begins a new one. Sessions that \
-     go on are counted again from their transcripts; what ended ones spent is missing in caps of the day, week and month, and grants, trust, stops and \
+const BEGINS_ANEW: &str = "start a client: its first hook keeps `state.db` aside and begins a new one. Sessions \
+     are counted again from their transcripts, those of which no event comes in caps of the day, week and month. Grants, trust, stops and \
      `fusebox off` are lost";
 /// The same where no hook may read what is damaged.
-pub const MOVE_AWAY: &str = "move it away: the next hook begins a new one. Sessions that go on are counted again from their \
-     transcripts; what ended ones spent is missing in caps of the day, week and month, and grants, trust, stops and `fusebox off` are lost";
+pub const MOVE_AWAY: &str = "move it away: the next hook begins a new one. Sessions are counted again from their transcripts, those of \
+     which no event comes in caps of the day, week and month. Grants, trust, stops and `fusebox off` are lost";
 
 /// Says that the database is damaged, and what a person does.
 pub fn damaged(cause: impl fmt::Display) -> Error {

@@ -36,6 +36,11 @@ impl Store {
         rows.next()?.map(|row| self.session_of(row)).transpose()
     }
 
+    /// Whether there is no session.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(!self.prepare("SELECT 1 FROM session LIMIT 1")?.exists([])?)
+    }
+
     /// Loads the sessions with an event since `since_ms`, the oldest first.
     pub fn sessions_since(&self, since_ms: i64) -> Result<Vec<Session>> {
         let since = "WHERE last_active_day >= ?1 AND last_event_at_ms >= ?2 ORDER BY started_at_ms, id";

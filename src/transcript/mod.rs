@@ -16,6 +16,7 @@ pub mod layout;
 pub mod line_reader;
 pub mod openings;
 pub mod recall;
+pub mod recent;
 pub mod response;
 pub mod row;
 pub mod rows;

@@ -40,13 +40,14 @@ pub fn answered_since(own: &Path, since_ms: i64, is_known: impl Fn(&str) -> bool
 }
 
 /// The id of the session that a transcript is of: its name.
-fn session_of(path: &Path) -> Option<String> {
+pub fn session_of(path: &Path) -> Option<String> {
     let id = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
     let is_id = id.len() == 36 && id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
     is_id.then(|| id.to_owned())
 }
 
-fn has_changed_since(path: &Path, since_ms: i64) -> bool {
+/// Whether a file has changed since a moment, as far as its stamp tells.
+pub fn has_changed_since(path: &Path, since_ms: i64) -> bool {
     let since_ns = u64::try_from(since_ms).unwrap_or(0).saturating_mul(1_000_000).saturating_sub(STAMPED_EARLY_NS);
     file_info::of_itself(path).is_ok_and(|info| info.is_file() && info.modified_ns >= since_ns)
 }

@@ -106,6 +106,7 @@ mod prolonged;
 mod raised_caps;
 mod read_only;
 mod recording;
+mod recounted;
 mod relative_state;
 mod replay;
 mod report;

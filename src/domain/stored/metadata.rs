@@ -49,6 +49,8 @@ pub const PRUNING: MetadataKind = by_fusebox("pruning", "when a pruning began");
 pub const PRUNED: MetadataKind = by_fusebox("pruned", "when a pruning was done");
 /// Up to which moment detail was pruned.
 pub const CLOSED: MetadataKind = by_fusebox("closed", "up to when detail was pruned");
+/// In which folders of transcripts sessions were counted again after this state was begun.
+pub const RECOUNTED: MetadataKind = by_fusebox("recounted", "which transcripts were counted again");
 /// How often another program has changed or deleted the rows of a session.
 pub const ALTERED: MetadataKind = by_fusebox("altered:", "how often a session's rows were changed");
 /// That an earlier version has written rows, which have no seals.
@@ -63,7 +65,7 @@ pub const TEAM_FILE: MetadataKind = by_fusebox("team-file:", "what a file of the
 pub const SEALS: MetadataKind = by_fusebox("seals", "how many facts there are");
 
 /// Every kind.
-pub const METADATA_KINDS: [MetadataKind; 18] = [
+pub const METADATA_KINDS: [MetadataKind; 19] = [
     CLIENT,
     FIRST_REQUEST,
     LATEST,
@@ -76,6 +78,7 @@ pub const METADATA_KINDS: [MetadataKind; 18] = [
     PRUNING,
     PRUNED,
     CLOSED,
+    RECOUNTED,
     ALTERED,
     EARLIER_ROWS,
     TEAM_SYNC,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hook::background::client_watch::{self, ClientWatchJob};
 use crate::hook::background::command_watch::{self, WatchJob};
+use crate::hook::background::recount::{self, RecountJob};
 use crate::hook::settings;
 use crate::hook::settings::recheck::RecheckJob;
 use crate::platform::environment::Environment;
@@ -25,6 +26,8 @@ pub enum BackgroundJob {
     Clients(Box<ClientWatchJob>),
     /// Looks once more at settings that a change was let pass for.
     Settings(RecheckJob),
+    /// Counts sessions again that a lost state knew.
+    Recount(RecountJob),
 }
 
 /// Begins it in the background. Nothing waits for it: where it cannot be begun, what comes later acts.
@@ -41,5 +44,6 @@ pub fn carry_out(env: &Environment, folder: &Path, job: &BackgroundJob) {
         BackgroundJob::Command(job) => command_watch::keep(env, folder, job),
         BackgroundJob::Clients(job) => client_watch::keep(env, folder, job),
         BackgroundJob::Settings(job) => settings::recheck::keep(env, folder, job),
+        BackgroundJob::Recount(job) => recount::keep(env, folder, job),
     }
 }

@@ -4,5 +4,6 @@ pub mod client_watch;
 pub mod command_watch;
 pub mod job;
 pub mod prune_due;
+pub mod recount;
 pub mod tasks;
 pub mod team_sync;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::calendar::Zone;
-use crate::domain::bounds;
+use crate::domain::bounds::{self, Unpriced};
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::Event;
 use crate::domain::limit_set::LimitSet;
@@ -156,9 +156,27 @@ fn count(
     budget.open(rules, now_ms, |span| zone.period(span, now_ms));
     let Some(since) = budget.since() else { return Ok(Vec::new()) };
     let restored = restore(store, session, since, now_ms)?;
+    sum(store, budget, &session.id)?;
+    Ok(restored)
+}
+
+/// Sums again what sessions were billed for in the open periods of the user and of every project.
+pub fn sum_again(store: &Store) -> Result<()> {
+    for mut budget in store.shared_budgets()?.into_iter().filter(|budget| budget.scope != Scope::Team) {
+        budget.periods.iter_mut().for_each(|period| period.spent.clear());
+        budget.unpriced = Unpriced::default();
+        sum(store, &mut budget, "")?;
+        store.save_shared_budget(&budget)?;
+    }
+    Ok(())
+}
+
+/// Adds to a shared budget what every session was billed for since its earliest period began; `session` need not be saved yet.
+fn sum(store: &Store, budget: &mut SharedBudget, session: &str) -> Result<()> {
+    let Some(since) = budget.since() else { return Ok(()) };
     let owner = budget.id.clone();
     let whose = match budget.scope {
-        Scope::Project => Whose::Project { project: &owner, and: &session.id },
+        Scope::Project => Whose::Project { project: &owner, and: session },
         _ => Whose::All,
     };
     let mut seen = HashSet::new();
@@ -168,8 +186,7 @@ fn count(
             let model = budget.name_of(&charge.session, &charge.model, is_priced);
             budget.charge((&model, is_priced), charge.at_ms, charge.spend);
         }
-    })?;
-    Ok(restored)
+    })
 }
 
 /// Restores what the sessions with an event since a moment, and the one at hand, were charged.

@@ -7,6 +7,7 @@ pub mod gone_client;
 pub mod limits_lost;
 pub mod orphans;
 pub mod recall_missed;
+pub mod recounted;
 pub mod spend_before_install;
 pub mod unheard_messages;
 pub mod unwatched_clients;

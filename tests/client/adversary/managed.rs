@@ -202,6 +202,12 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     },
     Attempt {
         tries: "deletes the state between two sessions",
+        outcome: Outcome::NoEffect,
+        then: "a moment after the next session has started, sums of the day, week and month have again what the transcripts show",
+        scenario: "a_day_counted_again",
+    },
+    Attempt {
+        tries: "deletes the state between two sessions, and the transcripts of those before",
         outcome: Outcome::OutOfReach,
         then: "the limits of runs and sessions hold; the sums of the day, week and month begin anew, under a managed install too",
         scenario: "a_day_begun_anew",
@@ -282,18 +288,38 @@ fn hooks_killed() {
     assert!(ran.len() <= 4 && ran[0] == kill && refused, "{ran:?} {}", run.out);
 }
 
-#[test]
-fn a_day_begun_anew() {
+/// Uses a day up, deletes the state and what else is named, and returns the machine with how many requests the day had.
+fn day_used_up(gone: &[&str]) -> Option<(Machine, usize)> {
     let policy = json!({"user": {"max_cost_usd_per_day": 3.5 * request_usd(), "timeout_action": "terminate"}});
-    let Some(machine) = Machine::new(&policy, &[], vec![main([call([work()])]).forever()]) else { return };
+    let machine = Machine::new(&policy, &[], vec![main([call([work()])]).forever()])?;
     let requests = || machine.lab.api.requests().len();
     machine.claude(&[]);
-    let of_the_first = requests();
+    let of_the_day = requests();
     machine.claude(&[]);
-    assert_eq!(requests(), of_the_first, "the day is used up");
-    fs::remove_dir_all(machine.lab.project().join("../state")).unwrap();
+    assert_eq!(requests(), of_the_day, "the day is used up");
+    for folder in gone.iter().chain(&["state"]) {
+        fs::remove_dir_all(machine.lab.project().join("..").join(folder)).unwrap();
+    }
+    Some((machine, of_the_day))
+}
+
+#[test]
+fn a_day_counted_again() {
+    let Some((machine, of_the_day)) = day_used_up(&[]) else { return };
+    let requests = || machine.lab.api.requests().len();
+    machine.lab.until("the day to be used up again", || {
+        let before = requests();
+        machine.claude(&[]);
+        requests() == before
+    });
+    assert!(requests() < 2 * of_the_day, "{} requests", requests());
+}
+
+#[test]
+fn a_day_begun_anew() {
+    let Some((machine, of_the_day)) = day_used_up(&["home/.claude/projects"]) else { return };
     machine.claude(&[]);
-    assert_eq!(requests(), 2 * of_the_first, "it has begun anew, and is bounded again");
+    assert_eq!(machine.lab.api.requests().len(), 2 * of_the_day, "it has begun anew, and is bounded again");
 }
 
 #[test]
