@@ -25,6 +25,8 @@ use crate::ui::terminal::plain;
 /// Arguments of `fusebox replay`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+A prompt begins a run, and a tool call is what an agent asked for, also where Fusebox refused it: `refused` says how many.
+
 Nothing is stopped and no state is touched: recordings are played through the limits, as the hook would have met them.
 What a run did after its stop counts as not done, with everything below it. A transcript does not tell how long a
 dialog waited, so working time includes that. Each session is played by itself: limits of `user` and `project`, over

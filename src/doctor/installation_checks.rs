@@ -11,7 +11,7 @@ use crate::install::enabled_plugins::Enabled;
 use crate::install::handler::{HOLD_S, pause_hold_s};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::Settings;
-use crate::install::{client_extensions, files, hooks, json, owned_by_root, settings_values};
+use crate::install::{client_extensions, files, hooks, json, owned_by_root, registration, settings_values};
 use crate::platform::run_command::Program;
 use crate::store::trust::is_trusted;
 use crate::wire::events::{EVENTS, EventRow};
@@ -52,28 +52,34 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
     let missing: Vec<&str> = missing.into_iter().map(|row| row.name).collect();
     let files: Vec<String> = installation.registered.files.iter().map(|file| named(installation, &file.0)).collect();
     let is_plugin_alone = files.len() == 1 && plugin_of(installation, &installation.registered.files[0].0).is_some();
+    let without =
+        registration::without(newer.iter().copied()).map(|names| format!(", without {names}")).unwrap_or_default();
     let files = files.join(", ");
     match (missing.len(), EVENTS.len() - newer.len()) {
         (0, all) if short_of_holds(installation) => Diagnosis::warn(
-            format!("registered at {all} of {all} events in {files}; calls that are to wait for a rate are refused"),
+            format!(
+                "registered at {all} of {all} events in {files}{without}; calls that are to wait for a rate are refused"
+            ),
             "run `fusebox init` again: it has the client wait for the hook",
         ),
         (0, all) if short_of_pauses(installation) => Diagnosis::warn(
             format!(
-                "registered at {all} of {all} events in {files}; calls of paused runs are not held for as long as `pause_wait_ms` says"
+                "registered at {all} of {all} events in {files}{without}; calls of paused runs are not held for as long as `pause_wait_ms` says"
             ),
             "run `fusebox init` again: it has the client wait for the hook",
         ),
         (0, all) if let Some(limit) = unheard(installation) => Diagnosis::warn(
-            format!("registered at {all} of {all} events in {files}; `{limit}` hears nothing of the plan's windows"),
+            format!(
+                "registered at {all} of {all} events in {files}{without}; `{limit}` hears nothing of the plan's windows"
+            ),
             "run `fusebox init --statusline`: the client tells its status line alone of them",
         ),
         (0, all) if is_plugin_alone => Diagnosis::warn(
-            format!("registered at {all} of {all} events in {files} alone"),
+            format!("registered at {all} of {all} events in {files} alone{without}"),
             "the weaker guard: `claude plugin disable`, or an update while a client works, takes the hooks away; `fusebox init` \
              registers them in your settings too",
         ),
-        (0, all) => Diagnosis::ok(format!("registered at {all} of {all} events in {files}")),
+        (0, all) => Diagnosis::ok(format!("registered at {all} of {all} events in {files}{without}")),
         (missing, all) if missing == all => Diagnosis::fail("not registered here", registers(installation)),
         _ => {
             Diagnosis::fail(format!("not registered at {} in {files}", missing.join(", ")), "run `fusebox init` again")

@@ -14,7 +14,7 @@ use crate::install::owned_by_root;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::status_line;
 use crate::platform::environment::Environment;
-use crate::wire::events::EVENTS;
+use crate::wire::events::{EVENTS, EventRow};
 
 /// Everything that `init` changes for one place, in the order in which it is done: the hooks last.
 pub struct Plan {
@@ -64,11 +64,19 @@ impl Plan {
     }
 }
 
-/// Returns at how many events our handlers stand in a place's settings.
-pub fn events_in(place: &SettingsPlace) -> usize {
+/// Returns at how many events our handlers stand in a place's settings, and names those that are left out there.
+pub fn events_in(place: &SettingsPlace) -> (usize, Option<String>) {
     let text = files::read(&place.settings).ok().flatten().unwrap_or_default();
     let found = hooks::find(&text);
-    EVENTS.iter().filter(|row| found.iter().any(|found| found.event == row.name)).count()
+    let (there, missing): (Vec<&EventRow>, Vec<&EventRow>) =
+        EVENTS.iter().partition(|row| found.iter().any(|found| found.event == row.name));
+    (there.len(), without(missing.into_iter().filter(|row| row.is_newer)))
+}
+
+/// Names events that are registered only where the client is known to have them; `None` where there are none.
+pub fn without<'a>(newer: impl IntoIterator<Item = &'a EventRow>) -> Option<String> {
+    let names: Vec<&str> = newer.into_iter().map(|row| row.name).collect();
+    (!names.is_empty()).then(|| format!("{}: older clients warn of it", names.join(", ")))
 }
 
 /// Works out the changes.

@@ -54,12 +54,13 @@ const EXCLUDED: &str = "info/exclude";
 /// Returns the summary after a plan was carried out.
 pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let settings = env.short_path(&plan.place.settings);
-    let hooks = registration::events_in(&plan.place);
+    let (hooks, without) = registration::events_in(&plan.place);
     let done = match (plan.registers(), plan.shows_line_from_now()) {
         (true, true) => format!("registered at {hooks} hooks in {settings}, with the status line"),
         (true, false) => format!("registered at {hooks} hooks in {settings}"),
         (false, _) => format!("already registered in {settings}"),
     };
+    let without = without.filter(|_| plan.registers()).map(|events| ("without", events));
     let policy = policy_of(env, plan);
     let is_ours = |place: &SettingsPlace| registration::is_in(place);
     let of_project = Folders::of(env, &env.folder()).place(InstallScope::Project).ok().filter(is_ours);
@@ -93,6 +94,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let text = format!(
         "{done}\n\n{}",
         limits
+            .chain(without)
             .chain(covers)
             .chain(paid)
             .chain(already)

@@ -41,6 +41,9 @@ struct SessionForm<'a> {
 #[derive(Serialize)]
 struct Figures {
     turns: u64,
+    /// Those of them that Fusebox has refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<u64>,
     requests: u64,
     cost_usd: Usd,
 }
@@ -114,12 +117,14 @@ fn session(replayed: &ReplayedSession) -> SessionForm<'_> {
         lasted_ms: recorded.lasted_ms,
         recorded: Figures {
             turns: recorded.calls,
+            refused: Some(recorded.refused),
             requests: recorded.spent.requests,
             cost_usd: Usd(recorded.spent.cost),
         },
         client_cost_usd: replayed.session.client_cost.map(|cost| Usd(crate::domain::spend::amount::Amount(cost))),
         saved: Figures {
             turns: replayed.calls_saved(),
+            refused: None,
             requests: replayed.requests_saved(),
             cost_usd: Usd(replayed.cost_saved()),
         },
@@ -176,9 +181,19 @@ fn summary(sums: &Sums) -> Summary {
         runs_never_started: sums.never_started,
         warnings: sums.warnings,
         questions: sums.questions,
-        recorded: Figures { turns: sums.calls, requests: spent.requests, cost_usd: Usd(spent.cost) },
+        recorded: Figures {
+            turns: sums.calls,
+            refused: Some(sums.refused),
+            requests: spent.requests,
+            cost_usd: Usd(spent.cost),
+        },
         client_cost_usd: sums.client_cost.map(Usd),
         cost_where_client_knows_usd: Usd(sums.spent_where_known),
-        saved: Figures { turns: sums.calls_saved, requests: sums.requests_saved, cost_usd: Usd(sums.cost_saved) },
+        saved: Figures {
+            turns: sums.calls_saved,
+            refused: None,
+            requests: sums.requests_saved,
+            cost_usd: Usd(sums.cost_saved),
+        },
     }
 }

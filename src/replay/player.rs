@@ -62,8 +62,10 @@ pub struct Player<'a> {
     cut: BTreeSet<String>,
     /// What requests spent that would not have been made.
     undone: Spend,
-    /// Every tool call that was really made.
+    /// Every tool call that was really asked for.
     calls: BTreeSet<String>,
+    /// Those of them that Fusebox has refused.
+    refused: BTreeSet<String>,
     entries: Vec<Entry>,
     log: Vec<Record>,
     /// How agents were spawned, where a file says so.
@@ -114,6 +116,7 @@ impl<'a> Player<'a> {
             cut: BTreeSet::new(),
             undone: Spend::default(),
             calls: BTreeSet::new(),
+            refused: BTreeSet::new(),
             entries: Vec::new(),
             log: Vec::new(),
             links: BTreeMap::new(),
@@ -134,7 +137,7 @@ impl<'a> Player<'a> {
     fn play_call(&mut self, call: &HookCall) -> Result<()> {
         let Ok(input) = input::parse(call.input.get().as_bytes()) else { return Ok(()) };
         let event = self.event(&input, call);
-        self.count(&event);
+        self.count(&input, &event);
         if self.is_undone(&event) {
             return self.read(&event).map(|_| ());
         }
@@ -196,6 +199,7 @@ impl<'a> Player<'a> {
         runs.sort_by_key(|run| (run.started.mono_ms, run.depth));
         let recorded = Recorded {
             calls: self.calls.len() as u64,
+            refused: self.refused.len() as u64,
             spent: self.state.session.counters.spent + self.undone,
             lasted_ms: self
                 .recording
@@ -232,8 +236,9 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Counts the calls that were really made.
-    fn count(&mut self, event: &Event) {
+    /// Counts the calls that were really asked for.
+    fn count(&mut self, input: &Input, event: &Event) {
+        self.refused.extend(input.refused_calls().map(str::to_owned));
         match &event.kind {
             EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => {
                 self.calls.insert(call.id.clone());

@@ -30,8 +30,10 @@ pub struct ReplayedSession {
 /// What a recorded session really did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// Tool calls.
+    /// Tool calls, those that Fusebox has refused among them.
     pub calls: u64,
+    /// Those that Fusebox has refused.
+    pub refused: u64,
     /// What its requests spent.
     pub spent: Spend,
     /// From its first to its last event, in milliseconds.
@@ -59,8 +61,10 @@ pub struct Sums {
     pub warnings: usize,
     /// Questions to a person.
     pub questions: usize,
-    /// Tool calls that were made.
+    /// Tool calls that were asked for.
     pub calls: u64,
+    /// Those of them that Fusebox has refused.
+    pub refused: u64,
     /// What was spent that no response in a transcript stands for.
     beside: Spend,
     /// What each response spent, by its id, as a session has it that is no copy.
@@ -144,6 +148,7 @@ impl Sums {
         self.warnings += replayed.count(&[EntryKind::EarlyWarning, EntryKind::Warning]);
         self.questions += replayed.count(&[EntryKind::Asked]);
         self.calls += replayed.recorded.calls;
+        self.refused += replayed.recorded.refused;
         let in_transcript = charges.all().fold(Spend::default(), |sum, charge| sum + charge.spend);
         self.beside += replayed.recorded.spent.beyond(in_transcript);
         for charge in charges.all().filter(|charge| !charge.inherited) {

@@ -63,7 +63,7 @@ fn title(replayed: &ReplayedSession, terminal: &Terminal) -> String {
     let figures = format!(
         "{}, {}, {}, {} in {}",
         counted(runs as u64, "run"),
-        counted(recorded.calls, "tool call"),
+        counted(recorded.calls, "tool call") + &refused(recorded.refused),
         counted(recorded.spent.requests, "request"),
         recorded.spent.cost,
         duration::measured(recorded.lasted_ms)
@@ -114,7 +114,7 @@ pub fn summary(sums: &Sums, terminal: &Terminal) -> String {
             "said",
             format!("{}, {}", counted(sums.warnings as u64, "warning"), counted(sums.questions as u64, "question")),
         ),
-        ("tool calls", format!("{}, {} not made", sums.calls, sums.calls_saved)),
+        ("tool calls", format!("{}{}, {} not made", sums.calls, refused(sums.refused), sums.calls_saved)),
         ("cost", cost(sums)),
         (
             "saved",
@@ -129,7 +129,19 @@ pub fn summary(sums: &Sums, terminal: &Terminal) -> String {
     for (name, words) in lines {
         text.push_str(&terminal.wrap("  ", &format!("{name:<11}{words}")));
     }
+    if sums.refused > 0 {
+        text.push_str(&terminal.wrap("", BESIDE_REPORT));
+    }
     text
+}
+
+/// What `fusebox report` counts otherwise of sessions in which Fusebox was at work.
+const BESIDE_REPORT: &str = "Fusebox was at work in these: `fusebox report` has the tool calls without those that it refused, and counts a stopped run and \
+                             what went on with it after a `grant` or `resume` as one.";
+
+/// Says how many of some calls Fusebox has refused when they were made.
+fn refused(calls: u64) -> String {
+    if calls == 0 { String::new() } else { format!(" ({calls} refused)") }
 }
 
 /// Writes what the given policy comes to beside what the built-in defaults do.

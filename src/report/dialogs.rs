@@ -2,10 +2,15 @@
 
 use serde::Serialize;
 
+use crate::domain::limit::Limit;
 use crate::domain::record::{RecordKind, TOO_SOON};
 use crate::domain::session::{Session, Status};
+use crate::domain::unit::Unit;
+use crate::report::reading::LimitReading;
 use crate::report::rows::Logged;
-use crate::ui::formats::Timestamp;
+use crate::ui::formats::{Quantity, Timestamp};
+use crate::ui::style::plain;
+use crate::wire::messages::pair;
 
 /// What became of a dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +60,10 @@ pub struct Dialog {
     pub at: Timestamp,
     /// What became of it.
     pub answer: Answer,
+    /// What it said is used: responses among it that no transcript had yet, by their estimate.
+    pub used: Option<Quantity>,
+    /// The cap that it named.
+    pub cap: Option<Quantity>,
     /// What was used when it was asked, and what was to come, in configuration's unit.
     #[serde(skip)]
     pub needs: f64,
@@ -62,6 +71,23 @@ pub struct Dialog {
     #[serde(skip)]
     pub number: i64,
 }
+
+impl Dialog {
+    /// Says what was asked and answered: while it is open with its figures, which may be ahead of what these limits have counted.
+    pub fn told(&self, limits: &[LimitReading]) -> String {
+        let said = format!("asked for more of {}: {}", plain(&self.limit), self.answer.as_str());
+        let (Some(used), Some(cap)) = (self.used, self.cap) else { return said };
+        if self.answer != Answer::Open || cap.limit.unit == Unit::Switch {
+            return said;
+        }
+        let counted = limits.iter().find(|reading| reading.limit == self.limit).map(|reading| reading.used.value);
+        let more = if counted.is_some_and(|counted| counted < used.value) { NOT_COUNTED_YET } else { "" };
+        format!("{said}; it says {}{more}", pair(cap.limit, used.value, cap.value))
+    }
+}
+
+/// Why a dialog says more than is counted.
+const NOT_COUNTED_YET: &str = ", with a response that is in no transcript yet";
 
 /// Returns the dialogs about a run's calls, by their records: the last record about a limit says what became of its last dialog. One
 /// without an answer that is not pending any more will have none.
@@ -80,7 +106,11 @@ pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
         let (limit, scope, number) = (record.limit.clone(), record.scope.clone(), logged.number);
         if answer == Answer::Open {
             let needs = record.used.unwrap_or_default() + record.ahead.unwrap_or_default();
-            dialogs.push(Dialog { limit, scope, at, answer, needs, number });
+            let of = Limit::find(&limit);
+            let quantity =
+                |number: Option<f64>| of.and_then(|of| Some(Quantity { limit: of, value: of.base(number?)? }));
+            let (used, cap) = (quantity(record.used), quantity(record.cap));
+            dialogs.push(Dialog { limit, scope, at, answer, used, cap, needs, number });
         } else if let Some(asked) = dialogs.iter_mut().rfind(|asked| asked.limit == limit && asked.scope == scope) {
             // What a person gives later with a command is no answer; a Yes that is taken back is none either.
             let is_new = asked.answer == Answer::Open || answer.is_no();

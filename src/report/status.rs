@@ -260,8 +260,8 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
         text.push_str(&terminal.wrap(&format!("{indent}  "), &format!("missing: {}", plain(&run.missing.join("; ")))));
     }
     for asked in &run.dialogs {
-        let line = format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str());
-        text.push_str(&terminal.wrap(&format!("{indent}  "), &line));
+        let limits = if asked.scope == Scope::Run.as_str() { &run.limits } else { &session.limits };
+        text.push_str(&terminal.wrap(&format!("{indent}  "), &asked.told(limits)));
         if let Some(more) = suggestion::after_no(session, run, asked) {
             text.push_str(&terminal.steps(&format!("{indent}    "), &more.entry()));
         }

@@ -256,9 +256,8 @@ fn dialogs(report: &Report, terminal: &Terminal) -> String {
     let asked = runs.flat_map(|run| run.dialogs.iter().map(move |dialog| (run, dialog)));
     let line = |(run, dialog): (&RunReport, &Dialog)| {
         let who = format!("{} {}", plain(run.kind()), short(&run.run_id));
-        let (limit, answer) = (plain(&dialog.limit), dialog.answer.as_str());
         let at = terminal.zone.minute(dialog.at.0);
-        terminal.wrap("", &format!("#{} {at} {who} asked for more of {limit}: {answer}", dialog.number))
+        terminal.wrap("", &format!("#{} {at} {who} {}", dialog.number, dialog.told(&run.limits)))
     };
     let lines: String = asked.map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }

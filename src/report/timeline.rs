@@ -128,9 +128,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     }
     if let Some(asked) = declined {
         text.push_str(&heading(&format!("Dialog #{}", asked.number), terminal));
-        text.push_str(
-            &terminal.wrap("  ", &format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str())),
-        );
+        text.push_str(&terminal.wrap("  ", &asked.told(&[])));
     }
     text.extend(prompt_blocks.iter().map(|it| told_under("Prompt blocked", &[it.says(reader)], terminal)));
     let is_observed = told.trips.iter().any(|tripped| Some(tripped.number) == trip && tripped.observed);

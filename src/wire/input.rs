@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::domain::bounds::TASKS_TOLD;
 use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Notification, Spawned};
 use crate::domain::moment::Moment;
+use crate::domain::notified::unsigned;
 use crate::domain::start_source::StartSource;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
@@ -93,6 +94,12 @@ impl<'a> Input<'a> {
     pub fn results(&self) -> Vec<&'a str> {
         self.tool_calls.iter().map(|call| call.tool_response.map_or("", RawValue::get)).collect()
     }
+
+    /// Returns the ids of the calls of a batch that Fusebox has refused.
+    pub fn refused_calls(&self) -> impl Iterator<Item = &str> {
+        let is_refused = |call: &&BatchCall| call.tool_response.is_some_and(|result| was_refused(result.get()));
+        self.tool_calls.iter().filter(is_refused).map(|call| call.tool_use_id.as_str())
+    }
 }
 
 /// How the result of a call begins that was not made: the client itself rejects it (an unknown tool, an input that does not fit),
@@ -105,6 +112,12 @@ const DENIED: &str = "\"WebFetch denied access to ";
 /// Whether a call was not made, by its result as JSON.
 pub fn was_not_made(result: &str) -> bool {
     NOT_MADE.iter().any(|begins| result.starts_with(begins))
+}
+
+/// Whether Fusebox has refused a call, by its result as JSON.
+fn was_refused(result: &str) -> bool {
+    let denied = result.strip_prefix(NOT_MADE[1]).and_then(|rest| rest.split_once(" hook error: "));
+    denied.is_some_and(|(_, reason)| unsigned(reason) != reason)
 }
 
 /// One call of a batch.

@@ -18,6 +18,7 @@ fn init_says_what_happens_from_now_on() {
               USD
               8 agent types have their own, which stop 5 of them: developer, devops,
               planner, qa, security-architect (`fusebox config show`)
+      without PostModelSwitch: older clients warn of it
       covers  clients that are started in this repository;
               `fusebox init --scope user` covers those in all of yours
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json, .git/info/exclude:
@@ -70,6 +71,7 @@ fn a_repository_observes_its_own_limits() {
               planner, qa, security-architect (`fusebox config show`)
               only watched, those of .claude/fusebox.json, which block nothing: none
               yet
+      without PostModelSwitch: older clients warn of it
       covers  clients that are started in this very folder; who starts them in
               folders below runs `fusebox init` once
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json

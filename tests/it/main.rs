@@ -114,6 +114,7 @@ mod repositories;
 mod retention;
 mod run_exit;
 mod run_summary;
+mod same_figures;
 mod schedules;
 #[cfg(all(feature = "screen", target_os = "linux"))]
 mod screen;

@@ -238,6 +238,7 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
       "questions": 0,
       "recorded": {
         "turns": 66,
+        "refused": 0,
         "requests": 68,
         "cost_usd": "3.263824000000"
       },

@@ -48,7 +48,7 @@ fn same_numbers(state: &State, seen: &Value) {
         ("Tool calls", sum(sessions, "turns")),
         ("Requests", sum(days, "requests")),
         ("Tokens", sum(days, "tokens")),
-        ("Limits reached", trips as u64),
+        ("Times a limit was reached", trips as u64),
     ];
     let totals = closed["totals"].as_array().unwrap();
     let cost: u64 = days.iter().map(|day| pico(&day["cost_usd"])).sum();

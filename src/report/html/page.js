@@ -96,7 +96,7 @@ function totals() {
   const rows = [
     ...(data.plan ? [tokens] : []), cost, ["Sessions", "count", all.sessions], ["Runs", "count", all.runs],
     ["Tool calls", "count", all.turns], ["Requests", "count", all.requests], ...(data.plan ? [] : [tokens]),
-    ["Limits reached", "count", all.trips],
+    ["Times a limit was reached", "count", all.trips],
   ];
   for (const [label, form, value] of rows) {
     byId("totals").append(element("li", {}, figure("b", form, value), element("span", {}, label)));
@@ -207,7 +207,7 @@ function types() {
   const shown = (type) => {
     const made = element("div", { class: "types" },
       element("div", {}, element("h3", { class: "name", title: type.kind }, type.kind),
-        element("div", { class: "dim" }, figure("span", "count", type.runs), type.runs === 1 ? " run, " : " runs, ", figure("span", "count", type.tripped), " reached a limit")),
+        element("div", { class: "dim" }, figure("span", "count", type.runs), type.runs === 1 ? " run, " : " runs, ", figure("span", "count", type.tripped), " of them reached a limit")),
       distribution("Tool calls", type.turns, "count", "tenths"), distribution("Working time", type.duration_ms, "ms", "ms"), data.plan ? distribution("Tokens a run", type.tokens, "count", "tenths") : distribution("USD a run", type.cost, "usd", "usd"));
     made.dataset.type = type.kind;
     return made;
@@ -280,7 +280,7 @@ function budgets() {
 // The sessions: a table that is filtered and sorted, each with its timeline below it.
 const COLUMNS = [
   ["Session", "id"], ["Started", "started"], ["Project", "project"], ["Status", "status"], ["Runs", "begun", "count"],
-  ["Tool calls", "turns", "count"], ["Requests", "requests", "count"], ["Tokens", "tokens", "count"], ["Trips", "trips", "count"],
+  ["Tool calls", "turns", "count"], ["Requests", "requests", "count"], ["Tokens", "tokens", "count"], ["Limits reached", "trips", "count"],
   [data.cost_head, "cost", "usd"], ["New", "new_cost", "usd"],
 ];
 // Where no client has written a total, nothing is said of it.
