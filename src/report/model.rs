@@ -55,6 +55,8 @@ pub struct SessionReport {
     /// Where it stands, as texts say it: with how its last prompt's work has ended.
     #[serde(rename = "status")]
     pub stands: Status,
+    /// The word for it, as texts have it: `idle` where its client waits for a prompt.
+    pub standing: &'static str,
     /// Where the client's session stands.
     #[serde(skip)]
     pub status: Status,
@@ -124,7 +126,8 @@ impl Report {
         for session in &mut sessions {
             let stays = |it: &PromptBlock| shared.iter().all(|of| !prompt_block::is_budget_raised(&it.finding, of));
             session.prompt_blocks.retain(stays);
-            session.stands = session.standing().1;
+            (session.standing, session.stands) = session.standing();
+            session.runs.iter_mut().for_each(|run| run.standing = run.standing());
         }
         shared.retain(|budget| budget.is_set);
         sessions.sort_unstable_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
@@ -151,6 +154,7 @@ impl SessionReport {
             folder: session.folder.clone(),
             launcher: session.launcher.clone(),
             stands: session.status,
+            standing: session.status.word(),
             status: session.status,
             mode: session.mode,
             observes: observed().next().is_some(),

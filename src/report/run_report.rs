@@ -31,6 +31,8 @@ pub struct RunReport {
     pub depth: u32,
     /// Where it stands.
     pub status: Status,
+    /// The word for it, as texts have it.
+    pub standing: &'static str,
     /// Machine-readable reason of a stop.
     pub stop_reason: Option<String>,
     /// The same in words.
@@ -135,6 +137,7 @@ impl RunReport {
             status: lifted
                 .as_ref()
                 .map_or(if awaits_prompt { Status::Completed } else { run.status }, |stop| stop.status),
+            standing: run.status.word(),
             reason: stop_reason.as_ref().map(|reason| cleared_stops::reason(reason, run, &rows.records)),
             stop_reason,
             error: run.error.clone().or_else(|| Some(lifted.as_ref()?.error.clone())),

@@ -97,3 +97,39 @@ fn init_and_doctor_tell_one_number_of_hooks_and_name_what_is_left_out() {
         assert_eq!(said.each_ref().map(names), [!is_there; 2], "{version} {scope}: {said:?}");
     }
 }
+
+/// A program reads where something stands in the word that a person reads.
+#[test]
+fn json_and_texts_have_one_word_for_where_something_stands() {
+    let call = |id: &str| json!({"tool_name": "Bash", "tool_input": {"n": id}, "tool_use_id": id});
+    let (call, more) = (call("t1"), call("t2"));
+    let batch = json!({"tool_calls": [call]});
+    let nothing = json!({});
+    let stories: [(&str, Value, &[(&str, &Value)]); 5] = [
+        ("running", json!({}), &[("PreToolUse", &call)]),
+        ("idle", json!({}), &[("PreToolUse", &call), ("Stop", &nothing)]),
+        ("completed", json!({}), &[("Stop", &nothing), ("SessionEnd", &nothing)]),
+        (
+            "waits for you",
+            json!({"main": {"max_turns": 1, "timeout_action": "request_increase"}}),
+            &[("PreToolUse", &call), ("PostToolBatch", &batch), ("PreToolUse", &more)],
+        ),
+        (
+            "paused",
+            json!({"main": {"max_turns": 1, "timeout_action": "pause"}}),
+            &[("PreToolUse", &call), ("PostToolBatch", &batch), ("PreToolUse", &more)],
+        ),
+    ];
+    for (word, policy, events) in stories {
+        let story = Story::begin(&policy);
+        events.iter().for_each(|(name, rest)| drop(story.event(name, rest)));
+        let text = story.world.run(&["status", "--all"]).ok();
+        let json: Value = serde_json::from_str(&story.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+        let session = &json["sessions"][0];
+        let parts = |line: &str| line.trim().split("  ").map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(session["standing"], word, "{text}{session:#}");
+        assert_eq!(parts(text.lines().next().unwrap())[1], word, "{text}");
+        let run = text.lines().find(|line| line.starts_with("  main p1")).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(session["runs"][0]["standing"], parts(run)[1], "{text}");
+    }
+}
