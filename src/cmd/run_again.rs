@@ -4,7 +4,11 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::cmd::run_command::names_client;
+use crate::cmd::session_edit::{self, SessionEdit};
+use crate::cmd::target::Target;
 use crate::domain::text::shell_word::quoted;
+use crate::platform::environment::Environment;
+use crate::store::Store;
 use crate::ui::terminal::plain;
 
 /// What of the words behind an option is its value.
@@ -84,6 +88,8 @@ const LEFT_OUT: [(&str, Value); 11] = [
 
 /// Its options whose value can be JSON with keys and passwords in it: a log is to show none.
 const SECRET: [&str; 3] = ["--managed-settings", "--mcp-config", "--settings"];
+/// A command of more bytes is kept with no session.
+const LONGEST: usize = 2_000;
 /// What stands in place of such a value, for a person to fill in.
 const FILL_IN: &str = "{…}";
 
@@ -109,6 +115,21 @@ impl Again {
         Again {
             before: format!("fusebox run{strict}{} -- {} -p --resume", summary.unwrap_or_default(), quoted(program)),
             after: format!("'go on'{options}"),
+        }
+    }
+
+    /// Keeps the command with each session that a `fusebox run` has marked, for whoever says later how it goes on. Those that an agent
+    /// has started go on with the session above them. A state that cannot be written keeps none: the options are left out then.
+    pub fn remember(&self, env: &Environment, mark: &str, since_ms: i64) {
+        let sessions =
+            Store::open(env).and_then(|store| store.sessions_of_launcher(mark, since_ms)).unwrap_or_default();
+        for session in sessions.into_iter().filter(|session| session.parent().is_none()) {
+            let again = self.with(&session.id);
+            let keep = |edit: &mut SessionEdit| {
+                edit.state.session.again = Some(again).filter(|again| again.len() <= LONGEST);
+                Ok(Vec::new())
+            };
+            drop(session_edit::edit(env, &Target::Session(session.id), keep));
         }
     }
 

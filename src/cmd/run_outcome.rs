@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::messages::advice::{self, Stopped as Holder};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
-use crate::report::log_lines;
+use crate::report::{log_lines, take_up};
 use crate::store::Store;
 use crate::store::event::Numbered;
 use crate::ui::formats::counted;
@@ -253,7 +253,7 @@ fn stopped(store: &Store, session: &Session, again: &Again) -> Result<Option<Sto
             // A pause of the run's own is lifted by the run's name.
             let is_own = run.order.as_ref().is_some_and(|order| !order.finding.ends_session());
             let holder = if is_own { messages::short(&run.id) } else { &id };
-            let again = again.with(&session.id);
+            let again = take_up::command(&Session { again: Some(again.with(&session.id)), ..session.clone() });
             let (how, sentence) = match run.status {
                 Status::Paused => (HowEnded::Paused, to_people::run_paused(why, holder, again)),
                 _ => (HowEnded::Stopped, to_people::run_stopped(why, next_step(session, &run, held, &again))),

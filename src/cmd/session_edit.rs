@@ -21,7 +21,7 @@ use crate::hook::reconcile::catch_up::catch_up;
 use crate::messages::advice;
 use crate::platform::environment::Environment;
 use crate::report::standing::INTERRUPTED;
-use crate::report::suggestion;
+use crate::report::take_up;
 use crate::store::{self, Store, log_file};
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
@@ -263,9 +263,7 @@ impl SessionEdit<'_> {
     /// Returns the command that takes the session up again; `None` where its client is there.
     fn again(&self) -> Option<String> {
         let session = &self.state.session;
-        let is_gone = session.is_over || matches!(session.status, Status::Completed | Status::Orphaned);
-        let of = (session.id.as_str(), session.folder.as_str());
-        is_gone.then(|| suggestion::takes_up(of, session.launcher.as_deref(), &self.here))
+        take_up::is_left(session).then(|| take_up::typed_in(&session.folder, &take_up::command(session), &self.here))
     }
 }
 

@@ -78,6 +78,9 @@ pub struct Session {
     /// The `fusebox run` that started the client.
     #[serde(default, skip_serializing_if = "is_default")]
     pub launcher: Option<String>,
+    /// The command that takes it up as that `fusebox run` was given; `None` where its client was started otherwise.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub again: Option<String>,
     /// Number of the pinned policy.
     #[serde(skip)]
     pub policy: Option<i64>,

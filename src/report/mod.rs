@@ -37,6 +37,7 @@ pub mod status_line;
 pub mod story_json;
 pub mod suggestion;
 pub mod summary;
+pub mod take_up;
 pub mod team_budget;
 pub mod timeline;
 pub mod tools;

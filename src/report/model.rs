@@ -16,6 +16,7 @@ use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{SessionRows, project, sum};
 use crate::report::run_report::RunReport;
 use crate::report::silent_clients::SilentReport;
+use crate::report::take_up;
 use crate::report::team_budget;
 use crate::report::trip::Trip;
 use crate::ui::formats::{Quantity, Timestamp, Usd};
@@ -49,9 +50,12 @@ pub struct SessionReport {
     /// The folder that its client was started in.
     #[serde(skip)]
     pub folder: String,
-    /// The mark of the `fusebox run` that started its client.
+    /// The command by which a client takes it up again.
     #[serde(skip)]
-    pub launcher: Option<String>,
+    pub taken_up: String,
+    /// Whether no client has it any more: one has to take it up before anything goes on.
+    #[serde(skip)]
+    pub is_left: bool,
     /// Where it stands, as texts say it: with how its last prompt's work has ended.
     #[serde(rename = "status")]
     pub stands: Status,
@@ -152,7 +156,8 @@ impl SessionReport {
             project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
             folder: session.folder.clone(),
-            launcher: session.launcher.clone(),
+            taken_up: take_up::command(session),
+            is_left: take_up::is_left(session),
             stands: session.status,
             standing: session.status.word(),
             status: session.status,

@@ -5,7 +5,6 @@ use crate::domain::limit::Limit;
 use crate::domain::mode::Mode;
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Status};
-use crate::domain::text::shell_word::quoted;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Stopped, typed};
@@ -16,6 +15,7 @@ use crate::report::passing::Reader;
 use crate::report::reading::LimitReading;
 use crate::report::run_report::RunReport;
 use crate::report::standing::IDLE;
+use crate::report::take_up;
 use crate::report::trip::Trip;
 use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{self, short};
@@ -71,14 +71,14 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     let id = &session.session_id;
     // Nobody prompts an agent or sends it a message until a client takes its session up.
     let then = |lifts: &NextStep| {
-        let again = takes_up((id, &session.folder), session.launcher.as_deref(), &terminal.folder);
+        let again = takes_up(session, &terminal.folder);
         let words = match lifts {
             NextStep::Administrator => None,
             NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Passed => Some(again),
             _ => Some(format!("then {again}")),
         };
         words
-            .filter(|_| is_left(session.status))
+            .filter(|_| session.is_left)
             .map(|words| terminal.steps(&format!("{indent}  "), &words))
             .unwrap_or_default()
     };
@@ -107,7 +107,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         }
         if is_nobodys_below(order, session.status) {
             let own = own_step(order, &session.limits, id).and_then(|step| step.command());
-            let again = takes_up((id, &session.folder), session.launcher.as_deref(), &terminal.folder);
+            let again = takes_up(session, &terminal.folder);
             return Some(told(&format!("{who}: {}", because(order)), &taken_up(own, again), (indent, terminal)));
         }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
@@ -116,7 +116,8 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     });
     let prompt_blocks = session.prompt_blocks.iter().map(|block| {
         let who = format!("session {}, prompt blocked: {}", short(id), block.says(reader));
-        told(&who, &block.next(reader).entry(), (indent, terminal))
+        let next = block.next(reader);
+        told(&who, &next.entry(), (indent, terminal)) + &then(&next)
     });
     let used_up = used_up(session).map(|(reading, next)| {
         let why =
@@ -129,7 +130,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
 
 /// Says of every run that nothing holds any more how it goes on: one that a person has let, and one whose turn a No has ended.
 fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Vec<String> {
-    let is_heard = !is_left(session.status);
+    let is_heard = !session.is_left;
     let waits = |run: &&RunReport| run.was_let_go_on() && (run.agent_type != MAIN || run.awaits_prompt);
     let is_shown = |run: &&RunReport| waits(run) && (is_heard || run.awaits_prompt);
     let let_go_on = session.runs.iter().filter(is_shown).map(|run| {
@@ -154,12 +155,7 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
 
 /// Says how work goes on that nothing holds: with a prompt, for which a client has to take the session up where none is there.
 pub fn goes_on(session: &SessionReport, here: &str) -> String {
-    match session.status {
-        status if is_left(status) => {
-            takes_up((&session.session_id, &session.folder), session.launcher.as_deref(), here)
-        }
-        _ => "with the next prompt".to_owned(),
-    }
+    if session.is_left { takes_up(session, here) } else { "with the next prompt".to_owned() }
 }
 
 /// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more. A
@@ -192,7 +188,7 @@ pub fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, 
 
 /// Returns what gives more of each limit that is used up, with what has to be typed then.
 pub fn used_up_steps(session: &SessionReport, here: &str) -> impl Iterator<Item = String> {
-    used_up(session).map(move |(_, step)| match step.command().filter(|_| is_left(session.status)) {
+    used_up(session).map(move |(_, step)| match step.command().filter(|_| session.is_left) {
         Some(command) => taken_up(Some(command), goes_on(session, here)),
         None => step.entry(),
     })
@@ -203,14 +199,9 @@ pub fn is_left(status: Status) -> bool {
     matches!(status, Status::Completed | Status::Orphaned)
 }
 
-/// Returns the command by which a client takes a session up again, where it is typed in the folder `here`: elsewhere than in its own
-/// the client would read other settings, and perhaps no hooks. One that `fusebox run` has started has no terminal to go on in.
-pub fn takes_up((session, folder): (&str, &str), launcher: Option<&str>, here: &str) -> String {
-    let again = match launcher {
-        Some(_) => format!("fusebox run -- claude -p --resume {} 'go on'", plain(session)),
-        None => format!("claude --resume {}", plain(session)),
-    };
-    if folder.is_empty() || folder == here { again } else { format!("cd {} && {again}", plain(&quoted(folder))) }
+/// Returns the command by which a client takes a session up again.
+fn takes_up(session: &SessionReport, here: &str) -> String {
+    take_up::typed_in(&session.folder, &session.taken_up, here)
 }
 
 /// Whether a main run was ended and a later prompt has a run of its own: nothing is left to let go on.

@@ -3,7 +3,6 @@
 use crate::domain::record::RecordKind;
 use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
-use crate::domain::session::Status;
 use crate::domain::spend::charge::Charge;
 use crate::domain::text::duration;
 use crate::domain::verdict::Finding;
@@ -18,6 +17,7 @@ use crate::report::run_report::RunReport;
 use crate::report::silent_clients::SilentReport;
 use crate::report::status::{self, Show, painted};
 use crate::report::suggestion;
+use crate::report::take_up;
 use crate::report::trip::Trip;
 use crate::ui::formats::{by_number, counted};
 use crate::ui::style::{Style, Terminal, plain, tokens};
@@ -150,8 +150,8 @@ fn struck(run: &RunReport, reading: &LimitReading) -> bool {
 /// the clock of a reader.
 pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -> Option<String> {
     let session = &source.rows.session;
-    let again = suggestion::takes_up((&session.id, &session.folder), session.launcher.as_deref(), source.here);
-    if suggestion::is_left(session.status) && (told.awaits_prompt || told.is_outgrown) {
+    let again = take_up::typed_in(&session.folder, &take_up::command(session), source.here);
+    if take_up::is_left(session) && (told.awaits_prompt || told.is_outgrown) {
         return Some(again);
     }
     // What has blocked a prompt is its session's.
@@ -179,9 +179,11 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
         None => lifts,
     };
     // What a client that has ended was doing goes on in a new one.
-    Some(match (session.status, lifts.command()) {
-        (Status::Completed, Some(command)) => format!("{command}, then {again}"),
-        (Status::Completed, None) => format!("{again}. {}", lifts.entry()),
+    Some(match (take_up::is_left(session), lifts.command()) {
+        (true, Some(command)) => format!("{command}, then {again}"),
+        (true, None) if lifts != crate::messages::next_step::NextStep::Administrator => {
+            format!("{again}. {}", lifts.entry())
+        }
         _ => lifts.entry(),
     })
 }

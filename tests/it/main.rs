@@ -54,6 +54,7 @@ mod failing;
 mod first_requests;
 mod forged;
 mod given;
+mod headless;
 mod held_pauses;
 mod held_time;
 mod hidden;

@@ -1,0 +1,27 @@
+//! How a client takes a session up again that no client has any more: one function says it, and each command uses it.
+
+use crate::domain::session::{Session, Status};
+use crate::domain::text::shell_word::quoted;
+use crate::ui::terminal::plain;
+
+/// Whether no client has a session any more: one has to take it up before anything goes on.
+pub fn is_left(session: &Session) -> bool {
+    session.is_over || matches!(session.status, Status::Completed | Status::Orphaned)
+}
+
+/// Returns the command by which a client takes a session up: with the options that its `fusebox run` was given. One that `fusebox run`
+/// has started has no terminal to go on in.
+pub fn command(session: &Session) -> String {
+    match (&session.again, &session.launcher) {
+        (Some(again), _) => plain(again),
+        (None, Some(_)) => format!("fusebox run -- claude -p --resume {} 'go on'", plain(&session.id)),
+        (None, None) => format!("claude --resume {}", plain(&session.id)),
+    }
+}
+
+/// Returns a command that takes up a session of a folder, where it is typed in the folder `here`: elsewhere than in its own the client
+/// would read other settings, and perhaps no hooks.
+pub fn typed_in(folder: &str, command: &str, here: &str) -> String {
+    let is_here = folder.is_empty() || folder == here;
+    if is_here { command.to_owned() } else { format!("cd {} && {command}", plain(&quoted(folder))) }
+}

@@ -1,0 +1,74 @@
+//! After a stop without a person at the terminal: each command gives the same next step, with the options that the client had.
+
+use serde_json::{Value, json};
+
+use crate::world::{FUSEBOX, TestWorld};
+
+/// What the client is given beside its prompt.
+const OPTIONS: &str = "--model opus --dangerously-skip-permissions";
+
+/// A policy that stops work, and whether something has to be given before that goes on.
+const STOPS: [(&str, bool); 3] = [
+    (r#"{"main": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#, false),
+    (r#"{"main": {"max_turns": 1, "timeout_action": "pause"}}"#, true),
+    (r#"{"session": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#, true),
+];
+
+/// Runs a client that makes two calls; returns the world and what `fusebox run` said. What its last response cost comes at its end.
+fn stopped(policy: &str) -> (TestWorld, String) {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", policy);
+    std::os::unix::fs::symlink(FUSEBOX, world.path("bin/fusebox")).unwrap();
+    world.run(&["init", "--scope", "user"]).ok();
+    let call = |id: &str| json!({"tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id});
+    let row = |id: &str| {
+        let usage = json!({"input_tokens": 10, "output_tokens": 1000, "cache_creation_input_tokens": 1000});
+        json!({"type": "assistant", "message": {"id": id, "model": "claude-opus-5-5", "usage": usage}}).to_string()
+    };
+    let events: [(&str, Value); 6] = [
+        ("SessionStart", json!({"source": "startup"})),
+        ("UserPromptSubmit", json!({"prompt": "go"})),
+        ("PreToolUse", call("t1")),
+        ("PostToolBatch", json!({"tool_calls": [call("t1")]})),
+        ("PreToolUse", call("t2")),
+        ("SessionEnd", json!({"reason": "other"})),
+    ];
+    let mut script = String::new();
+    for (at, (name, rest)) in events.iter().enumerate() {
+        world.write(&format!("e{at}"), world.event("one", "p", name, rest).to_string());
+        world.write(&format!("r{at}"), row(&format!("m{at}")) + "\n");
+        script += &format!("cat ../r{at} >>../one.jsonl\nCLAUDE_PID=$$ fusebox hook <../e{at} >/dev/null\n");
+    }
+    world.write("late", row("late") + "\n");
+    world.script("bin/claude", &(script + "cat ../late >>../one.jsonl\n"));
+    let options: Vec<&str> = OPTIONS.split(' ').collect();
+    let ran = world.run(&[&["run", "--", "claude", "-p", "do it"], &options[..]].concat());
+    assert_eq!(ran.code, 3, "{ran}");
+    (world, ran.stderr)
+}
+
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn each_command_gives_one_next_step_with_the_options_of_the_client() {
+    let again = format!("fusebox run -- claude -p --resume one 'go on' {OPTIONS}");
+    for (policy, is_held) in STOPS {
+        let (world, said) = stopped(policy);
+        assert!(said.contains(&again), "{policy}: {said}");
+        for command in [&["status", "--all"][..], &["explain", "one"], &["explain", "p"], &["report"]] {
+            let told = flat(&world.run(command).ok());
+            let is_told = command == ["explain", "one"] || told.contains(&again);
+            assert!(is_told, "{policy}: {command:?}: {told}");
+        }
+        if is_held {
+            let lifts = said.split("`fusebox ").find(|it| it.starts_with("grant") || it.starts_with("resume")).unwrap();
+            let lifts: Vec<&str> = lifts.split('`').next().unwrap().split(' ').collect();
+            let told = flat(&world.run(&lifts).ok());
+            assert!(told.contains(&again), "{policy}: {lifts:?}: {told}");
+            let told = flat(&world.run(&["status", "--all"]).ok());
+            assert!(told.contains(&again), "{policy}: status after {lifts:?}: {told}");
+        }
+    }
+}
