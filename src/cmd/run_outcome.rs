@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 
+use crate::cmd::query;
 use crate::cmd::run_again::Again;
 use crate::cmd::run_command::is_client;
 use crate::cmd::run_exit::{Cause, Remark};
 use crate::cmd::run_summary::HowEnded;
 use crate::domain::frees::Frees;
 use crate::domain::mode::Mode;
+use crate::domain::moment::Moment;
 use crate::domain::record::Record;
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
@@ -16,13 +18,14 @@ use crate::error::Result;
 use crate::messages::advice::{self, Stopped as Holder};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
-use crate::report::{log_lines, take_up};
+use crate::report::take_up;
+use crate::report::{log_lines, reading, suggestion};
 use crate::store::Store;
 use crate::store::event::Numbered;
 use crate::ui::formats::counted;
 use crate::ui::terminal::plain;
 use crate::wire::messages;
-use crate::wire::user_lines::{self, beside_command};
+use crate::wire::user_lines::{self, beside_command, used_now};
 
 /// What a record says of calls that no hook was asked about.
 const UNASKED: &str = "without Fusebox being asked";
@@ -69,7 +72,7 @@ fn prints_its_result(command: &[OsString]) -> bool {
 }
 
 /// Reads how the work of the sessions went that a `fusebox run` has marked; `again` goes on with one.
-pub fn outcome(store: &Store, (mark, since_ms): (&str, i64), again: &Again) -> Result<Outcome> {
+pub fn outcome(store: &Store, (mark, since_ms): (&str, i64), (again, now): (&Again, Moment)) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let sessions = store.sessions_of_launcher(mark, since_ms)?;
     for session in &sessions {
@@ -80,7 +83,7 @@ pub fn outcome(store: &Store, (mark, since_ms): (&str, i64), again: &Again) -> R
         if sessions.iter().any(is_above) {
             outcome.remarks.extend(below(store, session)?);
         } else if outcome.stopped.is_none() {
-            outcome.stopped = stopped(store, session, again)?;
+            outcome.stopped = stopped(store, session, (again, now))?;
         }
     }
     Ok(outcome)
@@ -161,7 +164,7 @@ fn is_ended(status: Status) -> bool {
 
 /// Says why an order ended work, with the reason that was given for it.
 fn order(order: &Order) -> String {
-    beside_command(&order.finding) + &messages::because(order.reason.as_ref())
+    beside_command(&order.finding) + &used_now(&order.finding) + &messages::because(order.reason.as_ref())
 }
 
 /// Says the same where what is next follows, which says when a window opens.
@@ -230,8 +233,19 @@ fn why(run: &Run, held: Option<&Order>) -> String {
     held.map(order).or_else(|| run.error.clone()).unwrap_or_else(|| "no reason was recorded".to_owned())
 }
 
+/// Returns an order with what its limit has used at the end: more may have been spent since it was given.
+fn at_the_end(store: &Store, (session, run): (&Session, &Run), order: Order, now: Moment) -> Result<Order> {
+    let scope = order.finding.scope;
+    let limits = match scope {
+        Scope::Session => reading::of_session(&query::rows_of(store, session.clone())?, now),
+        Scope::Run => reading::of_run(session, run, now),
+        _ => return Ok(order),
+    };
+    Ok(suggestion::of_now(&order, scope, &limits))
+}
+
 /// Returns why a session's main agent was stopped.
-fn stopped(store: &Store, session: &Session, again: &Again) -> Result<Option<Stopped>> {
+fn stopped(store: &Store, session: &Session, (again, now): (&Again, Moment)) -> Result<Option<Stopped>> {
     let id = messages::short(&session.id).to_owned();
     Ok(match ended(store, session)? {
         Some(Ended::Blocked(main, why)) => {
@@ -248,6 +262,7 @@ fn stopped(store: &Store, session: &Session, again: &Again) -> Result<Option<Sto
             })
         }
         Some(Ended::Run(run, held)) => {
+            let held = held.map(|order| at_the_end(store, (session, &run), order, now)).transpose()?;
             let held = held.as_ref();
             let why = held.map_or_else(|| why(&run, held), before_next);
             // A pause of the run's own is lifted by the run's name.

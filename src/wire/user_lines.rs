@@ -39,7 +39,7 @@ pub fn by_layer_and_now(finding: &Finding) -> String {
 }
 
 /// Returns what is used by now, where more has been spent since: `; 11.20 USD now`.
-fn used_now(finding: &Finding) -> String {
+pub fn used_now(finding: &Finding) -> String {
     let is_more = finding.used_by_now > finding.used && finding.scope != Scope::Team;
     let now =
         finding.limit().filter(|_| is_more).map(|limit| [finding.used_by_now, finding.used].map(|it| limit.show(it)));

@@ -8,10 +8,11 @@ use crate::world::{FUSEBOX, TestWorld};
 const OPTIONS: &str = "--model opus --dangerously-skip-permissions";
 
 /// A policy that stops work, and whether something has to be given before that goes on.
-const STOPS: [(&str, bool); 3] = [
+const STOPS: [(&str, bool); 4] = [
     (r#"{"main": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#, false),
     (r#"{"main": {"max_turns": 1, "timeout_action": "pause"}}"#, true),
     (r#"{"session": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#, true),
+    (r#"{"session": {"max_cost_usd": 0.05, "timeout_action": "terminate", "grace_turns": 0}}"#, true),
 ];
 
 /// Runs a client that makes two calls; returns the world and what `fusebox run` said. What its last response cost comes at its end.
@@ -71,4 +72,14 @@ fn each_command_gives_one_next_step_with_the_options_of_the_client() {
             assert!(told.contains(&again), "{policy}: status after {lifts:?}: {told}");
         }
     }
+}
+
+/// More may have been spent after the stop: by a last report, and by what the transcript has late.
+#[test]
+fn the_last_words_of_a_run_have_the_figure_of_the_end() {
+    let (world, said) = stopped(STOPS[3].0);
+    let status = flat(&world.run(&["status", "--all"]).ok());
+    let now =
+        status.split("; ").find_map(|rest| Some(rest.split_once(" USD now")?.0)).unwrap_or_else(|| panic!("{status}"));
+    assert!(said.contains(&format!("; {now} USD now")), "{said}\n{status}");
 }
