@@ -5,15 +5,13 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
+use crate::cmd::config_check;
 use crate::config::effective::{self, Effective};
 use crate::config::place::{Block, Who};
 use crate::config::policy::{BUILT_IN, Policy};
 use crate::config::problem::Problem;
 use crate::config::{load, schema, unknown_agents};
-use crate::domain::action::Action;
 use crate::domain::layer::Layer;
-use crate::domain::limit_set::LimitRule;
-use crate::domain::mode::Mode;
 use crate::domain::text::shell_word::typed;
 use crate::error::Result;
 use crate::hook::policy::learned_caps;
@@ -49,8 +47,8 @@ Examples:
   fusebox config show --json              for a program")]
     Show(ShowArgs),
     /// Show all that is wrong; exit with 1 where something is ignored
-    #[command(after_help = "Examples:\n  fusebox config check")]
-    Check,
+    #[command(after_help = "Examples:\n  fusebox config check\n  fusebox config check --json   for a program")]
+    Check(config_check::Args),
     /// Print the JSON schema of fusebox.json
     #[command(after_help = "Examples:\n  fusebox config schema >schema.json   for an editor")]
     Schema,
@@ -86,7 +84,7 @@ struct Section {
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     match &args.command {
         Command::Show(args) => Ok(show(env, args)),
-        Command::Check => Ok(check(env)),
+        Command::Check(args) => Ok(config_check::run(env, &project_folder(env), args)),
         Command::Schema => {
             env.print_data(&schema::text());
             Ok(ExitCode::SUCCESS)
@@ -131,67 +129,6 @@ pub fn tell_ignored(env: &Environment, folder: &Path, problems: &[Problem]) {
         let words = format!("{} ignored{there}: `fusebox config check` says which", counted(ignored as u64, "value"));
         env.eprintln_safe(&words);
     }
-}
-
-fn check(env: &Environment) -> ExitCode {
-    let folder = project_folder(env);
-    let (policy, problems) = load::checked_load(env, &folder, trust::is_trusted(env, &folder));
-    let mut text = String::new();
-    for problem in &problems {
-        let severity = if problem.is_error() { "error" } else { "warning" };
-        text += &format!("{severity}: {}\n", plain(&problem.to_string()));
-    }
-    for warning in loose_ends(&policy) {
-        text += &format!("warning: {warning}\n");
-    }
-    for warning in replaced(&policy) {
-        text += &format!("warning: {}\n", plain(&warning));
-    }
-    let errors = problems.iter().filter(|problem| problem.is_error()).count();
-    let ignored = problems.iter().filter(|problem| problem.is_ignored()).count();
-    let is_valid = match errors {
-        0 => "the configuration is valid".to_owned(),
-        errors => format!("{} in the configuration", counted(errors as u64, "error")),
-    };
-    text += &match ignored {
-        0 => format!("{is_valid}\n"),
-        ignored => format!("{is_valid}; {} ignored, everything else is in force\n", counted(ignored as u64, "value")),
-    };
-    env.print(&text);
-    ExitCode::from(u8::from(errors > 0))
-}
-
-/// Returns what is valid and yet leaves agents unbounded.
-fn loose_ends(policy: &Policy) -> Vec<String> {
-    let session = policy.session();
-    let mut warnings = Vec::new();
-    let bounds = |rule: &LimitRule| rule.action != Action::Warn && rule.of.is_none() && rule.limit.bounds_session;
-    if !session.limits.iter().any(bounds) {
-        warnings.push(
-            "nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`".to_owned(),
-        );
-    }
-    if policy.mode() == Mode::Observe {
-        warnings.push("nothing is blocked: `mode` is `observe`".to_owned());
-    }
-    warnings
-}
-
-/// Returns which limits of a member's own do not hold, since the repository says else.
-fn replaced(policy: &Policy) -> Vec<String> {
-    let types = effective::agent_types(policy).into_iter().map(|name| (format!("agents.{name}"), policy.who(name)));
-    let blocks = [("session".to_owned(), Who::Session), ("main".to_owned(), Who::Main)].into_iter().chain(types);
-    let mut warnings = Vec::new();
-    for (block, who) in blocks {
-        for it in effective::set(policy, who).iter().filter(|it| it.action.is_some() && it.layer == Layer::Project) {
-            let own = it.overridden.iter().filter(|old| old.layer == Layer::User);
-            warnings.extend(own.map(|own| {
-                let (key, said, says) = (&it.key, &own.value, &it.value);
-                format!("`{block}.{key}: {said}` in `{}` does not hold here: the repository says {says}", own.path)
-            }));
-        }
-    }
-    warnings
 }
 
 fn all(policy: &Policy) -> Vec<Section> {

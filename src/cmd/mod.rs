@@ -4,6 +4,7 @@ pub mod clear_order;
 pub mod complete;
 pub mod completions;
 pub mod config;
+mod config_check;
 #[cfg(feature = "replay")]
 pub mod demo;
 pub mod doctor;

@@ -26,14 +26,19 @@ use crate::ui::style::{Colour, Terminal};
 
 /// Returns sessions with all their rows, after reading their transcripts to the end.
 ///
-/// It releases the locks after each session, since hooks wait for them.
+/// One connection reads all of them. It releases the locks after each session, since hooks wait for them.
 pub fn fresh_sessions(env: &Environment, ids: &[String]) -> Result<Vec<SessionRows>> {
-    let mut fresh = Vec::new();
+    let (mut fresh, mut known) = (Vec::new(), None::<Store>);
     for id in ids {
-        let store = Store::open_for(&store::folder(env)?, Some(id))?;
+        let store = match known.take() {
+            Some(store) => store.turn_to(id)?,
+            None => Store::open_for(&store::folder(env)?, Some(id))?,
+        };
         catch_up(env, &store, id)?;
-        let Some(session) = store.session(id)? else { continue };
-        fresh.push(rows_of(&store, *session)?);
+        if let Some(session) = store.session(id)? {
+            fresh.push(rows_of(&store, *session)?);
+        }
+        known = Some(store);
     }
     Ok(fresh)
 }

@@ -222,15 +222,19 @@ pub fn refused(session: &SessionReport) -> Option<String> {
     session.refuses_repository.then(to_people::repository_refused)
 }
 
+/// What is charged by an estimate.
+pub const ESTIMATED: &str = "web searches, pages, hooks that ask the model, and responses that no transcript shows";
+
 /// Says what of a session's cost was spent before Fusebox or a reset, and what is estimated.
 fn parts(session: &SessionReport) -> Option<String> {
     let known = [
         (session.earlier_cost_usd.0, "before Fusebox"),
         (session.reset_cost_usd.0, "before the reset, and in no limit"),
-        (session.estimated_cost_usd.0, "estimated"),
     ];
     let parts = known.iter().filter(|(cost, _)| *cost > Amount::ZERO).map(|(cost, what)| format!("{what}: {cost}"));
-    Some(parts.collect::<Vec<_>>().join(", ")).filter(|parts| !parts.is_empty())
+    let estimated = Some(session.estimated_cost_usd.0).filter(|cost| *cost > Amount::ZERO);
+    let estimated = estimated.map(|cost| format!("estimated: {cost}, for {ESTIMATED}"));
+    Some(parts.chain(estimated).collect::<Vec<_>>().join("; ")).filter(|parts| !parts.is_empty())
 }
 
 /// Returns the run that spawned a run, where the session has it.

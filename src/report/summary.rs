@@ -165,8 +165,8 @@ fn notes(report: &Report, terminal: &Terminal) -> String {
     let estimated = sum(|it| it.estimated_cost_usd.0);
     let mut notes = String::new();
     if estimated > Amount::ZERO {
-        let why = "is estimated: web searches, pages, hooks that ask the model, and responses that no transcript shows";
-        notes.push_str(&terminal.wrap("", &format!("~ {estimated} of this {why}.")));
+        let what = status::ESTIMATED;
+        notes.push_str(&terminal.wrap("", &format!("~ {estimated} of this is estimated: {what}.")));
     }
     if earlier > Amount::ZERO {
         notes.push_str(&terminal.wrap("", &format!("{earlier} of this is from before Fusebox was installed.")));

@@ -39,7 +39,7 @@ fn a_search_and_a_page_are_charged_once_when_they_are_asked_for() {
     assert_eq!(by_session["sessions"][0]["estimated_cost_usd"], "0.130000000000");
     assert_eq!(by_session["sessions"][0]["requests"], 3);
     // A person sees that a part is estimated.
-    assert!(story.world.run(&["status"]).ok().contains("estimated: 0.13 USD"));
+    assert!(story.world.run(&["status"]).ok().contains("estimated: 0.13 USD, for web searches"));
     let table = story.world.run(&["report"]).ok();
     assert!(table.contains("~0.14 USD") && table.contains("~ 0.13 USD of this is estimated"), "{table}");
     let by_day = reported(&story, &["report", "--by", "day", "--json"]);

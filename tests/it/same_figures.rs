@@ -8,8 +8,7 @@ use crate::missing_usage::Story;
 
 /// Returns what stands between two words.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
-    let rest = text.split_once(before).unwrap_or_else(|| panic!("no `{before}`: {text}")).1;
-    rest.split_once(after).unwrap_or_else(|| panic!("no `{after}`: {rest}")).0
+    text.split_once(before).unwrap().1.split_once(after).unwrap().0
 }
 
 /// A dialog counts the response that asks for its call, although no transcript has it yet.
@@ -98,6 +97,9 @@ fn init_and_doctor_tell_one_number_of_hooks_and_name_what_is_left_out() {
     }
 }
 
+/// An event's name, and what it brings.
+type Happens<'a> = (&'a str, &'a Value);
+
 /// A program reads where something stands in the word that a person reads.
 #[test]
 fn json_and_texts_have_one_word_for_where_something_stands() {
@@ -105,7 +107,7 @@ fn json_and_texts_have_one_word_for_where_something_stands() {
     let (call, more) = (call("t1"), call("t2"));
     let batch = json!({"tool_calls": [call]});
     let nothing = json!({});
-    let stories: [(&str, Value, &[(&str, &Value)]); 5] = [
+    let stories: [(&str, Value, &[Happens]); 5] = [
         ("running", json!({}), &[("PreToolUse", &call)]),
         ("idle", json!({}), &[("PreToolUse", &call), ("Stop", &nothing)]),
         ("completed", json!({}), &[("Stop", &nothing), ("SessionEnd", &nothing)]),
@@ -132,4 +134,21 @@ fn json_and_texts_have_one_word_for_where_something_stands() {
         let run = text.lines().find(|line| line.starts_with("  main p1")).unwrap_or_else(|| panic!("{text}"));
         assert_eq!(session["runs"][0]["standing"], parts(run)[1], "{text}");
     }
+}
+
+/// A program reads of the configuration what a person reads.
+#[test]
+fn a_check_of_the_configuration_tells_programs_the_same() {
+    let world = with_client("2.1.332");
+    world.write("home/.claude/fusebox.json", r#"{"mode": "observe", "session": {"max_turns": "many"}}"#);
+    let [text, json] = [&["config", "check"][..], &["config", "check", "--json"]].map(|words| world.run(words));
+    assert_eq!((text.code, json.code), (1, 1), "{text}{json}");
+    let read: Value = serde_json::from_str(&json.stdout).unwrap();
+    let problems = read["problems"].as_array().unwrap();
+    let lines: Vec<String> =
+        problems.iter().map(|it| format!("{}: {}", it["severity"], it["says"]).replace('"', "")).collect();
+    let told: Vec<String> = text.stdout.lines().take(lines.len()).map(|line| line.replace('"', "")).collect();
+    assert_eq!(lines.iter().map(|line| line.replace('\\', "")).collect::<Vec<_>>(), told, "{text}{read:#}");
+    assert_eq!((&read["valid"], &read["ignored"], lines.len()), (&json!(false), &json!(1), 2), "{read:#}");
+    assert_eq!((&problems[0]["layer"], &problems[0]["key"]), (&json!("user"), &json!("session.max_turns")), "{read:#}");
 }
