@@ -101,6 +101,10 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     if trip.observed {
         return "Nothing was blocked, so nothing is to be done.".to_owned();
     }
+    if trip.scope == Scope::Team.as_str() && !source.is_in_team {
+        return "This machine takes no part in that team any more: its caps bind no session that begins now."
+            .to_owned();
+    }
     if trip.scope == Scope::Team.as_str() {
         return "What others of the team spend counts too; `fusebox team status` shows its caps.".to_owned();
     }

@@ -50,6 +50,8 @@ pub struct TimelineSource<'a> {
     pub budgets: &'a [SharedBudget],
     /// The moment it is told at.
     pub now: Moment,
+    /// Whether this machine takes part in the session's team.
+    pub is_in_team: bool,
     /// The folder that commands are typed in.
     pub here: &'a str,
 }

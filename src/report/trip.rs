@@ -76,11 +76,24 @@ impl Trip {
         self.cap.is_none() && self.scope == Scope::Team.as_str()
     }
 
-    /// Returns `4.81/10.00 USD`.
+    /// Returns `4.81/10.00 USD`; of a team the figures in what it says, where it has some.
     pub fn figures(&self) -> String {
+        if self.is_of_team() {
+            return figures_in(self.subject.as_deref().unwrap_or_default()).unwrap_or_default();
+        }
         let (Some(used), Some(cap)) = (self.used, self.cap) else { return String::new() };
         pair(cap.limit, used.value, cap.value)
     }
+}
+
+/// Finds `0.0292/0.0350 USD` or `3/3` in a sentence.
+fn figures_in(sentence: &str) -> Option<String> {
+    let words: Vec<&str> = sentence.split(' ').map(|word| word.trim_matches([',', ';', '.'])).collect();
+    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    let are_figures = |word: &&str| word.split_once('/').is_some_and(|(used, cap)| is_number(used) && is_number(cap));
+    let at = words.iter().position(are_figures)?;
+    let unit = words.get(at + 1).filter(|unit| **unit == "USD").map(|_| " USD").unwrap_or_default();
+    Some(format!("{}{unit}", words[at]))
 }
 
 /// Returns the trip that a record tells of; early warnings and a person's orders are none.

@@ -99,4 +99,15 @@ fn too_little_is_said_with_what_there_is_too_little_for_and_once() {
     let report = machine.shown_in(".", &["report"]);
     let row = report.lines().find(|line| line.starts_with("#2 ")).unwrap_or_default();
     assert!(row.contains("of the team") && !row.contains("max_cost_usd"), "{report}");
+    // USED has the figures that the blocked prompt told.
+    let used = blocked.split(" is at ").nth(1).unwrap().split(" + ").next().unwrap();
+    assert!(row.contains(&format!("  {used}  ")), "{used}: {report}");
+    // Who has left is told of no caps.
+    let helps = "What others of the team spend counts too";
+    let explain = || machine.shown_in(".", &["explain", "1"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let explained = explain();
+    assert!(explained.contains(helps), "{explained}");
+    machine.good(&["leave"]);
+    let explained = explain();
+    assert!(!explained.contains(helps) && explained.contains("takes no part in that team any more"), "{explained}");
 }
