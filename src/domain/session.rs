@@ -23,14 +23,11 @@ use crate::domain::run_end::RunEnd;
 use crate::domain::settings_taken::SettingsTaken;
 use crate::domain::silent_client::SilentClients;
 use crate::domain::spawn::Spawn;
-use crate::domain::spend::meters::Spend;
-use crate::domain::spend::missing_usage::MissingUsage;
-use crate::domain::spend::pruned::Pruned;
 pub use crate::domain::spend::reservation::Reservation;
-use crate::domain::spend::spend_before_install::SpendBeforeInstall;
-use crate::domain::stored::clock;
-use crate::domain::stored::listed::{ListedSession, day_of};
-use crate::domain::stored::serde_default::is_default;
+use crate::domain::spend::{
+    meters::Spend, missing_usage::MissingUsage, pruned::Pruned, spend_before_install::SpendBeforeInstall,
+};
+use crate::domain::stored::{clock, listed::ListedSession, listed::day_of, serde_default::is_default};
 use crate::domain::team::TeamTerms;
 pub use crate::domain::transcript_position::TranscriptPosition;
 use crate::domain::transcript_position::{ForkOrigin, Unread};

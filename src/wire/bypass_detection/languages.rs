@@ -5,6 +5,7 @@
 
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
+use crate::wire::bypass_detection::language_calls::{READS, WRITES, WRITES_HELD, taken};
 use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
 
@@ -28,154 +29,6 @@ const RUNS_SURELY: [&str; 8] =
 /// How functions begin that run a program, whose own name they are given before its arguments; and how they end.
 const RUNS_NAMED: [&str; 3] = ["exec", "spawn", "posix_spawn"];
 const ENDS: [&str; 9] = ["l", "le", "lp", "lpe", "v", "ve", "vp", "vpe", "p"];
-
-/// Which files a function writes, moves or takes away, of those that it names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    First,
-    Second,
-    Both,
-    /// The first, where a word behind it is a mode in which a file is written; in Perl the mode stands before it.
-    ByMode,
-}
-
-/// Functions that write, move or take away files.
-const WRITES: [(&str, Takes); 43] = [
-    ("appendFile", Takes::First),
-    ("appendFileSync", Takes::First),
-    ("appendTextFile", Takes::First),
-    ("chmodSync", Takes::First),
-    ("chownSync", Takes::First),
-    ("copyFile", Takes::Second),
-    ("copyFileSync", Takes::Second),
-    ("copy2", Takes::Second),
-    ("copyfile", Takes::Second),
-    ("copytree", Takes::Second),
-    ("cpSync", Takes::Second),
-    ("createWriteStream", Takes::First),
-    ("file_put_contents", Takes::First),
-    ("fopen", Takes::ByMode),
-    ("linkSync", Takes::Second),
-    ("lchmod", Takes::First),
-    ("open", Takes::ByMode),
-    ("openSync", Takes::ByMode),
-    ("outputFile", Takes::First),
-    ("outputFileSync", Takes::First),
-    ("outputJson", Takes::First),
-    ("outputJsonSync", Takes::First),
-    ("removeSync", Takes::First),
-    ("renameSync", Takes::Both),
-    ("rm_f", Takes::First),
-    ("rm_rf", Takes::First),
-    ("rmSync", Takes::First),
-    ("rmdirSync", Takes::First),
-    ("sysopen", Takes::First),
-    ("symlinkSync", Takes::Second),
-    ("truncateSync", Takes::First),
-    ("unlinkSync", Takes::First),
-    ("urlretrieve", Takes::Second),
-    ("writeFile", Takes::First),
-    ("writeFileSync", Takes::First),
-    ("writeJson", Takes::First),
-    ("writeJsonSync", Takes::First),
-    ("writeTextFile", Takes::First),
-    ("writeTextFileSync", Takes::First),
-    ("xopen", Takes::ByMode),
-    ("GzipFile", Takes::ByMode),
-    ("TarFile", Takes::ByMode),
-    ("ZipFile", Takes::ByMode),
-];
-
-/// The same of functions that are called so elsewhere, too.
-const WRITES_HELD: [(&str, Takes); 22] = [
-    ("binwrite", Takes::First),
-    ("chmod", Takes::Both),
-    ("chown", Takes::Both),
-    ("copy", Takes::Second),
-    ("cp", Takes::Second),
-    ("cp_r", Takes::Second),
-    ("ftruncate", Takes::First),
-    ("link", Takes::Second),
-    ("ln_s", Takes::Second),
-    ("move", Takes::Both),
-    ("mv", Takes::Both),
-    ("remove", Takes::Both),
-    ("rename", Takes::Both),
-    ("replace", Takes::Both),
-    ("rm", Takes::Both),
-    ("rmtree", Takes::Both),
-    ("symlink", Takes::Second),
-    ("touch", Takes::First),
-    ("truncate", Takes::Both),
-    ("unlink", Takes::Both),
-    ("utime", Takes::First),
-    ("write", Takes::First),
-];
-
-/// Functions that leave alone the files that they name, or take them for text.
-const READS: [&str; 61] = [
-    "Path",
-    "File",
-    "access",
-    "accessSync",
-    "append",
-    "assert",
-    "basename",
-    "createReadStream",
-    "cwd",
-    "debug",
-    "dirname",
-    "echo",
-    "endswith",
-    "error",
-    "exist",
-    "exists",
-    "existsSync",
-    "expanduser",
-    "expanduser",
-    "file_exists",
-    "file_get_contents",
-    "fopen",
-    "format",
-    "getsize",
-    "glob",
-    "hash",
-    "includes",
-    "info",
-    "is_file",
-    "isfile",
-    "join",
-    "listdir",
-    "log",
-    "lstat",
-    "lstatSync",
-    "match",
-    "open",
-    "openSync",
-    "print",
-    "printf",
-    "push",
-    "puts",
-    "read",
-    "readFile",
-    "readFileSync",
-    "readTextFile",
-    "read_bytes",
-    "read_text",
-    "readlink",
-    "realpath",
-    "replace",
-    "require",
-    "resolve",
-    "say",
-    "split",
-    "startswith",
-    "stat",
-    "statSync",
-    "test",
-    "walk",
-    "warn",
-];
 
 /// Functions that write what they are given into the file that stands before them.
 const WRITES_INTO: [&str; 2] = ["write_bytes", "write_text"];
@@ -279,22 +132,6 @@ impl Walk<'_> {
         let folder = self.scope.folder.as_deref();
         self.guard.guarded(folder, path).or_else(|| self.guard.holds(folder, path))
     }
-}
-
-/// Returns the files that a function takes of the words in quotes that it is given.
-fn taken<'t>(takes: Takes, given: &[&'t str]) -> Vec<&'t str> {
-    let writes =
-        |mode: &str| mode.contains(['w', 'a', 'x', '+', '>']) && mode.chars().all(|it| "wax+>rbtU<:gz2|*".contains(it));
-    let taken: &[&str] = match (takes, given) {
-        (Takes::ByMode, [mode, rest @ ..]) if mode.starts_with(['>', '+']) => rest,
-        (Takes::ByMode, [file, mode, ..]) if writes(mode) => return vec![file],
-        (Takes::ByMode, _) => &[],
-        (Takes::First, [first, ..]) => return vec![first],
-        (Takes::Second, [_, second, ..]) => return vec![second],
-        (Takes::First | Takes::Second, _) => &[],
-        (Takes::Both, _) => given,
-    };
-    taken.iter().take(2).copied().collect()
 }
 
 /// Whether options of one letter in one word end with one: `-we`.

@@ -325,6 +325,7 @@ mod finds;
 pub mod folders;
 mod git_files;
 mod handed;
+mod language_calls;
 mod languages;
 mod lies;
 mod model;
