@@ -37,7 +37,7 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
         team_shares::set(env, (&mut ledger, &joined.team), new)?;
     }
     if let Whose::User(login) = whose {
-        team_members::known(&mut ledger, &joined.team, login)?;
+        is_set_or_known(&mut ledger, &joined.team, login, &caps)?;
     }
     for (period, cap) in &caps {
         ledger.set_cap(&joined.team, whose, period, *cap)?;
@@ -56,6 +56,16 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
     }
     env.print(&format!("{WHEN}\n"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses caps of a login that takes no part. One that is there is taken away from whoever has it.
+fn is_set_or_known(ledger: &mut Ledger, team: &str, login: &str, caps: &[(&str, Option<Amount>)]) -> Result<()> {
+    let set = ledger.caps_in_force(team)?;
+    let is_set = |period: &str| set.iter().any(|cap| cap.set_for == login && cap.period == period);
+    match caps.iter().all(|(period, cap)| cap.is_none() && is_set(period)) {
+        true => Ok(()),
+        false => team_members::known(ledger, team, login),
+    }
 }
 
 /// Says which of the caps that were just set a grant raises until their period ends.

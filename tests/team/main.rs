@@ -16,6 +16,7 @@ mod fleet;
 mod forged;
 mod hindered;
 mod hook_times;
+mod lead;
 mod locks;
 mod machine;
 mod midnight;

@@ -1,0 +1,30 @@
+//! What who leads a team reads and does: each cap can be taken away, what is advised is enough, and a slip names the next step.
+
+use crate::machine::Machine;
+use crate::postgres::Postgres;
+
+#[test]
+fn each_cap_that_is_listed_can_be_taken_away_whomever_it_still_binds() {
+    let Some(server) = Postgres::start() else { return };
+    let ann = Machine::new(&server, "ann");
+    ann.good(&["join", "core"]);
+    ann.good(&["group", "ops", "--add", "eve"]);
+    let whose: [&[&str]; 5] =
+        [&[], &["--each-user"], &["--user", "bob"], &["--group", "ops"], &["--project", "git.example/app"]];
+    for whose in whose {
+        ann.good(&[&["limit", "day=5", "month=50"], whose].concat());
+    }
+    for login in ["bob", "eve"] {
+        ann.good(&["invite", login, "--remove"]);
+    }
+    // What is set nowhere is taken from nobody, and no cap is set for who takes no part.
+    for (caps, login) in [("week=none", "bob"), ("day=none", "bobb"), ("day=6", "bob")] {
+        let refused = ann.bad(&["limit", caps, "--user", login]);
+        assert!(refused.contains("takes no part in team core"), "{caps} {login}: {refused}");
+    }
+    for whose in whose {
+        ann.good(&[&["limit", "day=none", "month=none"], whose].concat());
+    }
+    let left = ann.good(&["limits"]);
+    assert!(left.contains("team core has no cap"), "{left}");
+}
