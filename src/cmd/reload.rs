@@ -120,7 +120,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     changes.extend(take_rules(&mut state, &rulebook));
     changes.extend(of_types(store, &before, &state.session));
     if changes.is_empty() && before.policy != state.session.policy {
-        changes.push("what agents are limited by that start from now on".to_owned());
+        changes.push("what limits agents that start from now on has changed".to_owned());
     }
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
     let lifted = clear_orders::clear_outgrown_run_orders(&mut state, &ids, env.now());
@@ -225,6 +225,8 @@ fn of_session(before: &Session, after: &Session) -> Vec<String> {
         ("project", &before.project_limits, &after.project_limits),
     ];
     let mut changes: Vec<String> = sets.iter().flat_map(|(who, old, new)| of_limits(who, old, new)).collect();
+    let [from, to] = [before, after].map(|it| it.team.as_ref().map_or("none", |terms| &terms.name));
+    changes.extend((from != to).then(|| format!("team: {from} -> {to}")));
     if before.mode != after.mode {
         let word = |mode: Mode| if mode == Mode::Observe { "observe" } else { "enforce" };
         changes.push(format!("mode: {} -> {}", word(before.mode), word(after.mode)));

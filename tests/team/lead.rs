@@ -1,5 +1,6 @@
 //! What who leads a team reads and does: each cap can be taken away, what is advised is enough, and a slip names the next step.
 
+use crate::caps::{Client, cap, joined};
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
@@ -27,4 +28,19 @@ fn each_cap_that_is_listed_can_be_taken_away_whomever_it_still_binds() {
     }
     let left = ann.good(&["limits"]);
     assert!(left.contains("team core has no cap"), "{left}");
+}
+
+#[test]
+fn a_reload_says_that_a_session_is_bound_by_another_team() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    machine.good(&["leave"]);
+    let left = machine.shown_in(".", &["reload", "--all"]);
+    assert!(left.contains("\n  team: core -> none\n"), "{left}");
+    machine.good(&["join", "core"]);
+    let joined = machine.shown_in(".", &["reload", "--all"]);
+    assert!(joined.contains("\n  team: none -> core\n"), "{joined}");
 }
