@@ -1,6 +1,7 @@
 //! What to do next where something is held or was stopped.
 
 use crate::domain::action::Action;
+use crate::domain::frees::Frees;
 use crate::domain::limit::Limit;
 use crate::domain::mode::Mode;
 use crate::domain::scope::Scope;
@@ -279,6 +280,10 @@ pub fn taken_up(before: Option<String>, again: String) -> String {
 }
 
 fn held(who: &str, order: &Order, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {
+    // What lets it go on says when a team's cap resets, and whom to ask.
+    let is_said = order.finding.scope == Scope::Team && matches!(lifts, NextStep::Passes { .. });
+    let frees = if is_said { Frees::Never } else { order.finding.frees.clone() };
+    let order = &Order { finding: Finding { frees, ..order.finding.clone() }, ..order.clone() };
     told(&format!("{who}: {}", because(order)), &lifts.entry(), (indent, terminal))
 }
 

@@ -44,3 +44,18 @@ fn a_reload_says_that_a_session_is_bound_by_another_team() {
     let joined = machine.shown_in(".", &["reload", "--all"]);
     assert!(joined.contains("\n  team: none -> core\n"), "{joined}");
 }
+
+#[test]
+fn an_agent_that_a_teams_cap_has_stopped_is_told_of_once_in_status() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_team('core', 'ann@core', NULL, 0, NULL)").unwrap();
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'user', 'bob', 'day', 30000000000)").unwrap();
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!(client.prompt(), None);
+    while client.turn().is_none() {}
+    for command in ["status", "report"] {
+        let shown = machine.shown_in(".", &[command]);
+        assert_eq!(shown.matches("ask ann@core").count(), 1, "{shown}");
+    }
+}

@@ -25,7 +25,7 @@ const WAITED: [&str; 2] = ["57014", "55P03"];
 
 /// Who may do what an admin may, and how one becomes it.
 const BY_ADMIN: &str =
-    "`fusebox team members` says who is; one of them makes others it by `fusebox team invite LOGIN --admin`";
+    "`fusebox team members` lists the admins; one of them makes you an admin: `fusebox team invite LOGIN --admin`";
 
 /// A team's store, as one login sees it.
 pub struct Ledger {
