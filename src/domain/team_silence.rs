@@ -1,6 +1,7 @@
 //! What is said of a team's store that is not heard, or refuses this machine.
 
 use crate::domain::budget::SharedBudget;
+use crate::domain::spend::amount::Amount;
 use crate::domain::team::{OnStale, Standing, TeamShare};
 
 impl SharedBudget {
@@ -33,7 +34,13 @@ impl SharedBudget {
         };
         match self.standing.is_some_and(Standing::is_closed) {
             true => format!(", and nothing is spent without it (`on_stale` is `{on_stale})"),
-            false => ", and this machine's lease is spent".to_owned(),
+            false => {
+                let margin = self.team.as_ref().map_or(Amount::ZERO, |share| share.margin);
+                match self.left_of_team() + margin {
+                    Amount::ZERO => ", and this machine's lease is spent".to_owned(),
+                    left => format!(", and this machine's lease is spent but for a reserve of {left}"),
+                }
+            }
         }
     }
 }

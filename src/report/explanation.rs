@@ -96,6 +96,9 @@ fn did(trip: &Trip) -> &'static str {
     }
 }
 
+/// What is said of a team's cap that was used up.
+const WHAT_OTHERS_SPEND: &str = "What others of the team spend counts too; `fusebox team status` shows its caps.";
+
 /// Says what would have helped.
 pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     if trip.observed {
@@ -106,7 +109,8 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
             .to_owned();
     }
     if trip.scope == Scope::Team.as_str() {
-        return "What others of the team spend counts too; `fusebox team status` shows its caps.".to_owned();
+        let waits_for_store = matches!(trip.frees.clone().map(Frees::from), Some(Frees::Once(_)));
+        return if waits_for_store { "" } else { WHAT_OTHERS_SPEND }.to_owned();
     }
     let (Some(limit), Some(cap)) = (Limit::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);

@@ -59,3 +59,25 @@ fn an_agent_that_a_teams_cap_has_stopped_is_told_of_once_in_status() {
         assert_eq!(shown.matches("ask ann@core").count(), 1, "{shown}");
     }
 }
+
+#[test]
+fn a_store_that_is_gone_leaves_a_reserve_that_is_told_and_no_cap_is_spoken_of() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 1.0);
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    machine.good(&["sync"]);
+    server.crash();
+    let stopped = (0..90).find_map(|_| client.turn()).unwrap();
+    assert!(stopped.contains("has not been heard since"), "{stopped}");
+    machine.bad(&["sync"]);
+    let blocked = client.prompt().unwrap();
+    let (_, left) = blocked.split_once("lease is spent but for a reserve of ").unwrap_or_else(|| panic!("{blocked}"));
+    let left = left.split(" USD").next().unwrap();
+    let doctor = machine.shown_in(".", &["doctor"]);
+    assert!(doctor.contains(&format!("{left} USD is leased")), "{left}: {doctor}");
+    let explained = machine.shown_in(".", &["explain", "s1"]);
+    assert!(!explained.contains("What others of the team spend"), "{explained}");
+    server.go_on();
+}
