@@ -10,13 +10,17 @@ use crate::platform::environment::Environment;
 use crate::store::team::admin::Whose;
 use crate::store::team::ledger::Ledger;
 use crate::store::team::limits::CapInForce;
+use crate::ui::formats::by_number;
 
 /// The highest cap, in dollars: what the store's numbers hold.
 const HIGHEST: f64 = 9_000_000.0;
 /// The longest contact, in characters.
 const LONGEST_CONTACT: usize = 200;
-/// What a person is to know of the caps.
-pub const WHEN: &str = "each machine goes by them from its next sync on";
+
+/// Says from when on machines go by so many caps.
+pub fn when(caps: usize) -> String {
+    format!("each machine goes by {} from its next sync on\n", by_number(caps as u64, "it", "them"))
+}
 
 /// Sets caps.
 pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<ExitCode> {
@@ -33,6 +37,7 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
     let whose = project.as_deref().map_or(whose, Whose::Project);
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined)?;
+    let shared_count = shared.len();
     for new in shared {
         team_shares::set(env, (&mut ledger, &joined.team), new)?;
     }
@@ -54,7 +59,7 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
             env.print(&granted_besides(&mut ledger, &joined.team, whose, period)?);
         }
     }
-    env.print(&format!("{WHEN}\n"));
+    env.print(&when(caps.len() + shared_count));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -109,7 +114,10 @@ pub fn contact(env: &Environment, contact: &str) -> Result<ExitCode> {
     }
     team_place::ledger(&joined)?.set_contact(&joined.team, contact)?;
     let whom = if contact.is_empty() { "an admin" } else { contact };
-    env.print(&format!("whose agents team {} stops reads: ask {whom}\n{WHEN}\n", joined.team));
+    env.print(&format!(
+        "whose agents team {} stops reads: ask {whom}\neach machine says it from its next sync on\n",
+        joined.team
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -146,13 +154,14 @@ pub fn grant(env: &Environment, what: &[String], period: Option<&str>) -> Result
     if let Some(login) = login {
         team_members::known(&mut ledger, &joined.team, login)?;
     }
-    for granted in ledger.grant(&joined.team, login, period, more)? {
+    let raised = ledger.grant(&joined.team, login, period, more)?;
+    for granted in &raised {
         let (of, resets) = (login.unwrap_or("the team"), &granted.resets);
         let (period, before, after) = (&granted.period, granted.before, granted.after);
         env.print(&format!("cap of {of} for this {period}: {after}, was {before}; until {resets}\n"));
     }
     env.print(&blocks_still(&mut ledger, &joined.team, login)?);
-    env.print(&format!("{WHEN}\n"));
+    env.print(&when(raised.len()));
     Ok(ExitCode::SUCCESS)
 }
 

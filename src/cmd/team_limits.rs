@@ -86,7 +86,7 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
     env.print(observed.unwrap_or_default());
     match caps.is_empty() {
         true => env.print(&format!("team {} has no cap that binds you\n", joined.team)),
-        false => env.print(&format!("team {}\n{}{}\n", joined.team, shown(env, &caps), team_caps::WHEN)),
+        false => env.print(&format!("team {}\n{}{}", joined.team, shown(env, &caps), team_caps::when(caps.len()))),
     }
     if observed.is_none() {
         let store = Store::open(env)?;

@@ -61,6 +61,19 @@ fn an_agent_that_a_teams_cap_has_stopped_is_told_of_once_in_status() {
 }
 
 #[test]
+fn one_cap_is_spoken_of_as_one() {
+    let Some(server) = Postgres::start() else { return };
+    let ann = Machine::new(&server, "ann");
+    ann.good(&["join", "core"]);
+    for (caps, says) in [(&["day=5"][..], "goes by it from"), (&["week=9", "month=50"], "goes by them from")] {
+        let set = ann.good(&[&["limit"], caps].concat());
+        assert!(set.ends_with(&format!("each machine {says} its next sync on\n")), "{set}");
+        let shown = ann.good(&["status"]);
+        assert!(shown.contains(&format!("each machine {says} its next sync on\n")), "{shown}");
+    }
+}
+
+#[test]
 fn a_store_that_is_gone_leaves_a_reserve_that_is_told_and_no_cap_is_spoken_of() {
     let Some(server) = Postgres::start() else { return };
     cap(&server, 1.0);

@@ -233,7 +233,7 @@ fn small_words_of_the_teams_commands_are_right() {
         ("agents=2", "2 subagents at once"),
     ] {
         let said = boss.good(&["limit", limit]);
-        assert!(said.ends_with(&format!("{named}\neach machine goes by them from its next sync on\n")), "{said}");
+        assert!(said.ends_with(&format!("{named}\neach machine goes by it from its next sync on\n")), "{said}");
     }
     server.as_login("boss", "CREATE ROLE dora LOGIN").unwrap();
     boss.good(&["invite", "dora"]);
