@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::{run_hooks, team_join, team_place};
+use crate::config::problem::nearest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::environment::Environment;
 use crate::platform::streams;
@@ -66,7 +67,13 @@ pub fn join(env: &Environment, team: &str) -> Result<ExitCode> {
     stays(env, team)?;
     let address = address(env)?;
     let mut ledger = Ledger::open(&Address::parse(&address)?)?;
-    ledger.status(team)?;
+    if let Err(error) = ledger.status(team) {
+        let teams = ledger.teams().unwrap_or_default();
+        return Err(match nearest(team, teams.iter().map(String::as_str)) {
+            Some(nearest) => error.hint(format!("the nearest is {nearest}")),
+            None => error,
+        });
+    }
     team_join::keep(env, team, ledger.new_id()?, address)?;
     env.print(&format!(
         "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n{}{}",

@@ -61,6 +61,24 @@ fn an_agent_that_a_teams_cap_has_stopped_is_told_of_once_in_status() {
 }
 
 #[test]
+fn who_misspells_a_team_or_takes_another_database_reads_the_next_step() {
+    let Some(server) = Postgres::start() else { return };
+    let bob = Machine::new(&server, "bob");
+    let misspelt = bob.bad(&["join", "cor"]);
+    assert!(misspelt.contains("bob is no member of a team cor"), "{misspelt}");
+    assert!(misspelt.contains("the nearest is core"), "{misspelt}");
+    server.as_login("boss", "CREATE DATABASE other").unwrap();
+    let other = format!("postgres://bob@/other?host={}", server.folder().display());
+    let refused = bob.run_with(&other, &["join", "core"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("schema \"fusebox\" does not exist"), "{said}");
+    assert!(
+        said.contains("no team's store is in this database") && said.contains("`fusebox team init NAME`"),
+        "{said}"
+    );
+}
+
+#[test]
 fn one_cap_is_spoken_of_as_one() {
     let Some(server) = Postgres::start() else { return };
     let ann = Machine::new(&server, "ann");

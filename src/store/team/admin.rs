@@ -163,6 +163,11 @@ impl Ledger {
         Ok(!self.ask("SELECT 1 FROM fusebox.team WHERE name = $1", &[Some(team)])?.is_empty())
     }
 
+    /// Returns the teams that this login takes part in.
+    pub fn teams(&mut self) -> Result<Vec<String>> {
+        Ok(self.ask("SELECT name FROM fusebox.team", &[])?.iter().map(|row| word(row, 0).to_owned()).collect())
+    }
+
     /// Sets whom a member asks.
     pub fn set_contact(&mut self, team: &str, contact: &str) -> Result<()> {
         let set = "SELECT fusebox.set_team($1, $2, NULL, NULL, NULL)";

@@ -10,6 +10,8 @@ use crate::team::made_anew::KnownLease;
 
 /// The SQLSTATEs of a function, a table or a column that is not there: a later Fusebox has made it.
 const MISSING: [&str; 3] = ["42883", "42P01", "42703"];
+/// The SQLSTATE of a schema that is not there: the database is another one, or no team was made in it yet.
+const NO_SCHEMA: &str = "3F000";
 /// The SQLSTATE of a right that is lacking.
 const NO_RIGHT: &str = "42501";
 
@@ -209,6 +211,11 @@ fn error(shown: &str, failure: Failure) -> Error {
     let refused = Error::failed(format!("{shown} refuses: {words}"));
     if code == TAKEN {
         return refused.of_kind(ErrorKind::Taken);
+    }
+    if code == NO_SCHEMA {
+        return refused.hint(
+            "no team's store is in this database: mend its name in the address, or its owner runs `fusebox team init NAME`",
+        );
     }
     match MISSING.contains(&code.as_str()) {
         true => refused.hint(
