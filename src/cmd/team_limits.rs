@@ -40,6 +40,7 @@ struct TeamLimit {
     granted_usd: Usd,
     spent_usd: Usd,
     leased_usd: Usd,
+    /// In RFC 3339; empty for a cap that binds nobody.
     resets: String,
 }
 
@@ -131,7 +132,7 @@ fn limit(cap: &CapInForce) -> TeamLimit {
         granted_usd: Usd(cap.granted),
         spent_usd: Usd(cap.spent),
         leased_usd: Usd(cap.committed.minus(cap.spent)),
-        resets: cap.resets.clone(),
+        resets: cap.resets_at.clone(),
     }
 }
 

@@ -60,7 +60,7 @@ struct ShownMember {
     role: String,
     /// How many of its machines were heard in 30 days, as far as who asks may see them.
     machines: u64,
-    /// When one was heard last, in the team's time zone; `null` for never.
+    /// When one was heard last, in RFC 3339; `null` for never.
     heard: Option<String>,
     /// How the ids of these machines begin, that of the one heard last first.
     machine_ids: Vec<String>,
@@ -71,12 +71,11 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
     let members = team_place::ledger(&joined)?.members(&joined.team)?;
     if for_programs {
-        let known = |heard: String| Some(heard).filter(|heard| heard != "-");
-        let row = |Member { login, role, machines, heard, ids }| ShownMember {
+        let row = |Member { login, role, machines, heard_at, ids, .. }| ShownMember {
             login,
             role,
             machines: machines.parse().unwrap_or(0),
-            heard: known(heard),
+            heard: Some(heard_at).filter(|heard| !heard.is_empty()),
             machine_ids: ids.split_whitespace().map(str::to_owned).collect(),
         };
         let members = members.into_iter().map(row).collect();
@@ -85,7 +84,8 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     }
     let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD", "THEIR IDS"];
     let columns = columns.map(|head| Column::new(head, Align::Left, 0));
-    let row = |Member { login, role, machines, heard, ids }| (Style::Plain, vec![login, role, machines, heard, ids]);
+    let row =
+        |Member { login, role, machines, heard, ids, .. }| (Style::Plain, vec![login, role, machines, heard, ids]);
     let rows: Vec<_> = members.into_iter().map(row).collect();
     env.print(&table(&columns, &rows, &query::page(env)));
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,7 @@
 //! What who leads a team reads and does: each cap can be taken away, what is advised is enough, and a slip names the next step.
 
+use serde_json::Value;
+
 use crate::caps::{Client, cap, joined};
 use crate::machine::Machine;
 use crate::postgres::Postgres;
@@ -58,6 +60,28 @@ fn an_agent_that_a_teams_cap_has_stopped_is_told_of_once_in_status() {
         let shown = machine.shown_in(".", &[command]);
         assert_eq!(shown.matches("ask ann@core").count(), 1, "{shown}");
     }
+}
+
+#[test]
+fn programs_read_times_as_rfc_3339() {
+    let Some(server) = Postgres::start() else { return };
+    let ann = Machine::new(&server, "ann");
+    ann.good(&["join", "core"]);
+    ann.good(&["limit", "day=5", "week=5", "month=50"]);
+    ann.good(&["limit", "day=5", "--user", "bob"]);
+    ann.good(&["invite", "bob", "--remove"]);
+    ann.good(&["sync"]);
+    let mut times = 0;
+    for (command, list, key) in [("limits", "limits", "resets"), ("members", "members", "heard")] {
+        let shown: Value = serde_json::from_str(&ann.good(&[command, "--json"])).unwrap();
+        for row in shown[list].as_array().unwrap() {
+            // Of what binds nobody, and who was never heard, there is none.
+            let Some(time) = row[key].as_str().filter(|time| !time.is_empty()) else { continue };
+            assert!(fusebox::domain::text::rfc3339::parse(time).is_some(), "{command}: {row}");
+            times += 1;
+        }
+    }
+    assert!(times >= 4, "{times}");
 }
 
 #[test]

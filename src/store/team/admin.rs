@@ -31,6 +31,8 @@ pub struct Member {
     pub machines: String,
     /// When one was heard last, in the team's time zone; `-` for never.
     pub heard: String,
+    /// The same in RFC 3339; empty for never.
+    pub heard_at: String,
     /// The beginnings of these machines' ids, as far as who asks may see them: that heard last first, separated by spaces.
     pub ids: String,
 }
@@ -180,7 +182,8 @@ impl Ledger {
              count(x.id) FILTER (WHERE x.seen_at > clock_timestamp() - interval '30 days'), \
              coalesce(to_char(max(x.seen_at) AT TIME ZONE t.time_zone, 'YYYY-MM-DD HH24:MI ') || t.time_zone, '-'), \
              string_agg(left(x.id, 8), ' ' ORDER BY x.seen_at DESC) \
-             FILTER (WHERE x.seen_at > clock_timestamp() - interval '30 days') FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team \
+             FILTER (WHERE x.seen_at > clock_timestamp() - interval '30 days'), \
+             to_char(max(x.seen_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM fusebox.member m JOIN fusebox.team t ON t.id = m.team \
              LEFT JOIN fusebox.machine x ON x.team = m.team AND x.login = m.login \
              WHERE t.name = $1 GROUP BY m.login, m.role, t.time_zone ORDER BY m.login";
         let rows = self.ask(members, &[Some(team)])?;
@@ -191,6 +194,7 @@ impl Ledger {
             machines: text(row, 2),
             heard: text(row, 3),
             ids: text(row, 4),
+            heard_at: text(row, 5),
         };
         Ok(rows.iter().map(member).collect())
     }

@@ -27,6 +27,8 @@ pub struct CapInForce {
     pub committed: Amount,
     /// When it resets; empty for one that binds nobody.
     pub resets: String,
+    /// The same in RFC 3339.
+    pub resets_at: String,
 }
 
 impl CapInForce {
@@ -56,7 +58,9 @@ const IN_FORCE: &str = "SELECT u.scope, u.whose, CASE u.scope WHEN 'user' THEN c
          ORDER BY k.amount_pico_usd, k.label LIMIT 1), 'each user') ELSE u.scope END, \
      u.period, u.cap_pico_usd, coalesce(g.amount_pico_usd, 0), u.spent_pico_usd, u.committed_pico_usd, \
      to_char(((u.since + ('1 ' || u.period)::interval) AT TIME ZONE t.time_zone) AT TIME ZONE t.time_zone, \
-         'YYYY-MM-DD HH24:MI ') || t.time_zone \
+         'YYYY-MM-DD HH24:MI ') || t.time_zone, \
+     to_char(((u.since + ('1 ' || u.period)::interval) AT TIME ZONE t.time_zone) AT TIME ZONE 'UTC', \
+         'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') \
      FROM fusebox.cap_use u JOIN fusebox.team t ON t.name = u.team \
      LEFT JOIN fusebox.granted g ON g.team = t.id AND g.scope = u.scope AND g.period = u.period AND g.since = u.since \
          AND g.login = CASE u.scope WHEN 'team' THEN '' ELSE u.whose END \
@@ -83,6 +87,7 @@ impl Ledger {
             spent: amount(row, 6),
             committed: amount(row, 7),
             resets: word(row, 8).to_owned(),
+            resets_at: word(row, 9).to_owned(),
         };
         let mut caps: Vec<CapInForce> = self.ask(IN_FORCE, &[Some(team)])?.iter().map(in_force).collect();
         for row in self.ask(SET, &[Some(team)])? {
@@ -98,6 +103,7 @@ impl Ledger {
                     spent: Amount::ZERO,
                     committed: Amount::ZERO,
                     resets: String::new(),
+                    resets_at: String::new(),
                 });
             }
         }
