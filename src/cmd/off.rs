@@ -95,20 +95,23 @@ pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
     let whose = whose(env, &store, args.id.as_deref())?;
     let (policy, _) = load::load(env, &folder, store.is_trusted(&env.project_of(&folder).to_string_lossy())?);
     let off = LimitsOff { since_ms: now, until_ms, managed: managed(&policy), let_go_on: Vec::new() };
+    let team = policy.team().map(|team| team.name);
     let until = match until_ms {
         Some(at) => format!("until {}", query::zone(env).minute(at)),
         None => "until `fusebox on`".to_owned(),
     };
     if let Some(project) = &whose.project {
         store.set_limits_off(project, Some(&off))?;
-        whose.write_down(env, &store, |by| notices::switched_off(by, &whose.name, &until))?;
+        whose.write_down(env, &store, |by| {
+            notices::switched_off(by, &whose.name, &until, stays(&off, team.as_deref(), ""))
+        })?;
     }
     drop(store);
     let mut said = vec![format!("the limits of {} are off {until}", whose.name)];
     for id in &whose.sessions {
         said.extend(session_edit::edit(env, &Target::Session(id.clone()), |edit| Ok(switch_off(edit, &off, &until)))?);
     }
-    said.push(kept(&off, policy.team().map(|team| team.name).as_deref()));
+    said.push(kept(&off, team.as_deref()));
     session_edit::print(env, &said);
     Ok(ExitCode::SUCCESS)
 }
@@ -214,12 +217,17 @@ fn managed(policy: &Policy) -> Vec<String> {
     names
 }
 
-/// Says what stays in force, and how the others come back where no time does that.
-fn kept(off: &LimitsOff, team: Option<&str>) -> String {
-    let managed = (!off.managed.is_empty()).then(|| format!("the managed file's limits ({})", off.managed.join(", ")));
+/// Says what stays in force: the managed file's limits, `which` these are, and a team's caps.
+fn stays(off: &LimitsOff, team: Option<&str>, which: &str) -> String {
+    let managed = (!off.managed.is_empty()).then(|| format!("the managed file's limits{which}"));
     let team = team.map(|name| format!("the caps of team {name}"));
     let stays: Vec<String> = managed.into_iter().chain(team).collect();
-    let stays = if stays.is_empty() { String::new() } else { format!("{} stay, and ", stays.join(" and ")) };
+    if stays.is_empty() { String::new() } else { format!("{} stay, and ", stays.join(" and ")) }
+}
+
+/// Says what stays in force, and how the others come back where no time does that.
+fn kept(off: &LimitsOff, team: Option<&str>) -> String {
+    let stays = stays(off, team, &format!(" ({})", off.managed.join(", ")));
     let others = if stays.is_empty() { "them" } else { "the others" };
     let sooner = off.until_ms.map(|_| format!("; `fusebox on` switches {others} on again before that"));
     format!("{stays}all that is spent counts{}", sooner.unwrap_or_default())
@@ -227,7 +235,8 @@ fn kept(off: &LimitsOff, team: Option<&str>) -> String {
 
 fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<String> {
     edit.state.session.limits_off = Some(off.clone());
-    note(edit, notices::switched_off(&edit.by, THIS, until));
+    let team = edit.state.session.team.as_ref().map(|terms| terms.name.as_str());
+    note(edit, notices::switched_off(&edit.by, THIS, until, stays(off, team, "")));
     let id = edit.state.session.id.clone();
     let mut said = vec![format!("session {} takes it at once", short(&id))];
     for target in held(edit, off) {

@@ -248,8 +248,8 @@ messages! {
     reset(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} set the counters of {who} to zero.";
 
     /// A person switched the limits of a session off.
-    switched_off(by = "somebody at the terminal pts/3", whose = "this session", until = "until 2026-11-20 15:00")
-        => "{by} switched the limits of {whose} off {until}; all that is spent counts.";
+    switched_off(by = "somebody at the terminal pts/3", whose = "this session", until = "until 2026-11-20 15:00", stays = "the caps of team core stay, and ")
+        => "{by} switched the limits of {whose} off {until}; {stays}all that is spent counts.";
 
     /// A person switched the limits of a session on again.
     switched_on(by = "somebody at the terminal pts/3", whose = "this session")

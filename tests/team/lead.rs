@@ -136,3 +136,17 @@ fn a_store_that_is_gone_leaves_a_reserve_that_is_told_and_no_cap_is_spoken_of() 
     assert!(!explained.contains("What others of the team spend"), "{explained}");
     server.go_on();
 }
+
+#[test]
+fn who_switches_limits_off_tells_the_client_too_that_the_teams_caps_stay() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 1.0);
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    let stays = "the caps of team core stay, and all that is spent counts";
+    let said = machine.shown_in(".", &["off", "s1", "--for", "1h"]);
+    assert!(said.contains(stays), "{said}");
+    let told = client.event("UserPromptSubmit", r#""prompt":"go""#);
+    assert!(told.contains(stays), "{told}");
+}
