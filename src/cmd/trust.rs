@@ -70,6 +70,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if !args.revoke && load::load(env, &folder, Trust::Trusted).0.mode() == Mode::Observe {
         text += "limits are only observed here now, the built-in ones too: nothing is blocked\n";
     }
+    if !args.revoke {
+        text += "its files may loosen what is yours, now and later: `fusebox trust --revoke` takes that back\n";
+    }
     text += "running sessions keep their limits until `fusebox reload`\n";
     env.print(&text);
     Ok(ExitCode::SUCCESS)

@@ -232,6 +232,7 @@ fn trust_is_a_persons_to_give_and_to_take() {
     `[ROOT]/project` is trusted
       counts now: `mode: "observe"` in `[ROOT]/project/.claude/fusebox.json`
     limits are only observed here now, the built-in ones too: nothing is blocked
+    its files may loosen what is yours, now and later: `fusebox trust --revoke` takes that back
     running sessions keep their limits until `fusebox reload`
     [exit 0]
     "#);
