@@ -33,7 +33,7 @@ pub fn ink(record: &Record) -> Style {
     }
 }
 
-/// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`, and
+/// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25, terminate, project`, and
 /// `session.max_turns` where it is the session's. `project` is named where lines of several are shown: `developer a1b2c3d4 in shop`.
 pub fn line(logged: &Logged, project: Option<&str>, terminal: &Terminal) -> String {
     let record = &logged.record;
@@ -59,7 +59,7 @@ pub fn line(logged: &Logged, project: Option<&str>, terminal: &Terminal) -> Stri
 fn what(record: &Record) -> String {
     match figures(record) {
         Some(_) if record.event == Some(RecordKind::LimitGranted) => granted(record),
-        Some(figures) => format!("{}{figures} {} {}", over(record), did_in_mode(record), record.layer),
+        Some(figures) => format!("{}{figures}, {}, {}", over(record), did_in_mode(record), record.layer),
         None => told(record),
     }
 }

@@ -152,8 +152,8 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
     Fusebox: somebody without a terminal resumed main b7d1aaaa.
     ");
     assert_snapshot!(log(&world), @r#"
-    AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+) warn project
-    AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate project
+    AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+), warn, project
+    AGENT_FAILED developer a3fa11ed max_turns 25/25, terminate, project
     AGENT_PAUSED main b7d1aaaa Agent was paused by `fusebox pause`: "lunch"
     AGENT_RESUMED main b7d1aaaa somebody without a terminal resumed the agent
     "#);

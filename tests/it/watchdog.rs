@@ -91,7 +91,7 @@ fn the_limit_on_silence_warns_in_the_log_and_the_report() {
     hanging.time.pass_ms(10 * 60_000);
     assert_eq!(rules(&look(&world, &hanging.time)), [""; 0], "its own limit has told");
     let log = hanging.time.run(&["log"]).ok();
-    assert!(log.contains("AGENT_WARNING main p1\n  stall_after_ms 5.0/5.0 min warn user\n"), "{log}");
+    assert!(log.contains("AGENT_WARNING main p1\n  stall_after_ms 5.0/5.0 min, warn, user\n"), "{log}");
     let trip = &hanging.run()["trips"][0];
     assert_eq!(
         (&trip["limit"], &trip["action"], &trip["used"]),

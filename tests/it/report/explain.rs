@@ -118,9 +118,9 @@ fn the_log_lists_records_as_lines_or_json() {
     let world = with_shop();
     assert_snapshot!(world.run(&["log", "--since", "all"]), @r"
     #1 2026-11-20 10:03:00 AGENT_WARNING developer a3fa11ed
-      max_turns 20/25 (80 %+) warn project
+      max_turns 20/25 (80 %+), warn, project
     #2 2026-11-20 10:04:00 AGENT_FAILED developer a3fa11ed
-      max_turns 25/25 terminate project
+      max_turns 25/25, terminate, project
     [exit 0]
     ");
     assert_snapshot!(world.run(&["log", "--since", "all", "--json"]), @r#"

@@ -247,14 +247,14 @@ fn explained(finding: &Finding, change: impl Fn(&mut Record, &mut Session)) -> S
 fn a_refused_call_is_explained() {
     let finding = trip("max_parallel_subagents", (8, 8), Action::Terminate, Scope::Session);
     assert_snapshot!(explained(&finding, |_, _| {}), @r"
-    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 max_parallel_subagents 8/8 call refused built-in
+    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 max_parallel_subagents 8/8, call refused, built-in
       developer (a1) asked for one more when subagents at once of the whole session stood at 8; the cap of 8 was set by Fusebox's built-in defaults. The call was refused, and the run went on.
       A cap of 9 (`max_parallel_subagents: 9` in `session`) would have let this call through.
     ");
     let rate = trip("rate_limits", (10, 10), Action::Terminate, Scope::User);
     let rate = Finding { subject: "WebSearch in 60 s".to_owned(), frees: "in 12 s".to_owned().into(), ..rate };
     assert_snapshot!(explained(&rate, |_, _| {}), @r"
-    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 rate_limits 10/10 (WebSearch in 60 s) call refused built-in
+    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 rate_limits 10/10 (WebSearch in 60 s), call refused, built-in
       developer (a1) was at 10 of 10 calls in the window of all sessions of this user (WebSearch in 60 s), the next slot to open at 2026-11-20 10:04:12; the cap was set by Fusebox's built-in defaults. The
         call was refused, and the run went on.
       Spread over time nothing would have been refused; more in the same time takes a larger number in `rate_limits`.
@@ -266,7 +266,7 @@ fn loops_and_storms_of_refusals_are_explained() {
     let finding = trip("loop_detection", (2, 1), Action::Terminate, Scope::Run);
     let what = "the same call had the same result 5 times in a row".to_owned();
     assert_snapshot!(explained(&Finding { subject: what, ..finding }, |_, _| {}), @r"
-    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 loop_detection (the same call had the same result 5 times in a row) terminate project
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 loop_detection (the same call had the same result 5 times in a row), terminate, project
       developer (a1) repeated itself: the same call had the same result 5 times in a row; loop_detection was set by the project's .claude/fusebox.json. Its action is terminate: the run was stopped and its
         work is partial.
       Another call, another input, or a look at why the result stays the same would have been progress; `loop_detection: false` in `main`, or in the agent's block of `agents`, switches this off.
@@ -276,7 +276,7 @@ fn loops_and_storms_of_refusals_are_explained() {
     ");
     let denials = trip("max_denials", (5, 5), Action::Terminate, Scope::Run);
     assert_snapshot!(explained(&denials, |_, _| {}), @r"
-    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_denials 5/5 terminate project
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_denials 5/5, terminate, project
       developer (a1) had calls refused in 5 batches in a row; the cap of 5 was set by the project's .claude/fusebox.json. Its action is terminate: the run was stopped and its work is partial.
       Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused.
 
@@ -290,7 +290,7 @@ fn what_sessions_share_is_explained() {
     let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), Action::Terminate, Scope::User);
     let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned().into(), ..budget };
     assert_snapshot!(explained(&budget, |_, of| of.user_limits = daily_budget(Action::Terminate)), @r"
-    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 user.max_cost_usd_per_day 25.00/25.00 USD terminate built-in
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 user.max_cost_usd_per_day 25.00/25.00 USD, terminate, built-in
       developer (a1) was at cost of the day of all sessions of this user 25.00 USD, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
         terminate: the run was stopped and its work is partial.
       The budget is shared: what other sessions spend counts too. A larger `max_cost_usd_per_day` in `user` gives more each time.
@@ -300,7 +300,7 @@ fn what_sessions_share_is_explained() {
     ");
     let outer = trip("max_cost_usd", (10 * PICO, 10 * PICO), Action::Terminate, Scope::Outer);
     assert_snapshot!(explained(&outer, |_, of| of.outer = Some("0ther0ne-1234".to_owned())), @r"
-    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 session.max_cost_usd 10.00/10.00 USD terminate built-in
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 session.max_cost_usd 10.00/10.00 USD, terminate, built-in
       developer (a1) was at cost of the session that started this one 10.00 USD; the cap of 10.00 USD was set by Fusebox's built-in defaults. Its action is terminate: the run was stopped and its work is
         partial.
       The cap is that other session's.
@@ -369,7 +369,7 @@ fn what_was_only_observed_is_explained_as_that() {
         of.mode = Mode::Observe;
     };
     assert_snapshot!(explained(&finding, observed), @r"
-    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 models.*opus*.max_cost_usd 1.00/1.00 USD terminate (observed) project
+    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 models.*opus*.max_cost_usd 1.00/1.00 USD, terminate (observed), project
       developer (a1) was at cost on models like `*opus*` 1.00 USD; the cap of 1.00 USD was set by the project's .claude/fusebox.json. Its action is terminate: nothing was blocked, since the mode is
         observe.
       Nothing was blocked, so nothing is to be done.

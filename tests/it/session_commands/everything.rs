@@ -99,8 +99,8 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
     ");
     assert_eq!(statuses(&world), [Status::Running; 2]);
     assert_snapshot!(log(&world), @r#"
-    AGENT_WARNING developer a3fa11ed in shop max_turns 20/25 (80 %+) warn project
-    AGENT_FAILED developer a3fa11ed in shop max_turns 25/25 terminate project
+    AGENT_WARNING developer a3fa11ed in shop max_turns 20/25 (80 %+), warn, project
+    AGENT_FAILED developer a3fa11ed in shop max_turns 25/25, terminate, project
     AGENT_PAUSED main b7d1aaaa in shop Session was paused by `fusebox pause`: "night"
     AGENT_PAUSED session in api Session was paused by `fusebox pause`: "night"
     AGENT_RESUMED main b7d1aaaa in shop somebody without a terminal resumed the session

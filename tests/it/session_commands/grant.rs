@@ -27,8 +27,8 @@ fn a_grant_raises_the_cap_and_lifts_what_it_had_ordered() {
     Fusebox: somebody without a terminal raised max_turns of developer a3fa11ed from 25 to 35.
     ");
     assert_snapshot!(log(&world), @r"
-    AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+) warn project
-    AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate project
+    AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+), warn, project
+    AGENT_FAILED developer a3fa11ed max_turns 25/25, terminate, project
     LIMIT_GRANTED developer a3fa11ed max_turns is 35 now, by somebody without a terminal (25 used)
     ");
 }

@@ -196,8 +196,8 @@ fn only_a_person_switches_limits_off() {
     [exit 0]
     ");
     assert_snapshot!(log(&world), @r"
-    AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+) warn project
-    AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate project
+    AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+), warn, project
+    AGENT_FAILED developer a3fa11ed max_turns 25/25, terminate, project
     NOTICE somebody without a terminal switched the limits of this session off until `fusebox on`; all that is spent counts
     NOTICE somebody without a terminal switched the limits of this session on again
     ");
