@@ -172,9 +172,13 @@ pub fn halt(edit: &mut SessionEdit, id: &str, order: &Order) -> usize {
     below.len()
 }
 
-/// Gives a session's new order to the runs that have taken over the one before it.
+/// Gives a session's new order to the runs that have taken over the one before it. A stop also takes the place of a pause of the main run:
+/// what it held would go on.
 fn replace_taken(state: &mut SessionState, order: &Order) {
-    let has_taken = |run: &&Run| run.order.as_ref().is_some_and(|known| known.finding.ends_session());
+    let is_held = |run: &Run| run.status == Status::Paused && state.session.main.as_ref() == Some(&run.id);
+    let stops = order.finding.action != Action::Pause;
+    let has_taken =
+        |run: &&Run| run.order.as_ref().is_some_and(|known| known.finding.ends_session()) || stops && is_held(run);
     let taken: Vec<String> = state.runs().filter(has_taken).map(|run| run.id.clone()).collect();
     for id in taken {
         if let Some(run) = state.run_mut(&id) {

@@ -128,6 +128,7 @@ fn waits_at_hand(env: &Environment, store: &Store, target: &Target) -> Result<()
 
 fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> Result<Vec<String>> {
     edit.target = clear_order::holder(edit.state, &edit.target);
+    let taken = only_held(edit);
     let name = edit.name(&edit.target);
     let was = edit.standing(&edit.target).to_owned();
     let finding = match clear_order::clear(edit.state, &edit.target, edit.now) {
@@ -137,7 +138,7 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
     let words = edit.somebody(&format!("resumed {}", edit.it()));
     edit.record(RecordKind::AgentResumed, &finding, (&words, None));
     edit.notice(notices::resumed(&edit.by, &name));
-    let mut said = vec![format!("{name}: {was} -> resumed")];
+    let mut said: Vec<String> = taken.into_iter().chain([format!("{name}: {was} -> resumed")]).collect();
     said.extend(grant::apply(edit, granted)?);
     // Whoever lifts what a person has ordered says nothing about a limit: perhaps No to one, before. Whoever says how much is to be
     // given means no more than that.
@@ -151,7 +152,7 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
         let used_up = clear_order::used_up(edit.state, &beside, edit.now);
         said.extend(used_up.iter().map(|used_up| warned(&beside, used_up)));
     }
-    said.push(edit.goes_on(&edit.target));
+    said.push(held_beside(edit).unwrap_or_else(|| edit.goes_on(&edit.target)));
     said.extend(clear_order::budgets_used_up(edit.state, edit.now).iter().map(|finding| edit.above(finding)));
     Ok(said)
 }
@@ -163,6 +164,34 @@ fn holds_prompts_back(edit: &SessionEdit) -> Option<Finding> {
     first.filter(|_| of_session).map(|used_up| used_up.finding)
 }
 
+/// Says what is held all the same: the session of a run, or the paused main run that a session's next prompt goes on with.
+fn held_beside(edit: &SessionEdit) -> Option<String> {
+    let session = edit.state.session.id.clone();
+    let other = match &edit.target {
+        Target::Run { .. } => Target::Session(session),
+        Target::Session(_) => Target::Run { run: edit.state.session.main.clone()?, session },
+    };
+    clear_order::order(edit.state, &other)?;
+    let status = edit.status(&other);
+    let holds = matches!(other, Target::Session(_)) || status == Status::Paused;
+    let (name, deed, id) = (edit.name(&other), status.deed(), short(other.id()));
+    holds.then(|| format!("{name} is still {deed}: `fusebox resume {id}` lets it go on"))
+}
+
+/// Takes the one run that a person has to let go on, where a session is meant that nothing holds itself; says so. What a limit has ended
+/// stays so until it is named.
+fn only_held(edit: &mut SessionEdit) -> Option<String> {
+    let is_held = clear_order::order(edit.state, &edit.target).is_some() || holds_prompts_back(edit).is_some();
+    let mut held = held_below(edit);
+    let is_by_person = |run: &Target| matches!(edit.status(run), Status::Paused | Status::Stopped);
+    held.retain(|run| is_by_person(run) && clear_order::holder(edit.state, run) == *run);
+    let [run] = &held[..] else { return None };
+    let run = Some(run).filter(|_| !is_held)?;
+    let said = format!("{} is the one run of it that is held", edit.name(run));
+    edit.target = run.clone();
+    Some(said)
+}
+
 fn nothing_holds(edit: &SessionEdit, name: &str, was: &str) -> Error {
     let is_main = matches!(&edit.target, Target::Run { run, .. } if edit.state.run(run).is_some_and(Run::is_main));
     let status = edit.status(&edit.target);
@@ -172,25 +201,32 @@ fn nothing_holds(edit: &SessionEdit, name: &str, was: &str) -> Error {
             status.deed()
         )),
         MAY_GO_ON => Error::failed(format!("nothing holds it: {}", edit.goes_on(&edit.target))),
+        _ if !held_below(edit).is_empty() => Error::failed(format!("{name} is {was}: nothing holds it itself")),
         _ => Error::failed(format!("{name} is {was}: nothing holds it")),
     };
     match clear_order::budgets_used_up(edit.state, edit.now).first() {
         Some(budget) => error.hint(format!("{name} has no order to lift, but {}", edit.above(budget))),
-        None => error.hint(held_below(edit)),
+        None => error.hint(named(edit, &held_below(edit))),
     }
 }
 
-/// Names the runs of a session that are held, where it is not held itself.
-fn held_below(edit: &SessionEdit) -> String {
+/// Returns the runs of a session that are held, where that is meant.
+fn held_below(edit: &SessionEdit) -> Vec<Target> {
     let (state, of_session) = (&*edit.state, matches!(edit.target, Target::Session(_)));
     let current = state.session.main.as_deref();
-    let may_go_on = |run: &&Run| run.order.is_some() && (!run.is_main() || Some(run.id.as_str()) == current);
-    let held = state.runs().filter(may_go_on).filter(|_| of_session).take(3);
-    let named: Vec<String> =
-        held.map(|run| format!("`fusebox resume {}` ({})", short(&run.id), plain(&run.agent_type))).collect();
+    let is_own = |run: &&Run| run.order.is_some() && run.stopped_by() == run.id;
+    let may_go_on = |run: &&Run| is_own(run) && (!run.is_main() || Some(run.id.as_str()) == current);
+    let held = state.runs().filter(may_go_on).filter(|_| of_session);
+    held.map(|run| Target::Run { session: run.session.clone(), run: run.id.clone() }).collect()
+}
+
+/// Names runs that are held, with what lets each go on.
+fn named(edit: &SessionEdit, held: &[Target]) -> String {
+    let command = |run: &Target| format!("`fusebox resume {}` ({})", short(run.id()), plain(edit.kind(run)));
+    let named: Vec<String> = held.iter().take(3).map(command).collect();
     match named.is_empty() {
         true => "`fusebox status` shows what is held".to_owned(),
-        false => format!("a run of it is held: {}", named.join(", ")),
+        false => format!("of its runs: {}", named.join(", ")),
     }
 }
 

@@ -118,11 +118,13 @@ impl SessionEdit<'_> {
     pub fn name(&self, target: &Target) -> String {
         match target {
             Target::Session(id) => format!("session {}", short(id)),
-            Target::Run { run, .. } => {
-                let kind = self.state.run(run).map_or("run", |run| &run.agent_type);
-                format!("{kind} {}", short(run))
-            }
+            Target::Run { run, .. } => format!("{} {}", self.kind(target), short(run)),
         }
+    }
+
+    /// Returns the type of the agent that a run is of.
+    pub fn kind(&self, target: &Target) -> &str {
+        self.state.run(target.id()).map_or("run", |run| &run.agent_type)
     }
 
     /// Returns what records call the target, which name the session and run beside it.

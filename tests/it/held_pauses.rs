@@ -230,9 +230,7 @@ fn a_stop_ends_what_is_held_at_once() {
         let _said = world.run(&["stop", named]).ok();
         let answer = held.wait().ok();
         assert!(answer.contains("deny") && answer.contains(r#""continue":false"#), "{named}: {answer}");
-        // What was paused before its session was stopped stays so.
-        let stands = if named == "p1" { "stopped" } else { "paused" };
-        assert_eq!(run(&world, "p1")["status"], stands, "{named}");
+        assert_eq!(run(&world, "p1")["status"], "stopped", "{named}");
         assert_eq!(logged(&world, "a call of Bash is refused after a hold of"), 1);
     }
 }

@@ -53,6 +53,11 @@ fn cases() -> Vec<Case> {
         ),
         case(pauses, &calls(2), [json!("paused"), json!("turn_limit_reached"), none.clone(), json!(0), json!(3)]),
         case(
+            pauses,
+            &(calls(2) + &format!("{FUSEBOX} stop one >/dev/null\n")),
+            [json!("stopped"), json!("explicit_stop"), none.clone(), json!(0), json!(3)],
+        ),
+        case(
             blocks,
             &format!("{}{}", calls(2), calls(0).replace("\"p\"", "\"p2\"")),
             [json!("blocked"), json!("turn_limit_reached"), none.clone(), json!(0), json!(3)],

@@ -8,6 +8,7 @@ mod exact_grants;
 mod fixture;
 mod followers;
 mod grant;
+mod held_twice;
 #[cfg(target_os = "linux")]
 mod hidden;
 mod interrupted;

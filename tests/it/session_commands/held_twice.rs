@@ -1,0 +1,101 @@
+//! A session and an agent of it are held at once: what a person is told to type lets the work go on.
+
+use serde_json::{Value, json};
+
+use crate::session_commands::fixture::{Actor, Fixture};
+use crate::session_commands::next_steps::{commands, shell};
+use crate::session_commands::prompt_block::begin;
+
+/// Returns a session in which an agent is paused: by its limit, or by a person.
+fn paused(actor: Actor, by_limit: bool) -> Fixture {
+    let limits = json!({"max_turns": 2, "grace_turns": 0, "timeout_action": "pause", "increase": 9});
+    let limits = if by_limit { limits } else { json!({}) };
+    let mut fixture = begin(&match actor {
+        Actor::Main => json!({"main": limits}),
+        Actor::Worker => json!({"agents": {"worker": limits}}),
+    });
+    if actor == Actor::Worker {
+        fixture.spawn("");
+    }
+    if !by_limit {
+        shell(&fixture, &format!("fusebox pause {}", id(actor)));
+    }
+    assert!((0..9).any(|_| !fixture.step(actor)));
+    fixture
+}
+
+fn id(actor: Actor) -> &'static str {
+    if actor == Actor::Main { "p1-0000" } else { "a1-0000" }
+}
+
+/// Types a command, and what that says lets go on, until nothing new is said.
+fn follows(fixture: &Fixture, first: &str) -> String {
+    let (mut typed, mut said) = (vec![first.to_owned()], shell(fixture, first));
+    while let Some(next) = commands(&said).into_iter().find(|next| !typed.contains(next)) {
+        said += &shell(fixture, &next);
+        typed.push(next);
+    }
+    said
+}
+
+#[test]
+fn whoever_lifts_an_agent_is_told_what_holds_its_session() {
+    let mut wrong = Vec::new();
+    for (actor, by_limit) in [Actor::Main, Actor::Worker].into_iter().flat_map(|it| [(it, true), (it, false)]) {
+        for order in ["stop", "pause"] {
+            let mut fixture = paused(actor, by_limit);
+            shell(&fixture, &format!("fusebox {order} s-0000"));
+            fixture.stops();
+            let said = follows(&fixture, &format!("fusebox resume {}", id(actor)));
+            let first = said.split("[exit ").next().unwrap();
+            let is_told = first.contains("fusebox resume s-0000") && !first.contains("goes on w");
+            let is_taken = first.contains("session s-0000: ");
+            if !is_told && !is_taken {
+                wrong.push(format!("{actor:?} {by_limit} {order}: {first}"));
+            }
+            if !fixture.goes_on(actor) {
+                wrong.push(format!("{actor:?} {by_limit} {order} does not go on: {said}"));
+            }
+        }
+    }
+    for order in ["stop", "pause"] {
+        let mut fixture = paused(Actor::Main, true);
+        shell(&fixture, &format!("fusebox {order} s-0000"));
+        fixture.stops();
+        let said = follows(&fixture, "fusebox resume s-0000");
+        if !fixture.goes_on(Actor::Main) {
+            wrong.push(format!("{order}, by the session: {said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A session's stop ends what its main agent's pause had only held.
+#[test]
+fn a_paused_main_agent_is_stopped_with_its_session() {
+    for by_limit in [true, false] {
+        let fixture = paused(Actor::Main, by_limit);
+        shell(&fixture, "fusebox stop s-0000");
+        let told: Value = serde_json::from_str(&fixture.world.run(&["status", "--json"]).ok()).unwrap();
+        let run = &told["sessions"][0]["runs"][0];
+        assert_eq!([&run["status"], &run["stop_reason"]], ["stopped", "explicit_stop"], "{run}");
+    }
+}
+
+/// Whoever names a session means the one run of it that is held.
+#[test]
+fn a_session_of_which_one_run_is_held_is_resumed_by_its_name() {
+    for (actor, by_limit) in [Actor::Main, Actor::Worker].into_iter().flat_map(|it| [(it, true), (it, false)]) {
+        let mut fixture = paused(actor, by_limit);
+        fixture.stops();
+        let said = shell(&fixture, "fusebox resume s-0000");
+        assert!(said.contains(&format!("{} is the one run of it that is held", id(actor))), "{said}");
+        assert!(fixture.goes_on(actor), "{said}");
+    }
+    let mut fixture = paused(Actor::Worker, true);
+    shell(&fixture, "fusebox pause p1-0000");
+    assert!(!fixture.step(Actor::Main));
+    let said = shell(&fixture, "fusebox resume s-0000");
+    assert!(said.contains("fusebox resume p1-0000") && said.contains("fusebox resume a1-0000"), "{said}");
+    assert!(said.contains("nothing holds it itself"), "{said}");
+}
