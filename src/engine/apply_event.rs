@@ -173,8 +173,12 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
     verdict
 }
 
-/// Says what a finding is about, where the limit's figures alone do not: what is repeated, what was refused.
+/// Says what a finding about a run is about, where the limit's figures alone do not: what is repeated, what was refused. One that an
+/// order stands for says it already, and may be about another run.
 fn name_subject(finding: &mut Finding, run: &Run) {
+    if !finding.subject.is_empty() {
+        return;
+    }
     if finding.is_announced_first() {
         finding.subject = run.repetition.repeats(0).map(|what| repeated::says(what, &run.repeated)).unwrap_or_default();
     } else if finding.limit().is_some_and(|limit| limit.names_last_refusal) && !run.refusals.last.is_empty() {
@@ -209,7 +213,8 @@ fn barred<'a>(state: &'a SessionState, event: &Event) -> Option<Barred<'a>> {
         let mut scopes = [measure::addressee(state, run, Occasion::of(event))];
         let split = unenforced::split(state, &scopes, event.at);
         unenforced::keep_blocking(&mut scopes, &split);
-        let finding = bars(&scopes[0], event, estimate::model_of(state, run))?;
+        let mut finding = bars(&scopes[0], event, estimate::model_of(state, run))?;
+        name_subject(&mut finding, run);
         return Some(Barred { run: &run.id, finding, ended: false });
     };
     // Whatever has ended it, its answer in words would be one more request.

@@ -46,6 +46,7 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
     let over = finding.scope.over();
     let models = finding.source.models().map(|like| format!(" on models like `{like}`")).unwrap_or_default();
     match (limit.unit, finding.subject.as_str()) {
+        (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
         (_, subject) if finding.scope == Scope::Team => {
             let by = if finding.waits_for_store() { String::new() } else { format!(" {by}") };

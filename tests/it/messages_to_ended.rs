@@ -37,3 +37,38 @@ fn a_message_wakes_no_agent_that_a_limit_has_ended() {
         }
     }
 }
+
+/// What a stopped agent had repeated is said of it, whatever the agent that sends to it has done.
+#[test]
+fn a_message_to_an_agent_that_has_repeated_itself_is_refused_with_what_it_repeated() {
+    let world = TestWorld::new();
+    policy(&world, &json!({}));
+    event(&world, "SessionStart", &json!({"source": "startup"}));
+    event(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
+    let spawn = call("t1", "Agent", &json!({"prompt": "x", "subagent_type": "Explore"}));
+    event(&world, "PreToolUse", &spawn);
+    let report = json!({"tool_response": {"status": "completed", "agentId": "a1"}});
+    for round in 0..3 {
+        event(&world, "SubagentStart", &of_agent(&json!({})));
+        let is_ended = |number: &usize| {
+            let asks = call(&format!("c{round}-{number}"), "Read", &json!({"file_path": "f"}));
+            let batch = of_agent(&json!({"tool_calls": [with(asks.clone(), &json!({"tool_response": "no"}))]}));
+            let answers = event(&world, "PreToolUse", &of_agent(&asks)) + &event(&world, "PostToolBatch", &batch);
+            answers.contains(r#""continue":false"#)
+        };
+        assert!((0..20).any(|number| is_ended(&number)), "round {round} ends it");
+        event(&world, "SubagentStop", &of_agent(&json!({"stop_hook_active": false})));
+        if round == 0 {
+            event(&world, "PostToolUse", &with(spawn.clone(), &report));
+        }
+        for number in 0..3 {
+            let asks = call(&format!("m{round}-{number}"), "SendMessage", &json!({"to": "a1", "message": "go on"}));
+            let answer = event(&world, "PreToolUse", &asks);
+            let is_said = answer.contains(r#""permissionDecision":"deny""#) && answer.contains("repetition: Read ");
+            assert!(is_said && !answer.contains(":  ("), "round {round}, message {number}: {answer}");
+        }
+        world.run(&["resume", "a1"]).ok();
+        let asks = call(&format!("m{round}"), "SendMessage", &json!({"to": "a1", "message": "go on"}));
+        assert!(!event(&world, "PreToolUse", &asks).contains("deny"));
+    }
+}
