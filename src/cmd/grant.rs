@@ -74,8 +74,9 @@ fn give(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
     if more.is_empty() {
         return Err(nothing_to_grant(edit));
     }
+    let raised = more.iter().map(|more| Ok((holder(edit, &more.rule)?, more.rule.as_str())));
+    let raised: Vec<(Target, &str)> = raised.collect::<Result<_>>()?;
     let mut said = apply(edit, more)?;
-    let raised: Vec<&str> = more.iter().map(|more| more.rule.as_str()).collect();
     said.extend(edit.held_still(&raised));
     said.extend(still_asked(edit, more));
     Ok(said)

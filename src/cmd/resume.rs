@@ -7,7 +7,7 @@ use crate::cmd::everything::{self, BulkArgs, BulkCommand};
 use crate::cmd::grant;
 use crate::cmd::grant_args::{self, More};
 use crate::cmd::require_human;
-use crate::cmd::session_edit::{self, SessionEdit};
+use crate::cmd::session_edit::{self, SessionEdit, warned};
 use crate::cmd::target::{self, Fits, Target, TargetArgs};
 use crate::domain::record::RecordKind;
 use crate::domain::session::{Run, Status};
@@ -18,7 +18,6 @@ use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::report::rows::project as project_of;
 use crate::report::standing::MAY_GO_ON;
-use crate::report::suggestion;
 use crate::store::Store;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
@@ -228,16 +227,6 @@ fn named(edit: &SessionEdit, held: &[Target]) -> String {
         true => "`fusebox status` shows what is held".to_owned(),
         false => format!("of its runs: {}", named.join(", ")),
     }
-}
-
-/// Says that a limit will stop the work again.
-fn warned(target: &Target, used_up: &UsedUp) -> String {
-    let finding = &used_up.finding;
-    let Some(limit) = finding.limit() else { return String::new() };
-    let more = suggestion::more(limit, used_up.more);
-    let id = short(target.id());
-    let (used, cap) = (limit.show(finding.used), limit.show_cap(finding.cap));
-    format!("{limit} would stop it again at once ({used} of {cap} used): `fusebox grant {id} {more}` gives more")
 }
 
 /// Raises a limit that is used up, and says so.

@@ -2,16 +2,18 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::clear_order;
+use crate::cmd::clear_order::{self, UsedUp};
 use crate::cmd::next_client;
 use crate::cmd::query::{self, Standings};
 use crate::cmd::require_human;
 use crate::cmd::target::{self, Fits, Target};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::scope::Scope;
 use crate::domain::session::Status;
 use crate::domain::text::rfc3339;
+use crate::domain::text::shell_word::quoted;
 use crate::domain::verdict::Finding;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
@@ -177,8 +179,7 @@ impl SessionEdit<'_> {
     }
 
     /// Says what else holds the target, or would stop it again at its next step, beside the limits in `but`.
-    pub fn held_still(&self, but: &[&str]) -> Vec<String> {
-        let id = short(self.target.id());
+    pub fn held_still(&self, but: &[(Target, &str)]) -> Vec<String> {
         let mut said = Vec::new();
         let ordered = clear_order::order(self.state, &self.target).map(|order| order.finding.source.clone());
         if let Some(order) = clear_order::order(self.state, &self.target) {
@@ -192,13 +193,13 @@ impl SessionEdit<'_> {
                 self.name(&self.target)
             ));
         }
-        let own = clear_order::used_up(self.state, &self.target, self.now);
-        for limit in own
-            .iter()
-            .map(|used_up| &used_up.finding.source)
-            .filter(|limit| !but.contains(&&*limit.name()) && Some(*limit) != ordered.as_ref())
-        {
-            said.push(format!("{limit} would still stop it; `fusebox grant {id} {limit}=+N` gives more"));
+        let beside = clear_order::beside(self.state, &self.target).filter(|beside| !self.is_left(beside.id()));
+        for target in [self.target.clone()].iter().chain(&beside) {
+            let used_up = clear_order::used_up(self.state, target, self.now).into_iter();
+            let is_said = |limit: &FindingSource| {
+                but.iter().any(|(of, name)| of == target && limit.name() == *name) || Some(limit) == ordered.as_ref()
+            };
+            said.extend(used_up.filter(|it| !is_said(&it.finding.source)).map(|it| warned(target, &it)));
         }
         said.extend(clear_order::budgets_used_up(self.state, self.now).iter().map(|finding| self.above(finding)));
         said
@@ -267,6 +268,16 @@ impl SessionEdit<'_> {
         let session = &self.state.session;
         take_up::is_left(session).then(|| take_up::typed_in(&session.folder, &take_up::command(session), &self.here))
     }
+}
+
+/// Says that a limit will stop the work again.
+pub fn warned(target: &Target, used_up: &UsedUp) -> String {
+    let finding = &used_up.finding;
+    let Some(limit) = finding.limit() else { return String::new() };
+    let (used, cap) = (limit.show(finding.used), limit.show_cap(finding.cap));
+    let more = quoted(&format!("{}=+{}", finding.source, advice::typed(limit, used_up.more)));
+    let command = format!("fusebox grant {} {more}", short(target.id()));
+    format!("{limit} would stop it again at once ({used} of {cap} used): `{command}` gives more")
 }
 
 /// Says in the record of a raised cap who raised it.

@@ -293,7 +293,7 @@ fn a_reset_counts_from_zero_and_keeps_what_was_spent_in_the_report() {
     assert_snapshot!(world.run(&["reset", "a3fa"]), @r"
     developer a3fa11ed counts from zero again; it had 25 tool calls, 4 requests, 12000 tokens and 0.64 USD
     developer a3fa11ed goes on when the main agent sends it a message
-    max_cost_usd would still stop it; `fusebox grant a3fa11ed max_cost_usd=+N` gives more
+    max_cost_usd would stop it again at once (0.00 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+0.50` gives more
     [exit 0]
     ");
     assert_snapshot!(world.run(&["reset", SHOP]), @r"

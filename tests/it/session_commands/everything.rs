@@ -187,7 +187,7 @@ fn the_only_one_is_taken_and_said() {
     trip #2 (max_turns) in /srv/shop is the last that stands; none does in this project
     max_turns of developer a3fa11ed: 25 -> 30 (25 used)
     developer a3fa11ed goes on when the main agent sends it a message
-    max_cost_usd would still stop it; `fusebox grant a3fa11ed max_cost_usd=+N` gives more
+    max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+1.00` gives more
     [exit 0]
     ");
 }

@@ -15,7 +15,7 @@ fn a_grant_raises_the_cap_and_lifts_what_it_had_ordered() {
     assert_snapshot!(world.run(&["grant", "a3fa", "max_tool_calls=+10"]), @r"
     max_turns of developer a3fa11ed: 25 -> 35 (25 used)
     developer a3fa11ed goes on when the main agent sends it a message
-    max_cost_usd would still stop it; `fusebox grant a3fa11ed max_cost_usd=+N` gives more
+    max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+1.00` gives more
     [exit 0]
     ");
     assert_snapshot!(standing(&world, SHOP), @r"
@@ -133,6 +133,7 @@ fn a_grant_to_a_run_that_its_sessions_limit_holds_goes_to_the_session() {
     assert_snapshot!(world.run(&["grant", "d1", "max_cost_usd=+0.5"]), @r"
     max_cost_usd of session 5e55: 25.00 USD -> 25.50 USD (24.00 USD used)
     it is not enough: 24.00 USD is used, and the next step would be stopped again; `max_cost_usd=+12.50` is enough
+    max_cost_usd would stop it again at once (0.42 USD of 1.00 USD used): `fusebox grant d1 max_cost_usd=+11.50` gives more
     [exit 0]
     ");
     assert_snapshot!(standing(&world, "5e55"), @r"

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::session_commands::fixture::{Actor, Fixture};
 use crate::session_commands::next_steps::{commands, shell};
 use crate::session_commands::prompt_block::begin;
+use crate::world::with;
 
 /// Returns a session in which an agent is paused: by its limit, or by a person.
 fn paused(actor: Actor, by_limit: bool) -> Fixture {
@@ -98,4 +99,20 @@ fn a_session_of_which_one_run_is_held_is_resumed_by_its_name() {
     let said = shell(&fixture, "fusebox resume s-0000");
     assert!(said.contains("fusebox resume p1-0000") && said.contains("fusebox resume a1-0000"), "{said}");
     assert!(said.contains("nothing holds it itself"), "{said}");
+}
+
+/// Two limits hold the work: what `grant` says lets it go on.
+#[test]
+fn who_grants_more_of_one_limit_is_told_of_the_other() {
+    for action in ["pause", "terminate"] {
+        let limits = |rest: &Value| with(json!({"grace_turns": 0, "timeout_action": action}), rest);
+        let (main, session) = (limits(&json!({"max_turns": 2})), limits(&json!({"max_cost_usd": 0.02})));
+        let mut fixture = begin(&json!({"main": main, "session": session}));
+        assert!((0..9).any(|_| !fixture.step(Actor::Main)));
+        // The last response leaves too little for the next request, and no event has come since.
+        fixture.responds();
+        let said = follows(&fixture, "fusebox grant p1-0000 max_turns=+9");
+        assert!(said.contains("max_cost_usd would stop it again at once") && !said.contains("error:"), "{said}");
+        assert!(fixture.goes_on(Actor::Main), "{action}: {said}");
+    }
 }
