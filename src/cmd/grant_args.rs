@@ -11,6 +11,10 @@ use crate::error::{Error, Result};
 /// Words that people put before an id.
 pub const NOUNS: [&str; 7] = ["agent", "id", "number", "run", "session", "the", "trip"];
 
+/// Words that stand between two commands, and those that each begins with.
+const LINKS: [&str; 3] = ["and", "then", "&&"];
+const COMMAND: [&str; 2] = ["fusebox", "grant"];
+
 /// More of one limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct More {
@@ -86,6 +90,12 @@ fn key(rule: &str) -> Option<LimitName> {
 
 /// Returns the command that was meant: each limit with an amount that can be read, and the first id.
 fn meant(words: &[String], task: Option<&str>) -> Option<String> {
+    // Several commands were pasted as one line.
+    let is_link = |word: &String| LINKS.contains(&word.as_str());
+    if task.is_none() && words.iter().any(is_link) {
+        let each = words.split(is_link).filter(|words| !words.is_empty()).map(|words| meant(words, None));
+        return Some(each.collect::<Option<Vec<String>>>()?.join(" && "));
+    }
     let joined = words.join("\n").replace("\n=", "=").replace("=\n", "=");
     let mut words = joined.split('\n').peekable();
     let (mut ids, mut limits) = (Vec::new(), Vec::new());
@@ -98,7 +108,7 @@ fn meant(words: &[String], task: Option<&str>) -> Option<String> {
             }
             (_, (limit, more)) if key(limit).is_some() => limits.push(readable(&format!("{limit}={more}"))?),
             (_, ("", more)) => limits.extend(readable(&format!("max_turns={more}")).filter(|_| !joined.contains('='))),
-            _ if NOUNS.contains(&word) => {}
+            _ if NOUNS.contains(&word) || COMMAND.contains(&word) => {}
             _ => ids.push(word),
         }
     }

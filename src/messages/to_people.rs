@@ -87,7 +87,7 @@ messages! {
     blocked_by_two(
         why = "14.63/15.00 USD + 0.52 to come (built-in) and 5.10/5.00 USD (user)", one = "fusebox grant 5f0c1d2e max_cost_usd=+12.50",
         and = "fusebox grant user max_cost_usd_per_day=+2.50"
-    ) => "Fusebox: no room in {why}: `{one}` and `{and}`";
+    ) => "Fusebox: no room in {why}: `{one} && {and}`";
 
     /// Beside a prompt that is not sent, where the session had spent before Fusebox saw it.
     found_at_first(cost = "3.2100 USD")

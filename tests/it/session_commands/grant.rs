@@ -114,6 +114,13 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
       hint: `fusebox grant a1 max_turns=+5`
     [exit 2]
     ");
+    let pasted = "a1 max_turns=+5 and fusebox grant user max_cost_usd_per_day=+5".split(' ');
+    assert_snapshot!(world.run(&["grant"].into_iter().chain(pasted).collect::<Vec<_>>()), @r"
+    [stderr]
+    error: `and` is one id too many
+      hint: `fusebox grant a1 max_turns=+5 && fusebox grant user max_cost_usd_per_day=+5`
+    [exit 2]
+    ");
     assert_snapshot!(world.run(&["grant", "--task", "8", "max_turns=+5"]), @r"
     [stderr]
     error: no run works on task `8`

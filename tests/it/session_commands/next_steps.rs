@@ -123,6 +123,8 @@ pub fn commands(text: &str) -> Vec<String> {
     quoted
         .chain(lines)
         .map(flat)
+        .filter(|line| line.starts_with("fusebox "))
+        .flat_map(|line| line.split(" && ").map(str::to_owned).collect::<Vec<_>>())
         .filter(is_one)
         .filter(|command| !command.contains("+N") && !command.contains(':'))
         .collect()

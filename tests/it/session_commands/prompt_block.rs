@@ -44,6 +44,8 @@ fn a_prompt_that_two_limits_keep_back_names_what_lifts_both() {
     let last = answers.rsplit("\"decision\"").next().unwrap().to_owned();
     assert_eq!(grants(&last).len(), 2, "{last}");
     assert_eq!(grants(&status), grants(&last), "{status}");
+    // They are one line to paste.
+    assert!(last.contains(&grants(&last).join(" && ")), "{last}");
     assert!(status.starts_with("session s-0000  blocked"), "{status}");
     let told = shell(&fixture, "fusebox explain");
     assert!(told.starts_with("The last is a prompt of session s-0000 that was blocked."), "{told}");
