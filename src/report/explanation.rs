@@ -34,6 +34,8 @@ const WIDE: [(&str, &str, &str); 4] = [
     ("user", " of all sessions of this user", "user"),
 ];
 
+/// What a limit has done that had no room for the prompt that began a run.
+const BLOCKED: &str = "Nothing was ended: a prompt was blocked";
 /// What a limit does that has no room for a prompt, whatever its action.
 const KEPT_BACK: &str = "Nothing was ended: a prompt was blocked, or a turn that had ended was not prolonged";
 
@@ -51,6 +53,7 @@ pub fn why(run: &RunReport, trip: &Trip, frees: Option<Frees>, billing: Billing)
             // When that passes is said of the prompt that it blocks.
             format!("{who} was held back by the team: {subject}")
         }
+        (Unit::Switch, _) if subject.is_empty() => format!("{who} repeated itself; {} was set by {owner}", limit.key),
         (Unit::Switch, _) => format!("{who} repeated itself: {subject}; {} was set by {owner}", limit.key),
         (_, Form::Windows) => {
             let frees = frees.map(|frees| format!(", the next slot to open {}", plain(&frees.to_string())));
@@ -79,6 +82,7 @@ pub fn why(run: &RunReport, trip: &Trip, frees: Option<Frees>, billing: Billing)
     // What refuses single calls does so where it would end a run otherwise.
     let did = match trip.warning.filter(|_| !trip.observed) {
         Some(Warning::CallRefused) => "The call was refused, and the run went on".to_owned(),
+        Some(Warning::KeptBack) if run.is_blocked_prompt() => BLOCKED.to_owned(),
         Some(Warning::KeptBack) => KEPT_BACK.to_owned(),
         _ => format!("Its action is {}: {}", trip.action, did(trip)),
     };

@@ -7,6 +7,7 @@ use crate::domain::spend::charge::Charge;
 use crate::domain::text::duration;
 use crate::domain::verdict::Finding;
 use crate::report::bars::bars;
+use crate::report::dialogs::Dialog;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, SessionReport};
@@ -139,11 +140,14 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     text
 }
 
-/// Whether a limit of its session has struck a run.
+/// Whether a limit of its session has struck a run, or asks for more.
 fn struck(run: &RunReport, reading: &LimitReading) -> bool {
     let is_it = |trip: &Trip| trip.scope == Scope::Session.as_str() && trip.limit == reading.limit;
     let ordered = |finding: &Finding| finding.scope == Scope::Session && finding.source == *reading.limit;
-    run.trips.iter().any(is_it) || run.order.as_ref().is_some_and(|order| ordered(&order.finding))
+    let asks = |asked: &Dialog| asked.scope == Scope::Session.as_str() && asked.limit == reading.limit;
+    run.waits() && run.dialogs.last().is_some_and(asks)
+        || run.trips.iter().any(is_it)
+        || run.order.as_ref().is_some_and(|order| ordered(&order.finding))
 }
 
 /// Returns the command that lets a run go on, where something holds it, or where its client is gone. What passes by itself is told by
@@ -153,6 +157,9 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
     let again = take_up::typed_in(&session.folder, &take_up::command(session), source.here);
     if take_up::is_left(session) && (told.awaits_prompt || told.is_outgrown) {
         return Some(again);
+    }
+    if told.waits() {
+        return Some("answer Yes or No in the client".to_owned());
     }
     // What has blocked a prompt is its session's.
     let of_session = session.order.as_ref().filter(|_| told.is_blocked_prompt());

@@ -116,3 +116,18 @@ fn who_grants_more_of_one_limit_is_told_of_the_other() {
         assert!(fixture.goes_on(Actor::Main), "{action}: {said}");
     }
 }
+
+/// While a question is on the client's screen, `explain` says that, and how much of its limit is used.
+#[test]
+fn an_open_dialog_is_explained_with_its_limit_and_what_to_do() {
+    for (block, limit) in [("main", json!({"max_turns": 2})), ("session", json!({"max_cost_usd": 0.02}))] {
+        let limit = with(limit, &json!({"timeout_action": "request_increase"}));
+        let mut fixture = begin(&json!({block: limit}));
+        assert!((0..9).any(|_| !fixture.step(Actor::Main)));
+        for asked in ["fusebox explain", "fusebox explain p1-0000"] {
+            let told = shell(&fixture, asked);
+            assert!(told.contains("\nNext\n") && told.contains("answer Yes or No in the client"), "{asked}: {told}");
+            assert!(told.contains("\nLimits") && told.contains("[##"), "{asked}: {told}");
+        }
+    }
+}
