@@ -126,7 +126,18 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal)) + &then(&next)
     });
     let waiting = waiting(session, (indent, terminal));
-    of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(waiting).collect()
+    let all = of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(waiting);
+    or_free(session, all.collect(), (indent, terminal))
+}
+
+/// Says instead of nothing how a session goes on whose client is gone and whose last prompt was blocked, where nothing would block the next.
+fn or_free(session: &SessionReport, text: String, place: (&str, &Terminal)) -> String {
+    let (word, status) = session.standing();
+    if !text.is_empty() || !is_left(session.status) || status != Status::Failed {
+        return text;
+    }
+    let who = format!("session {}, {word}: nothing holds its next prompt any more", short(&session.session_id));
+    told(&who, &goes_on(session, &place.1.folder), place)
 }
 
 /// Says of every run that nothing holds any more how it goes on: one that a person has let, and one whose turn a No has ended.

@@ -131,3 +131,29 @@ fn an_open_dialog_is_explained_with_its_limit_and_what_to_do() {
         }
     }
 }
+
+/// Of a blocked prompt `explain` does not say that it may have been something else, and a next step stands for as long as a session is
+/// called blocked.
+#[test]
+fn a_blocked_prompt_is_called_that_and_has_a_next_step() {
+    for limit in [json!({"max_cost_usd": 0.02}), json!({"max_tokens": 4000})] {
+        for changes in [&[][..], &["fusebox off s-0000", "fusebox on s-0000"]] {
+            let limit = with(limit.clone(), &json!({"timeout_action": "request_increase"}));
+            let mut fixture = begin(&json!({"session": limit}));
+            let is_blocked = |_| {
+                fixture.responds();
+                fixture.stops();
+                !fixture.prompt()
+            };
+            assert!((0..9).any(is_blocked));
+            let told = shell(&fixture, "COLUMNS=300 fusebox explain");
+            assert!(told.contains("a prompt was blocked") && !told.contains("was not prolonged"), "{told}");
+            fixture.leaves();
+            let changed: String = changes.iter().map(|command| shell(&fixture, command)).collect();
+            let status = shell(&fixture, "COLUMNS=300 fusebox status s-0000");
+            let is_blocked = status.starts_with("session s-0000  blocked");
+            let has_next = status.contains("fusebox grant ") || status.contains("claude --resume");
+            assert!(!is_blocked || has_next, "{changed}: {status}");
+        }
+    }
+}
