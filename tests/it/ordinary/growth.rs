@@ -9,6 +9,7 @@ use serde_json::{json, value::to_raw_value};
 
 use crate::ordinary::guard;
 use crate::world::in_long_form;
+use fusebox::config::spawn;
 use fusebox::domain::event::Call;
 use fusebox::wire::tool_input::ToolInput;
 use fusebox::wire::tools;
@@ -181,14 +182,16 @@ fn repeated((opens, closes): (&str, &str), length: usize) -> String {
     opens.repeat(count) + &closes.repeat(count)
 }
 
+/// Returns for how long this thread has worked.
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
+}
+
 /// Returns how long this thread works on all that a call's command is read for.
 fn works(command: &str) -> Duration {
     let json = to_raw_value(&json!({"command": command})).unwrap();
     let printed = to_raw_value(&json!({"stdout": "[main 1a2b3c4] x"})).unwrap();
-    let now = || {
-        let now = clock_gettime(ClockId::ThreadCPUTime);
-        Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
-    };
     let guard = guard();
     let began = now();
     let input = ToolInput::new(&json);
@@ -231,4 +234,21 @@ fn the_time_grows_with_the_length_of_a_command() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Prompts that name a block of limits again and again, which nothing closes.
+#[test]
+fn a_prompt_with_many_blocks_is_read_in_time() {
+    for form in [
+        "execution_limits: {",
+        "execution_limits:\n  a: {\n",
+        "\"execution_limits\" : {\"a\":[",
+        "execution_limits:  \t",
+    ] {
+        let prompt = form.repeat(1_000_000 / form.len());
+        let began = now();
+        assert_eq!(spawn::find(&prompt), None, "{form}");
+        let took = now() - began;
+        assert!(took < MOST, "{form}: {took:?}");
+    }
 }
