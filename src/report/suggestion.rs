@@ -99,17 +99,14 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let (order, at_ms) = &by_clock(now, &run.trips, reader);
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
+        let why = format!("{who}: {}", because(order));
         if run.is_outgrown {
-            return Some(told(
-                &format!("{who}: {}", because(order)),
-                &goes_on(session, &terminal.folder),
-                (indent, terminal),
-            ));
+            return Some(told(&why, &goes_on(session, &terminal.folder), (indent, terminal)));
         }
         if is_nobodys_below(order, session.status) {
             let own = own_step(order, &session.limits, id).and_then(|step| step.command());
             let again = takes_up(session, &terminal.folder);
-            return Some(told(&format!("{who}: {}", because(order)), &taken_up(own, again), (indent, terminal)));
+            return Some(told(&why, &taken_up(own, again), (indent, terminal)));
         }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
         let lifts = reader.next(lifts, &now.finding.frees, *at_ms);

@@ -83,77 +83,17 @@ pub(super) const WRITES_HELD: [(&str, Takes); 22] = [
     ("write", Takes::First),
 ];
 
-/// Functions that leave alone the files that they name, or take them for text.
-pub(super) const READS: [&str; 60] = [
-    "Path",
-    "File",
-    "access",
-    "accessSync",
-    "append",
-    "assert",
-    "basename",
-    "createReadStream",
-    "cwd",
-    "debug",
-    "dirname",
-    "echo",
-    "endswith",
-    "error",
-    "exist",
-    "exists",
-    "existsSync",
-    "expanduser",
-    "file_exists",
-    "file_get_contents",
-    "fopen",
-    "format",
-    "getsize",
-    "glob",
-    "hash",
-    "includes",
-    "info",
-    "is_file",
-    "isfile",
-    "join",
-    "listdir",
-    "log",
-    "lstat",
-    "lstatSync",
-    "match",
-    "open",
-    "openSync",
-    "print",
-    "printf",
-    "push",
-    "puts",
-    "read",
-    "readFile",
-    "readFileSync",
-    "readTextFile",
-    "read_bytes",
-    "read_text",
-    "readlink",
-    "realpath",
-    "replace",
-    "require",
-    "resolve",
-    "say",
-    "split",
-    "startswith",
-    "stat",
-    "statSync",
-    "test",
-    "walk",
-    "warn",
-];
+/// Flags by which a file is opened to write.
+pub(super) const FLAGS: [&str; 5] = ["O_APPEND", "O_CREAT", "O_RDWR", "O_TRUNC", "O_WRONLY"];
 
-/// Returns the files that a function takes of the words in quotes that it is given.
-pub(super) fn taken<'t>(takes: Takes, given: &[&'t str]) -> Vec<&'t str> {
+/// Returns the files that a function takes of the words in quotes that it is given; a call may have a flag instead of a mode.
+pub(super) fn taken<'t>(takes: Takes, given: &[&'t str], opens_to_write: bool) -> Vec<&'t str> {
     let writes =
         |mode: &str| mode.contains(['w', 'a', 'x', '+', '>']) && mode.chars().all(|it| "wax+>rbtU<:gz2|*".contains(it));
     let taken: &[&str] = match (takes, given) {
         (Takes::ByMode, [mode, rest @ ..]) if mode.starts_with(['>', '+']) => rest,
         (Takes::ByMode, [file, mode, ..]) if writes(mode) => return vec![file],
+        (Takes::ByMode, [file, ..]) if opens_to_write => return vec![file],
         (Takes::ByMode, _) => &[],
         (Takes::First, [first, ..]) => return vec![first],
         (Takes::Second, [_, second, ..]) => return vec![second],

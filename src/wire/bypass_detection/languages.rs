@@ -1,11 +1,10 @@
 //! What a program's text in another language plainly runs and writes: `python3 -c 'os.system("…")'`, a here-document for `node`.
 //!
-//! Only words in quotes are read that stand in a call: of a function that runs commands, or of one that is not known to leave alone the
-//! file which it names.
+//! Only words in quotes are read that stand in a call of a function which runs commands or writes files.
 
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
-use crate::wire::bypass_detection::language_calls::{READS, WRITES, WRITES_HELD, taken};
+use crate::wire::bypass_detection::language_calls::{FLAGS, WRITES, WRITES_HELD, taken};
 use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
 
@@ -92,7 +91,7 @@ impl Walk<'_> {
         tokens.iter().enumerate().find_map(|(at, token)| {
             let Token::Name(name) = token else { return None };
             let before = &tokens[..at];
-            let given = || literals(&tokens[at + 1..], usize::MAX);
+            let given = || literals(&tokens[at + 1..]);
             // Of a path the file is named before: `Path("x").write_text(…)`.
             let named = match before {
                 [.., Token::Name("Path"), Token::Sign('('), Token::Text(path), Token::Sign(')'), Token::Sign('.')] => {
@@ -117,14 +116,8 @@ impl Walk<'_> {
             }
             let held = || WRITES_HELD.iter().filter(|_| is_held());
             let row = WRITES.iter().chain(held()).find(|row| row.0 == *name);
-            let taken =
-                row.and_then(|(_, takes)| taken(*takes, &given()).into_iter().find_map(|path| self.is_written(path)));
-            taken.or_else(|| {
-                let is_read = READS.contains(name) && !(*name == "open" && holder(before) == Some("os"));
-                let is_call = matches!(tokens.get(at + 1), Some(Token::Sign('(')));
-                let words = if is_read || !is_call { Vec::new() } else { literals(&tokens[at + 1..], 1) };
-                words.into_iter().find_map(|path| self.guard.past_reading(self.scope.folder.as_deref(), path))
-            })
+            let taken = row.map(|(_, takes)| taken(*takes, &given(), opens_to_write(&tokens[at + 1..])));
+            taken.unwrap_or_default().into_iter().find_map(|path| self.is_written(path))
         })
     }
 
@@ -153,8 +146,15 @@ fn holder<'t>(before: &[Token<'t>]) -> Option<&'t str> {
     }
 }
 
-/// Returns the words in quotes that a function is given, in so many brackets at most.
-fn literals<'t>(tokens: &[Token<'t>], deepest: usize) -> Vec<&'t str> {
+/// Whether a call's own words name a flag by which a file is opened to write.
+fn opens_to_write(tokens: &[Token]) -> bool {
+    let is_in_call = |token: &&Token| !matches!(token, Token::Sign(')' | ';'));
+    let is_flag = |token: &Token| matches!(token, Token::Name(name) if FLAGS.contains(name));
+    tokens.iter().take(LONGEST_CALL).take_while(is_in_call).any(is_flag)
+}
+
+/// Returns the words in quotes that a function is given.
+fn literals<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
     let mut depth = 0_usize;
     let mut found = Vec::new();
     for (at, token) in tokens.iter().take(LONGEST_CALL).enumerate() {
@@ -162,7 +162,7 @@ fn literals<'t>(tokens: &[Token<'t>], deepest: usize) -> Vec<&'t str> {
             Token::Sign('(' | '[' | '{') => depth += 1,
             Token::Sign(')' | ']' | '}') if depth <= 1 => break,
             Token::Sign(')' | ']' | '}') => depth -= 1,
-            Token::Text(text) => found.extend((depth <= deepest).then_some(*text)),
+            Token::Text(text) => found.push(*text),
             // Some languages leave the parentheses out.
             Token::Sign(',') => {}
             _ if depth == 0 => break,

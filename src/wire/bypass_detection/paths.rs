@@ -49,9 +49,8 @@ impl Guard {
         if let Some(file) = SERVICE_FILES.iter().find(|file| name.starts_with(PROGRAM) && fits(name, file)) {
             return Some(format!("`{file}`, which keeps `fusebox watch` at work"));
         }
-        // All programs of a folder are more than this one.
-        if self.programs().any(|own| !name.starts_with('*') && is(&self.rules.unified(own))) {
-            return Some(format!("`{path}`, the program that holds the limits"));
+        if let Some(program) = self.own_program(None, &path) {
+            return Some(program);
         }
         if let Some(claude) = self.claude_dir.as_deref() {
             let mods = format!("{}/{MODS}", bare(&self.rules.unified(claude)));
@@ -70,11 +69,21 @@ impl Guard {
 
     /// Says what a path is that nothing but reading is for: the program, or what is in the state.
     pub(super) fn past_reading(&self, folder: Option<&str>, path: &str) -> Option<String> {
-        let resolved = self.resolve(folder, path)?;
-        let is = |own: &str| matches!(lies(&resolved, &self.rules.unified(own)), Some(Lies::At | Lies::Below));
-        let is_one =
-            !base(&resolved).starts_with('*') && self.programs().any(is) || self.state().is_some_and(|own| is(&own));
-        if is_one { self.guarded(folder, path) } else { None }
+        let in_state = || {
+            let resolved = self.resolve(folder, path)?;
+            let own = self.state().filter(|own| matches!(lies(&resolved, own), Some(Lies::At | Lies::Below)));
+            own.map(|_| STATE.to_owned())
+        };
+        self.own_program(folder, path).or_else(in_state)
+    }
+
+    /// Says what a path is that is the program's.
+    pub(super) fn own_program(&self, folder: Option<&str>, path: &str) -> Option<String> {
+        let path = self.resolve(folder, path)?;
+        let is = |own: &str| matches!(lies(&path, &self.rules.unified(own)), Some(Lies::At | Lies::Below));
+        // All programs of a folder are more than this one.
+        let is_own = !base(&path).starts_with('*') && self.programs().any(is);
+        is_own.then(|| format!("`{path}`, the program that holds the limits"))
     }
 
     /// Says what lies below a path, where an agent may not take it away as a whole: the state, a folder of the policy, or the program
