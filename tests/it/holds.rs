@@ -88,7 +88,7 @@ fn a_call_is_refused_where_the_client_would_not_wait() {
         let refused = time.hook(call(&world, "Bash", "t2"));
         assert!(refused.contains("rate limit exceeded") && refused.contains(wait), "{per}: {refused}");
         assert_eq!(time.now_ms(), BEGAN_MS);
-        let doctor = world.run(&["doctor"]).to_string();
+        let doctor = world.command(&["doctor"]).env("COLUMNS", "400").run().to_string();
         assert_eq!(doctor.contains("calls that are to wait for a rate are refused"), !is_known, "{doctor}");
     }
 }
