@@ -6,6 +6,7 @@ use crate::wire::bypass_detection::databases;
 use crate::wire::bypass_detection::downloads::{self, ANY_OUTPUT};
 use crate::wire::bypass_detection::write_rows::{ROWS, Writes};
 use crate::wire::shell::Word;
+use crate::wire::shell::invocation::runs_any;
 
 /// What has a packer keep what it packs, or only look at it.
 const KEEPS: [&str; 8] = ["-c", "--stdout", "--to-stdout", "-k", "--keep", "-t", "--test", "-l"];
@@ -184,12 +185,14 @@ impl Guard {
             return None;
         }
         let named = || args.iter().find_map(|word| self.names_own(folder, &word.text));
-        downloads::written(folder, args, &ANY_OUTPUT, look).or_else(|| (!is_interpreter(program)).then(named).flatten())
+        let tells_nothing = is_interpreter(program) || runs_any(program);
+        downloads::written(folder, args, &ANY_OUTPUT, look).or_else(|| (!tells_nothing).then(named).flatten())
     }
 
     /// Says what a word names of the session's program and state, alone or among other parts: `--to=FILE`, `OPEN:FILE,creat`.
     fn names_own(&self, folder: Option<&str>, word: &str) -> Option<String> {
-        if !self.mentions(word) {
+        // A variable that leads a program to the state is none that writes there.
+        if !self.mentions(word) || word.starts_with("FUSEBOX_") {
             return None;
         }
         let behind = word.split_once('=').map(|(_, value)| value);

@@ -343,6 +343,7 @@ pub fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = (&'a [Word<'a>
 mod git;
 pub mod parameters;
 mod runners;
+pub use runners::runs_any;
 #[cfg(test)]
 mod tests;
 mod typed;

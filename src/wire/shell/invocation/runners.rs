@@ -171,6 +171,11 @@ pub(super) const ROWS: &[Row] = &[
     ("uvx", &[], Runs::Words(0), &["--with", "--from", "-p", "--python"]),
 ];
 
+/// Whether a program runs what its words name, whatever they are.
+pub fn runs_any(program: &str) -> bool {
+    ROWS.iter().any(|row| row.0 == program && row.1.is_empty())
+}
+
 /// The options by which these programs have what they run work in another folder: those whose value is the folder, and those that do
 /// not tell which.
 pub(super) const FOLDERS: &[(&str, &[&str], &[&str])] = &[
