@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test lays its own files and reads them")]
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
+#[cfg(target_os = "linux")]
 mod agents_elsewhere;
 mod agree;
 #[cfg(all(feature = "watch", target_os = "linux"))]
