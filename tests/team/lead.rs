@@ -70,6 +70,7 @@ fn programs_read_times_as_rfc_3339() {
     ann.good(&["limit", "day=5", "week=5", "month=50"]);
     ann.good(&["limit", "day=5", "--user", "bob"]);
     ann.good(&["invite", "bob", "--remove"]);
+    ann.spend("m1", 1);
     ann.good(&["sync"]);
     let mut times = 0;
     for (command, list, key) in [("limits", "limits", "resets"), ("members", "members", "heard")] {

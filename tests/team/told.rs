@@ -73,7 +73,9 @@ fn a_block_that_a_grant_has_lifted_is_not_said_any_more() {
     machine.good(&["sync"]);
     for command in ["status", "report"] {
         let shown = machine.shown_in(".", &[command]);
-        assert!(!shown.contains("prompt blocked") && !shown.contains("0.0300 USD"), "{shown}");
+        // A trip keeps the cap that it was of.
+        let now = shown.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+        assert!(!now.contains("prompt blocked") && !now.contains("0.0300 USD"), "{shown}");
     }
 }
 
