@@ -8,3 +8,4 @@ pub mod retention;
 pub mod shared_budgets;
 pub mod stored;
 pub mod team_budget;
+pub mod tell;

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::calendar;
 use crate::config::load;
 use crate::config::policy::Policy;
-use crate::config::problem::Problem;
-use crate::config::setting::Document;
 use crate::domain::billing::OwnPrices;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::layer::Layer;
@@ -14,20 +12,18 @@ use crate::domain::limit_set::LimitSet;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Process, Session};
 use crate::domain::spend::spend_before_install::SpendBeforeInstall;
-use crate::domain::stored::metadata;
 use crate::domain::stored::stable_hash::{self, StableHash};
 use crate::domain::team::TeamTerms;
 use crate::domain::verdict::Finding;
 use crate::engine::clear_orders;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::origin::client_lineage::{self, Known};
-use crate::hook::policy::{learned_caps, retention, shared_budgets, team_budget};
+use crate::hook::policy::{learned_caps, retention, shared_budgets, team_budget, tell};
 use crate::hook::settings::nested_clients;
 use crate::hook::{policy, settings};
 use crate::install::client_extensions;
 use crate::install::place::Folders;
 use crate::install::settings_files;
-use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -174,72 +170,26 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     let (mut policy, problems) = load::load(env, &folder, trusted);
     policy.prices = pricing::text(env).0;
     // What is learned changes from day to day, which would hide an edit.
-    tell_of_change(store, session, &policy)?;
+    tell::of_change(store, session, (&policy, &text_of(&policy)?))?;
     learned_caps::follow(store, &mut policy)?;
     policy.zone = calendar::name_of_system(env.now().wall_ms);
-    tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
+    tell::of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let id = store.keep_policy(&text_of(&policy)?)?;
     retention::keep_for(store, policy.retention_days())?;
     apply(session, &policy, Some(id));
     #[cfg(feature = "team")]
-    tell_of_unnamed_team(store, session)?;
+    tell::of_unnamed_team(store, session)?;
     watch(env, session, &policy);
     shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
     let (_, trouble) = pricing::load(env, policy.own_prices());
     session.notify_user_of(trouble.map(notices::mistake));
-    tell_of_held_prices(session, &policy);
-    tell_of_mistakes(session, &problems);
+    tell::of_held_prices(session, &policy);
+    tell::of_mistakes(session, &problems);
     Ok(())
-}
-
-/// Tells where the machine has joined a team that the policy does not name.
-#[cfg(feature = "team")]
-fn tell_of_unnamed_team(store: &Store, session: &mut Session) -> Result<()> {
-    if session.team.is_none() && store.metadata(&metadata::TEAM_FILE.of(crate::store::team::JOINED))?.is_some() {
-        let known = store.shared_budgets()?.into_iter().find(|budget| budget.scope == Scope::Team);
-        let team = known.map_or_else(|| "a team".to_owned(), |budget| format!("team {}", budget.id));
-        session.notify_user(&notices::team_unnamed(team, NextStep::Doctor));
-    }
-    Ok(())
-}
-
-/// How many mistakes in the configuration are told one by one, and how many of the others are named.
-const MISTAKES_TOLD: usize = 1;
-const MISTAKES_NAMED: usize = 2;
-
-/// Tells which mistakes the configuration has; of many the first, how many more there are, and of what.
-fn tell_of_mistakes(session: &mut Session, problems: &[Problem]) {
-    let mistakes: Vec<&Problem> = problems.iter().filter(|problem| problem.is_error()).collect();
-    let shown = if mistakes.len() > MISTAKES_TOLD + 1 { MISTAKES_TOLD } else { mistakes.len() };
-    let told = mistakes.iter().take(shown).map(notices::mistake);
-    let more = mistakes.len() - shown;
-    // Those of another file than the first first: else one file's mistakes hide another's.
-    let (others, same): (Vec<&Problem>, Vec<&Problem>) =
-        mistakes.iter().skip(shown).partition(|it| mistakes.first().is_some_and(|first| it.layer != first.layer));
-    let named: Vec<String> = others.into_iter().chain(same).take(MISTAKES_NAMED).map(Problem::named).collect();
-    let rest = if more > named.len() { " and others" } else { "" };
-    let which = named.join(", ") + rest;
-    let more = (more > 0).then(|| notices::more_mistakes(more, which, NextStep::CheckConfiguration));
-    session.notify_user_of(told.chain(more));
-}
-
-/// Tells which of the person's own prices count no lower than the list's.
-fn tell_of_held_prices(session: &mut Session, policy: &Policy) {
-    if policy.own_prices() == OwnPrices::Replace {
-        return;
-    }
-    let models: Vec<String> = pricing::lowered(&policy.prices).into_iter().map(|model| format!("`{model}`")).collect();
-    if !models.is_empty() {
-        session.notify_user(&notices::prices_held(models.join(", "), pricing::FILE));
-    }
 }
 
 fn text_of(policy: &Policy) -> Result<String> {
     serde_json::to_string(policy).map_err(|cause| Error::failed(format!("the policy: {cause}")))
-}
-
-fn name_of(text: &str) -> String {
-    format!("{:016x}", stable_hash::of(text.as_bytes()))
 }
 
 /// Returns a number that changes when a file of the configuration or of prices does.
@@ -248,61 +198,6 @@ pub fn fingerprint(env: &Environment, folder: &Path) -> u64 {
     let prices = pricing::path(env).and_then(|path| file_info::of(&path).ok());
     prices
         .map_or(print, |meta| StableHash::default().number(print).number(meta.length).number(meta.modified_ns).value())
-}
-
-/// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
-/// edited them.
-fn tell_of_change(store: &Store, session: &mut Session, policy: &Policy) -> Result<()> {
-    let (name, standing) = (name_of(&text_of(policy)?), standing(policy));
-    let latest_is = format!("{name} {standing}");
-    let fact = metadata::LATEST.of(&session.project);
-    let latest = store.metadata(&fact)?;
-    if latest.as_ref().is_some_and(|latest| latest.trim_end() == latest_is.trim_end()) {
-        return Ok(());
-    }
-    if let Some(latest) = latest.filter(|_| session.policy.is_none()) {
-        let before = latest.split_once(' ').map_or("", |(_, before)| before);
-        session.notify_user(&notices::limits_changed(became(before, standing), NextStep::ShowConfiguration));
-    }
-    store.set_metadata(&fact, latest_is.trim_end())
-}
-
-const WATCHED: &str = "watched";
-const REFUSED: &str = "refused";
-
-/// Returns how the repository's file stands: empty where it counts as it is.
-fn standing(policy: &Policy) -> &'static str {
-    let is_of_repository = |document: &&Document| document.layer == Layer::Project;
-    if policy.refuses_repository {
-        REFUSED
-    } else if policy.observed.iter().any(|document| is_of_repository(&document)) {
-        WATCHED
-    } else {
-        ""
-    }
-}
-
-/// Says what has become of the repository's file; empty where it stands as before.
-fn became(before: &str, now: &str) -> &'static str {
-    match (before, now) {
-        (before, now) if before == now => "",
-        (_, REFUSED) => ": your own file refuses the repository's",
-        (_, WATCHED) => ": the repository's are only watched",
-        (WATCHED, _) => ": the repository's were only watched, and block now",
-        (_, _) => ": the repository's count again",
-    }
-}
-
-/// Tells where days do not begin when they did for the client before: a variable in the settings may have moved them.
-fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> {
-    let before = store.metadata(metadata::ZONE.stem)?;
-    if before.as_deref() == Some(zone) {
-        return Ok(());
-    }
-    if let Some(before) = before {
-        session.notify_user(&notices::zone_changed(zone, before));
-    }
-    store.set_metadata(metadata::ZONE.stem, zone)
 }
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
