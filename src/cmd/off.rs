@@ -13,7 +13,7 @@ use crate::config::policy::Policy;
 use crate::domain::action::Action;
 use crate::domain::layer::Layer;
 use crate::domain::limits_off::LimitsOff;
-use crate::domain::record::{Record, RecordKind};
+use crate::domain::record::Record;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::text::duration;
 use crate::domain::text::shell_word::typed;
@@ -291,9 +291,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
 
 /// Tells the session's user what somebody did, and writes it down.
 fn note(edit: &mut SessionEdit, what: String) {
-    let session = edit.state.session.id.clone();
-    let error = what.trim_end_matches('.').to_owned();
-    edit.notice(what);
-    let record = Record { error, event: Some(RecordKind::Notice), session, ..Record::default() };
+    let record = Record::notice(&edit.state.session.id, what.trim_end_matches('.'));
     edit.state.effects.log_records.push(record);
+    edit.notice(what);
 }

@@ -22,9 +22,8 @@ use crate::config::load;
 use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
-use crate::domain::record::{Record, RecordKind};
+use crate::domain::record::Record;
 use crate::domain::session::Session;
-use crate::domain::text::rfc3339;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
@@ -251,17 +250,14 @@ impl<'a> Watch<'a> {
         let ways = if told.by.is_empty() { String::new() } else { format!(" ({})", told.by.join(", ")) };
         let failed: String = told.failed.iter().map(|failed| format!("; {failed}")).collect();
         let now = self.env.now();
+        let what = format!("alert {}{ways}: {}{failed}", alert.rule, alert.text);
         let record = Record {
-            error: format!("alert {}{ways}: {}{failed}", alert.rule, alert.text),
             task_id: alert.run_id.clone(),
             agent_type: alert.agent_type.clone(),
-            event: Some(RecordKind::Notice),
-            session: alert.session_id.clone(),
             run: alert.run_id.clone(),
             alert: alert.rule.clone(),
             cause: alert.cause.clone(),
-            at: rfc3339::format(now.wall_ms),
-            ..Record::default()
+            ..log_file::notice(&alert.session_id, &what, now.wall_ms)
         };
         let folder = store::folder(self.env)?;
         let store = Store::open_for(&folder, session.map(|session| session.id.as_str()))?;

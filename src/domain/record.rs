@@ -163,6 +163,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// Makes a notice: what happened to a session that no limit brought about.
+    pub fn notice(session: &str, what: impl Into<String>) -> Record {
+        Record { error: what.into(), event: Some(RecordKind::Notice), session: session.to_owned(), ..Record::default() }
+    }
+
     /// Returns what a limit did that ended no run; `None` of a record of another kind.
     pub fn warning(&self) -> Option<Warning> {
         let refuses = || Limit::find(&self.limit).is_some_and(|limit| limit.ends == Ends::Call);

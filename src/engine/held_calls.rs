@@ -7,7 +7,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::ingested::Ingested;
 use crate::domain::moment::Moment;
 use crate::domain::process::Process;
-use crate::domain::record::{Record, RecordKind};
+use crate::domain::record::Record;
 use crate::domain::session::{Hold, Run};
 use crate::domain::text::duration;
 use crate::domain::verdict::{Decision, Verdict};
@@ -129,13 +129,10 @@ fn named(event: &Event) -> String {
 fn note(state: &mut SessionState, id: &str, error: String) {
     let Some(run) = state.run(id) else { return };
     let record = Record {
-        error,
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
-        event: Some(RecordKind::Notice),
-        session: state.session.id.clone(),
         run: id.to_owned(),
-        ..Record::default()
+        ..Record::notice(&state.session.id, error)
     };
     state.effects.log_records.push(record);
 }

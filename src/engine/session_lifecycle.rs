@@ -1,7 +1,7 @@
 //! A session's starts and its end.
 
 use crate::domain::event::EventKind;
-use crate::domain::record::{Record, RecordKind};
+use crate::domain::record::Record;
 use crate::domain::session::Status;
 use crate::domain::start_source::StartSource;
 use crate::engine::charging::credible;
@@ -54,11 +54,7 @@ pub fn end(state: &mut SessionState) {
 pub fn note_unknown(state: &mut SessionState, name: &str) {
     let key = format!("event:{name}");
     if state.session.mark_notified(&key) {
-        state.effects.log_records.push(Record {
-            error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
-            event: Some(RecordKind::Notice),
-            session: state.session.id.clone(),
-            ..Record::default()
-        });
+        let what = format!("the client sent an event that this version does not know, and it was let through: {name}");
+        state.effects.log_records.push(Record::notice(&state.session.id, what));
     }
 }

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::domain::record::{Record, RecordKind};
+use crate::domain::record::Record;
 use crate::domain::text::rfc3339;
 use crate::platform::confined::{Appended, Folder};
 use crate::store::private;
@@ -84,13 +84,7 @@ fn open(folder: &Folder) -> io::Result<Appended> {
     folder.append(FILE)
 }
 
-/// Makes a notice: what happened to a session that no limit brought about.
+/// Makes a notice of this time.
 pub fn notice(session: &str, what: &str, wall_ms: i64) -> Record {
-    Record {
-        error: what.to_owned(),
-        event: Some(RecordKind::Notice),
-        session: session.to_owned(),
-        at: rfc3339::format(wall_ms),
-        ..Record::default()
-    }
+    Record { at: rfc3339::format(wall_ms), ..Record::notice(session, what) }
 }

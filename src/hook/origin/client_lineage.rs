@@ -4,10 +4,8 @@ use std::path::Path;
 
 use crate::domain::event::Event;
 use crate::domain::moment::Moment;
-use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Session, Status};
 use crate::domain::stored::metadata;
-use crate::domain::text::rfc3339;
 use crate::error::Result;
 use crate::install::plugins;
 use crate::messages::notices;
@@ -226,13 +224,7 @@ fn tell_of(store: &Store, above: &mut Session, session: &Session, event: &Event)
     let what = notices::session_outside(short(&session.id));
     above.notify_user(&what);
     store.save_session(above)?;
-    let record = Record {
-        error: what,
-        at: rfc3339::format(event.at.wall_ms),
-        event: Some(RecordKind::Notice),
-        session: above.id.clone(),
-        ..Record::default()
-    };
+    let record = log_file::notice(&above.id, &what, event.at.wall_ms);
     store.save_record(&record, event.at)?;
     log_file::append(log_file::LogPlace { of_session: &above.log, state: store.folder() }, &[record]);
     Ok(())

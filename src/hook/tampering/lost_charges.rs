@@ -3,14 +3,12 @@
 //! The session's own counters are sealed, so they say what its charges have to come to.
 
 use crate::domain::moment::Moment;
-use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::Session;
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
-use crate::domain::text::rfc3339;
 use crate::error::Result;
 use crate::messages::notices;
-use crate::store::Store;
+use crate::store::{Store, log_file};
 use crate::wire::messages::short;
 
 /// Adds one charge for what a session's responses lack of its counters, at its last event. Returns what the person is to be told;
@@ -46,8 +44,7 @@ pub fn restore_between_events(store: &Store, id: &str, now: Moment) -> Result<()
     let Some(what) = restore(store, &session, now)? else { return Ok(()) };
     session.notify_user_once("charges", &what);
     store.save_session(&session)?;
-    let (at, event) = (rfc3339::format(now.wall_ms), Some(RecordKind::Notice));
-    store.save_record(&Record { error: what, at, event, session: session.id.clone(), ..Record::default() }, now)
+    store.save_record(&log_file::notice(&session.id, &what, now.wall_ms), now)
 }
 
 /// Returns what a session's own responses have spent by its counters.
