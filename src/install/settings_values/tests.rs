@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::install::settings_values::*;
+use crate::wire::events::EVENTS;
 
 #[test]
 fn a_value_of_another_kind_is_refused_at_every_key() {
@@ -32,6 +33,12 @@ fn a_value_of_another_kind_is_refused_at_every_key() {
         assert_eq!(look(key, &json!([1])), Known::Refused, "{key}");
     }
     assert!(keys > 100, "{keys}");
+}
+
+#[test]
+fn the_client_knows_every_event_that_is_registered() {
+    let known = &KINDS.as_ref().unwrap().events;
+    EVENTS.iter().for_each(|row| assert!(known.contains(&row.name), "{} is in no settings of the client's", row.name));
 }
 
 #[test]
