@@ -366,5 +366,12 @@ pub fn check_current(place: &str, expected: &str) {
         fs::write(&path, expected).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "{place} is not current: FUSEBOX_REGENERATE=1 cargo test --test it writes it anew");
+    let differs = found.lines().zip(expected.lines()).position(|(found, expected)| found != expected);
+    let line = differs.unwrap_or_else(|| found.lines().count().min(expected.lines().count()));
+    let [is, should] = [&*found, expected].map(|text| text.lines().nth(line).unwrap_or("(no line)"));
+    assert!(
+        found == expected,
+        "{place} is not current: FUSEBOX_REGENERATE=1 cargo test --test it writes it anew\nline {} is: {is}\nit should be: {should}",
+        line + 1
+    );
 }
