@@ -26,6 +26,8 @@ use crate::laws::scripts::{Case, Sizes, case, many_rules, more, shuffled};
 
 /// How many scripts each limit is tried with over each scope.
 const SCRIPTS: u32 = 40;
+/// A cap that one call does not meet, and sixty do.
+const ENOUGH: u64 = 4;
 
 /// Tries a law with scripts that are the same on every machine; a script that breaks it is made as short as can be.
 pub fn try_all<S: Strategy>(name: &str, scripts: u32, strategy: &S, law: impl Fn(S::Value) -> Result<(), String>)
@@ -142,6 +144,25 @@ fn more_use_never_loosens() {
         },
         Sizes::Any,
     );
+}
+
+#[test]
+fn enough_acts_of_more_use_meet_every_limit() {
+    // That time has passed is seen at the next call.
+    let (begin, see) = (|| Act::Prompt, || scripts::call(0, 0, false));
+    for limit in decided_at_events().filter(|limit| more(limit, 0).is_some()) {
+        let use_more = (1..=60).filter_map(|number| match more(limit, 0)? {
+            Act::Spawn { by, .. } => Some(Act::Spawn { by, id: number }),
+            act => Some(act),
+        });
+        let acts: Vec<Act> = [begin()].into_iter().chain(use_more).chain([see()]).collect();
+        for scope in limit.scopes.iter().copied() {
+            let policy = Case::plain(limit, scope, ENOUGH, Action::Warn).policy(ENOUGH);
+            let strictest_of = |acts: &[Act]| play(&policy, acts).0.iter().map(|of_act| strictest(of_act)).max();
+            let (little, much) = (strictest_of(&[begin(), see()]), strictest_of(&acts));
+            assert!(much > little, "{limit} over {scope:?}: {much:?}");
+        }
+    }
 }
 
 #[test]
