@@ -317,15 +317,15 @@ fn wanted(env: &Environment, args: &Args, program: Option<&Registered>) -> Resul
     let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
     match (program, on_failure) {
         (Some(program), _) => {
-            let newer_events = Feature::ModelSwitches.is_in(client_here(env).unwrap_or(client_versions::TRIED[0]));
+            let client = client_here(env).unwrap_or(client_versions::TRIED[0]);
             let status_line = args.statusline.then(|| status_line::command(&program.path));
             let launch = Launch::Binary(program.path.clone());
-            Ok(Wanted { launch, on_failure, judge, holds_calls, pause_wait_ms, newer_events, status_line })
+            Ok(Wanted { launch, on_failure, judge, holds_calls, pause_wait_ms, client, status_line })
         }
         // Others may have older clients.
         (None, OnFailure::Continue) => {
-            let (launch, newer_events, status_line) = (Launch::Guarded, false, None);
-            Ok(Wanted { launch, on_failure, judge, holds_calls, pause_wait_ms, newer_events, status_line })
+            let (launch, client, status_line) = (Launch::Guarded, client_versions::TRIED[0], None);
+            Ok(Wanted { launch, on_failure, judge, holds_calls, pause_wait_ms, client, status_line })
         }
         (None, OnFailure::Block) => Err(Error::usage("--fail-closed is not for --scope project")
             .hint("it would stop everybody who has no fusebox; use it with --scope local, user or managed")),

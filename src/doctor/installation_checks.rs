@@ -48,7 +48,7 @@ fn fault(installation: &Installation<'_>, file: &Settings) -> Option<String> {
 pub fn registration(installation: &Installation<'_>) -> Diagnosis {
     let missing =
         EVENTS.iter().filter(|row| !installation.registered.files.iter().any(|file| file.1.contains(&row.event)));
-    let (newer, missing): (Vec<&EventRow>, Vec<&EventRow>) = missing.partition(|row| row.is_newer);
+    let (newer, missing): (Vec<&EventRow>, Vec<&EventRow>) = missing.partition(|row| row.since.is_some());
     let missing: Vec<&str> = missing.into_iter().map(|row| row.name).collect();
     let files: Vec<String> = installation.registered.files.iter().map(|file| named(installation, &file.0)).collect();
     let is_plugin_alone = files.len() == 1 && plugin_of(installation, &installation.registered.files[0].0).is_some();

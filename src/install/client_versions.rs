@@ -176,7 +176,7 @@ pub const DIFFERENCES: [Difference; 24] = [
     row(
         Feature::ModelSwitches,
         TRIED[2],
-        "no hook is told that another model was chosen: the request after that is held at the former one's price",
+        "no hook is told that another model was chosen (PostModelSwitch): the request after that is held at the former one's price",
         None,
     ),
     row(Feature::NewestModel, TRIED[2], "the default model is an older one, at its own price", None),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::bounds::LONGEST_HOLD_MS;
+use crate::install::client_versions::Version;
 use crate::messages::to_people;
 use crate::wire::events::{EventName, EventRow};
 
@@ -83,8 +84,8 @@ pub struct Wanted {
     pub holds_calls: bool,
     /// For how many milliseconds a paused run's call or request is held; 0 where none is.
     pub pause_wait_ms: u64,
-    /// Whether the client knows the events that older ones do not.
-    pub newer_events: bool,
+    /// The oldest client that reads it: what that does not know is not registered.
+    pub client: Version,
     /// The command of the status line, where one is wanted.
     pub status_line: Option<String>,
 }

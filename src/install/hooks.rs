@@ -154,7 +154,7 @@ pub fn merge(text: &str, wanted: &Wanted) -> Result<String, WrongType> {
         Some(_) => text.to_owned(),
         None => format!("{}{{}}\n", text.trim()),
     };
-    for row in EVENTS.iter().filter(|row| wanted.newer_events || !row.is_newer) {
+    for row in EVENTS.iter().filter(|row| row.since.is_none_or(|since| wanted.client >= since)) {
         while let Some(next) = improve(&text, row, wanted)? {
             text = next;
         }

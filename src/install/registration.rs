@@ -70,7 +70,7 @@ pub fn events_in(place: &SettingsPlace) -> (usize, Option<String>) {
     let found = hooks::find(&text);
     let (there, missing): (Vec<&EventRow>, Vec<&EventRow>) =
         EVENTS.iter().partition(|row| found.iter().any(|found| found.event == row.name));
-    (there.len(), without(missing.into_iter().filter(|row| row.is_newer)))
+    (there.len(), without(missing.into_iter().filter(|row| row.since.is_some())))
 }
 
 /// Names events that are registered only where the client is known to have them; `None` where there are none.

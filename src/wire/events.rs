@@ -85,8 +85,9 @@ pub struct EventRow {
     pub asks_model: bool,
     /// What is answered where Fusebox fails.
     pub on_failure: OnFailure,
-    /// Whether older clients do not know it: they warn of it at each start, so it is registered where the client is known to.
-    pub is_newer: bool,
+    /// The oldest version of the client tried that knows it, where not all do: older ones warn of it at each start, so it is registered
+    /// where the client is known to be no older.
+    pub since: Option<[u32; 3]>,
 }
 
 /// What most events are, for the rest of a row. What stands first in each row has to be said of every event.
@@ -103,7 +104,7 @@ const PLAIN: EventRow = EventRow {
     tells_model: false,
     asks_model: false,
     on_failure: OnFailure::Nothing,
-    is_newer: false,
+    since: None,
 };
 
 /// Makes the type of an event's name and the table out of one row for each event. `kind` is what its `read` returns; an event that
@@ -276,7 +277,7 @@ events! {
         read: input::other,
         touches: Touches::Own,
         shows_person: ShowsPerson::Never,
-        is_newer: true,
+        since: Some([2, 1, 287]),
     }
     /// A conversation is about to be compacted.
     PreCompact {

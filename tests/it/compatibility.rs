@@ -6,6 +6,7 @@ use std::path::Path;
 
 use fusebox::install::client_versions::{self, DIFFERENCES, Feature, TRIED};
 use fusebox::platform::environment::Environment;
+use fusebox::wire::events::EVENTS;
 
 use crate::world::check_current;
 
@@ -70,6 +71,18 @@ fn the_page_says_what_the_table_says() {
         page = put(&page, "counts", &fs::read_to_string(counts).unwrap());
     }
     check_current("docs/compatibility.md", &page);
+}
+
+/// An event that not every client tried knows is a difference between them, at the same version.
+#[test]
+fn every_newer_event_is_a_difference_of_its_version() {
+    let newer: Vec<(&str, [u32; 3])> = EVENTS.iter().filter_map(|row| Some((row.name, row.since?))).collect();
+    assert!(!newer.is_empty());
+    for (event, since) in newer {
+        assert!(TRIED.contains(&since) && since > TRIED[0], "{event}");
+        let told = DIFFERENCES.iter().filter(|row| row.before.contains(event));
+        assert_eq!(told.map(|row| row.since).collect::<Vec<_>>(), [since], "{event}");
+    }
 }
 
 #[test]

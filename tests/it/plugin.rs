@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
+use fusebox::install::client_versions::TRIED;
 use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
 use fusebox::install::hooks;
 use serde_json::{Value, json};
@@ -108,7 +109,7 @@ fn the_plugin_has_every_hook() {
         judge: Judge::AsItIs,
         holds_calls: false,
         pause_wait_ms: 0,
-        newer_events: false,
+        client: TRIED[0],
         status_line: None,
     };
     let text = hooks::merge("{}\n", &wanted).ok().unwrap();

@@ -184,7 +184,7 @@ impl TestWorld {
     /// number of events. The terminal that tests are run in, if any, is left out.
     pub fn normalized(&self, text: &str) -> String {
         // Some are registered only where a client is there that knows them.
-        let all = [EVENTS.len(), EVENTS.iter().filter(|row| !row.is_newer).count()];
+        let all = [EVENTS.len(), EVENTS.iter().filter(|row| row.since.is_none()).count()];
         let text = all.iter().fold(text.to_owned(), |text, all| {
             let text = text.replace(&format!("at {all} hooks"), "at [ALL] hooks");
             text.replace(&format!("at {all} of {all} events"), "at [ALL] events")

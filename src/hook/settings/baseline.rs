@@ -194,7 +194,7 @@ fn loss(session: &Session, now: &Registered) -> Option<String> {
     if let Some(file) = now.disabled.as_ref().filter(|_| !session.diverted.off) {
         return Some(format!("would switch all hooks off (`disableAllHooks` in `{}`)", file.display()));
     }
-    let had = EVENTS.iter().filter(|row| !row.is_newer && session.handlers.iter().any(|name| name == row.name));
+    let had = EVENTS.iter().filter(|row| row.since.is_none() && session.handlers.iter().any(|name| name == row.name));
     let (kept, lost): (Vec<_>, Vec<_>) = had.partition(|row| now.events.contains(&row.event));
     let names: Vec<&str> = lost.iter().map(|row: &&EventRow| row.name).collect();
     match (kept.len(), lost.len()) {

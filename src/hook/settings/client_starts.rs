@@ -111,7 +111,7 @@ fn loss(env: &Environment, session: &Session, now: &Registered, start: (Option<P
     if let Some(file) = off.as_ref().or(now.disabled.as_ref()).filter(|_| !session.diverted.off) {
         return Some(format!("`disableAllHooks` in `{}` switches all hooks off", file.display()));
     }
-    let is_newer = |event: &str| EventName::parse(event).is_some_and(|event| event.row().is_newer);
+    let is_newer = |event: &str| EventName::parse(event).is_some_and(|event| event.row().since.is_some());
     let is_asked = |event: &String| is_newer(event) || now.events.iter().any(|asked| asked.as_str() == event);
     if session.handlers.iter().all(is_asked) {
         return None;

@@ -14,7 +14,7 @@ fn ours() -> String {
         judge: Judge::AsItIs,
         holds_calls: false,
         pause_wait_ms: 0,
-        newer_events: true,
+        client: [2, 1, 332],
         status_line: None,
     };
     hooks::merge("{}", &wanted).unwrap()

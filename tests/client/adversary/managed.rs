@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, Run, claude, copy_fusebox};
 use crate::script::{Script, Step, bash, call, main, say, work};
-use crate::version::{has, lacks, request_usd, skip};
+use crate::version::{lacks, request_usd, skip, version};
 
 /// The agent's account.
 const AGENT: &str = "agent";
@@ -49,7 +49,7 @@ impl Machine {
         fs::create_dir_all(machine.root.path().join("etc/claude-code")).unwrap();
         fs::write(machine.managed("fusebox.json"), policy.to_string()).unwrap();
         let said = machine.root(&["umask 077; exec fusebox init --scope managed \"$@\"", "sh"], init);
-        let known = EVENTS.iter().filter(|row| !row.is_newer || has(Feature::ModelSwitches)).count();
+        let known = EVENTS.iter().filter(|row| row.since.is_none_or(|since| version() >= since)).count();
         let registered = format!("registered at {known} hooks in /etc/claude-code/managed-settings.json");
         assert!(said.contains(&registered), "{said}");
         Some(machine)
