@@ -116,7 +116,8 @@ pub fn ingest_transcripts(
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
         state.facts.first_request = first_requests::estimate(store, state, (agent_type, event.at.wall_ms), &table)?;
     }
-    estimate_first_requests(state, event, ingested.charges.is_empty(), &table);
+    let none_is_charged = ingested.charges.iter().all(|(_, new)| new.adds.requests == 0);
+    estimate_first_requests(state, event, none_is_charged, &table);
     estimate_prompt(state, event, prompt, &table);
     estimates::unlogged_requests::estimate_requests(state, event, &ingested.charges, table);
     need_budgets(store, state, state.facts.unlogged_requests.hooks.requests > 0, event)?;

@@ -4,6 +4,7 @@ use crate::domain::conversation::{Conversation, Prompt};
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
 use crate::engine::session_state::SessionState;
+use crate::pricing::usage::Tokens;
 use crate::transcript::response::Response;
 
 /// Takes a response into the conversation that its transcript tells; returns whether it may be one of it. What no hook has
@@ -15,7 +16,8 @@ pub fn believes(state: &SessionState, run: &str, response: &Response, told: &mut
         told.trusts(prompt, cuts);
         return true;
     }
-    told.believes(prompt, (cuts, state.session.position.conversation))
+    // No request is without tokens: some gateways count none.
+    usage != Tokens::default() && told.believes(prompt, (cuts, state.session.position.conversation))
 }
 
 /// How far the client's clock may be behind ours.

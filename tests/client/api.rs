@@ -301,7 +301,7 @@ fn events(message: &Value) -> Vec<String> {
     let mut head = message.clone();
     head["content"] = json!([]);
     head["stop_reason"] = Value::Null;
-    head["usage"]["output_tokens"] = json!(1);
+    head["usage"]["output_tokens"] = json!(head["usage"]["output_tokens"].as_u64().map(|all| all.min(1)));
     let mut events = vec![event("message_start", json!({"message": head}))];
     for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
         let (start, delta) = if block["type"] == "text" {

@@ -183,3 +183,14 @@ fn agents_that_come_another_way_are_billed_once() {
     found.sort();
     assert_eq!(found, wanted);
 }
+
+#[test]
+fn a_cap_holds_where_a_gateway_counts_no_tokens() {
+    let policy = json!({"session": {"max_cost_usd": 0.3, "grace_turns": 0, "timeout_action": "terminate"}});
+    let steps = (0..20).map(|_| call([work()])).chain([say("done")]).map(|step| step.uncached(0).output(0));
+    let lab = Lab::new(policy, vec![main(steps)]);
+    let run = lab.claude("MAIN start", &[]);
+    assert!(lab.api.requests().len() < 8, "{}", lab.story());
+    assert!(lab.must(&["log"]).contains("say less than they can"), "{}", lab.story());
+    assert!(lab.must(&["explain"]).contains("max_cost_usd"), "{}: {}", run.text(), lab.story());
+}

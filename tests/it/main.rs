@@ -126,6 +126,7 @@ mod session_commands;
 mod setup;
 mod shared_hooks;
 mod shared_state;
+mod silent_gateway;
 mod sources;
 mod state;
 mod state_page;
