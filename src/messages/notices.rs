@@ -29,7 +29,7 @@ messages! {
         => "a client that its agent started is held back: the settings there {harm}. {next}";
 
     /// An event of the session was sent by a program that is not its client.
-    event_foreign(what = "a program below process 4711 sent an event of session 0e6f5ab1 that its client did not send: it was not taken")
+    event_foreign(what = "process 4711, left behind while the session's client is at work (is it yours? end that client first), sent an event of session 0e6f5ab1 that its client did not send: it was not taken")
         => "{what}.";
 
     /// A second client has taken the session up while the first is at work. Once.

@@ -96,7 +96,8 @@ fn not_over_channel(store: &Store, client: Process, call: &HookCall) -> Result<O
 /// is no second client of a person's.
 fn left_behind(client: Process, pid: u32) -> Option<String> {
     let began = processes::orphaned_since(pid)?;
-    (client.start < began).then(|| format!("process {pid}, left behind while the session's client is at work,"))
+    let who = "left behind while the session's client is at work (is it yours? end that client first),";
+    (client.start < began).then(|| format!("process {pid}, {who}"))
 }
 
 /// Says who has sent an event, where that is not the client of its session.
