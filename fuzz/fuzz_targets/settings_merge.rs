@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use fusebox::install::backup::Backups;
+use fusebox::install::client_versions::TRIED;
 use fusebox::install::default_files::StarterMode;
 use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
 use fusebox::install::place::{InstallScope, SettingsPlace};
@@ -32,7 +33,7 @@ fn wanted(choice: u8) -> Wanted {
         judge: if choice & 4 == 0 { Judge::AsItIs } else { Judge::Asked },
         holds_calls: choice & 8 != 0,
         pause_wait_ms: u64::from(choice & 16) * 1000,
-        newer_events: choice & 16 != 0,
+        client: if choice & 16 == 0 { TRIED[0] } else { TRIED[TRIED.len() - 1] },
         status_line: None,
     }
 }
@@ -42,7 +43,7 @@ fn in_and_out(text: &str, wanted: &Wanted) {
     assert_eq!(json::check(&merged), Ok(()), "{merged}");
     assert_eq!(hooks::merge(&merged, wanted).ok().as_deref(), Some(merged.as_str()), "a second time");
     let found = hooks::find(&merged);
-    for row in EVENTS.iter().filter(|row| wanted.newer_events || !row.is_newer) {
+    for row in EVENTS.iter().filter(|row| wanted.knows(row)) {
         let covering = found.iter().filter(|found| found.event == row.name && found.handler.is_ours());
         assert_eq!(covering.map(|found| found.matches_all).collect::<Vec<_>>(), [true], "{}", row.name);
     }

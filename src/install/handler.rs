@@ -105,6 +105,11 @@ pub fn judge_handler() -> Value {
 }
 
 impl Wanted {
+    /// Whether its client knows an event.
+    pub fn knows(&self, row: &EventRow) -> bool {
+        row.since.is_none_or(|since| self.client >= since)
+    }
+
     /// Returns the handler for an event. What stands in the `present` one and is not ours to decide stays; so does its
     /// `onFailure`, since doing the same again must not make limits weaker.
     pub fn handler(&self, row: &EventRow, present: &Map<String, Value>) -> Value {

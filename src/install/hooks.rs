@@ -154,7 +154,7 @@ pub fn merge(text: &str, wanted: &Wanted) -> Result<String, WrongType> {
         Some(_) => text.to_owned(),
         None => format!("{}{{}}\n", text.trim()),
     };
-    for row in EVENTS.iter().filter(|row| row.since.is_none_or(|since| wanted.client >= since)) {
+    for row in EVENTS.iter().filter(|row| wanted.knows(row)) {
         while let Some(next) = improve(&text, row, wanted)? {
             text = next;
         }
