@@ -18,7 +18,7 @@ use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::limits;
 use crate::messages::alerts as messages;
-use crate::report::dialogs::{self, Answer};
+use crate::report::dialogs::{self, DialogState};
 use crate::report::doing::Activity;
 use crate::report::log_lines;
 use crate::report::reading::{self, LimitReading};
@@ -180,8 +180,8 @@ fn waits(at: At, ms: u64) -> Vec<Alert> {
     let activity = activity(at);
     let Some((call, since)) = activity.waits() else { return Vec::new() };
     let asked = dialogs::of_run(&at.rows.records, &at.run.id, &at.rows.session);
-    let answer = asked.last().map_or(Answer::Open, |dialog| dialog.answer);
-    if matches!(activity, Activity::AsksForMore(..)) && answer != Answer::Open {
+    let answer = asked.last().map_or(DialogState::Open, |dialog| dialog.answer);
+    if matches!(activity, Activity::AsksForMore(..)) && answer != DialogState::Open {
         return Vec::new();
     }
     let waited = at.facts.now.wall_since(since);

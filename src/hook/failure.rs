@@ -12,7 +12,7 @@ use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::store;
 use crate::store::{health, log_file};
-use crate::wire::events::{EventName, OnFailure};
+use crate::wire::events::{EventName, FailureAnswer};
 use crate::wire::input::{self, Input, Unreadable, was_not_made};
 
 /// Answers to input that is no event; it is written down, and the person of the session that it names is told.
@@ -80,10 +80,10 @@ pub fn refused(input: &Input, cause: &Error) -> String {
 fn ends(event: EventName, results: &[&str]) -> bool {
     let was_refused = |result: &&str| byte_search::find(CANNOT.as_bytes(), result.as_bytes()).is_some();
     match event.row().on_failure {
-        OnFailure::EndAfterRefusals => {
+        FailureAnswer::EndAfterRefusals => {
             results.iter().any(was_refused) || !results.is_empty() && results.iter().all(|result| was_not_made(result))
         }
-        OnFailure::End => true,
+        FailureAnswer::End => true,
         _ => false,
     }
 }
@@ -95,16 +95,16 @@ pub type Pieces = [&'static str; 5];
 /// the state fails. `results` are those of a batch.
 pub fn late(event: EventName, results: &[&str], waits: &'static str) -> Pieces {
     let (head, tail) = match event.row().on_failure {
-        OnFailure::Deny => (
+        FailureAnswer::Deny => (
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
             r#""}}"#,
         ),
-        OnFailure::Block => (r#"{"decision":"block","reason":""#, r#""}"#),
+        FailureAnswer::Block => (r#"{"decision":"block","reason":""#, r#""}"#),
         _ if ends(event, results) => (r#"{"continue":false,"stopReason":""#, r#""}"#),
-        OnFailure::Tell => (r#"{"systemMessage":""#, r#""}"#),
+        FailureAnswer::Tell => (r#"{"systemMessage":""#, r#""}"#),
         _ => return Pieces::default(),
     };
-    let words = if event.row().on_failure == OnFailure::Tell { CANNOT_LATE } else { REFUSED_LATE };
+    let words = if event.row().on_failure == FailureAnswer::Tell { CANNOT_LATE } else { REFUSED_LATE };
     [head, words, waits, LATE, tail]
 }
 
@@ -135,18 +135,18 @@ fn by_on_error(env: &Environment, name: Option<EventName>, what: &str) -> String
 
 /// Whether what an event is about is refused where the state can be neither read nor written.
 pub fn is_refused(name: EventName) -> bool {
-    matches!(name.row().on_failure, OnFailure::Deny | OnFailure::Block)
+    matches!(name.row().on_failure, FailureAnswer::Deny | FailureAnswer::Block)
 }
 
 /// Words a refusal for the events that can be refused.
 fn refusal(name: Option<EventName>, reason: &str) -> Option<String> {
     let answer = match name?.row().on_failure {
-        OnFailure::Deny => serde_json::json!({"hookSpecificOutput": {
+        FailureAnswer::Deny => serde_json::json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}}),
-        OnFailure::Block => {
+        FailureAnswer::Block => {
             serde_json::json!({"decision": "block", "reason": reason})
         }
-        OnFailure::Tell => serde_json::json!({"systemMessage": reason}),
+        FailureAnswer::Tell => serde_json::json!({"systemMessage": reason}),
         _ => return None,
     };
     Some(answer.to_string())

@@ -15,7 +15,7 @@ use crate::wire::messages::pair;
 /// What became of a dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum DialogState {
     /// No answer was seen yet.
     Open,
     /// More was granted.
@@ -30,21 +30,21 @@ pub enum Answer {
     Unanswered,
 }
 
-impl Answer {
+impl DialogState {
     /// Whether it was answered, and nothing was granted.
     pub fn is_no(self) -> bool {
-        matches!(self, Answer::Declined | Answer::TooSoon)
+        matches!(self, DialogState::Declined | DialogState::TooSoon)
     }
 
     /// Returns the words for it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Answer::Open => "no answer seen yet",
-            Answer::Granted => "Yes",
-            Answer::Declined => "No",
-            Answer::TooSoon => "Yes, too soon to count",
-            Answer::Withdrawn => "withdrawn by a stop",
-            Answer::Unanswered => "never answered",
+            DialogState::Open => "no answer seen yet",
+            DialogState::Granted => "Yes",
+            DialogState::Declined => "No",
+            DialogState::TooSoon => "Yes, too soon to count",
+            DialogState::Withdrawn => "withdrawn by a stop",
+            DialogState::Unanswered => "never answered",
         }
     }
 }
@@ -59,7 +59,7 @@ pub struct Dialog {
     /// When it was asked.
     pub at: Timestamp,
     /// What became of it.
-    pub answer: Answer,
+    pub answer: DialogState,
     /// What it said is used: responses among it that no transcript had yet, by their estimate.
     pub used: Option<Quantity>,
     /// The cap that it named.
@@ -77,7 +77,7 @@ impl Dialog {
     pub fn told(&self, limits: &[LimitReading]) -> String {
         let said = format!("asked for more of {}: {}", plain(&self.limit), self.answer.as_str());
         let (Some(used), Some(cap)) = (self.used, self.cap) else { return said };
-        if self.answer != Answer::Open || cap.limit.unit == Unit::Switch {
+        if self.answer != DialogState::Open || cap.limit.unit == Unit::Switch {
             return said;
         }
         let counted = limits.iter().find(|reading| reading.limit == self.limit).map(|reading| reading.used.value);
@@ -96,15 +96,15 @@ pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
     for logged in records.iter().filter(|logged| logged.record.run == run) {
         let (record, at) = (&logged.record, Timestamp(logged.at_ms));
         let answer = match record.event {
-            Some(RecordKind::IncreaseAsked) => Answer::Open,
-            Some(RecordKind::LimitGranted) => Answer::Granted,
-            Some(RecordKind::IncreaseDeclined) if record.reason.as_deref() == Some(TOO_SOON) => Answer::TooSoon,
-            Some(RecordKind::IncreaseDeclined) => Answer::Declined,
-            Some(RecordKind::IncreaseWithdrawn) => Answer::Withdrawn,
+            Some(RecordKind::IncreaseAsked) => DialogState::Open,
+            Some(RecordKind::LimitGranted) => DialogState::Granted,
+            Some(RecordKind::IncreaseDeclined) if record.reason.as_deref() == Some(TOO_SOON) => DialogState::TooSoon,
+            Some(RecordKind::IncreaseDeclined) => DialogState::Declined,
+            Some(RecordKind::IncreaseWithdrawn) => DialogState::Withdrawn,
             _ => continue,
         };
         let (limit, scope, number) = (record.limit.clone(), record.scope.clone(), logged.number);
-        if answer == Answer::Open {
+        if answer == DialogState::Open {
             let needs = record.used.unwrap_or_default() + record.ahead.unwrap_or_default();
             let of = Limit::find(&limit);
             let quantity =
@@ -113,15 +113,15 @@ pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
             dialogs.push(Dialog { limit, scope, at, answer, used, cap, needs, number });
         } else if let Some(asked) = dialogs.iter_mut().rfind(|asked| asked.limit == limit && asked.scope == scope) {
             // What a person gives later with a command is no answer; a Yes that is taken back is none either.
-            let is_new = asked.answer == Answer::Open || answer.is_no();
+            let is_new = asked.answer == DialogState::Open || answer.is_no();
             asked.answer = if is_new { answer } else { asked.answer };
         }
     }
     let has_client = !matches!(session.status, Status::Completed | Status::Orphaned);
     let pending = session.pending_prompts.iter().filter(|_| has_client);
     let is_pending = |asked: &Dialog| pending.clone().any(|ask| ask.run == run && ask.finding.source == *asked.limit);
-    for asked in dialogs.iter_mut().filter(|asked| asked.answer == Answer::Open && !is_pending(asked)) {
-        asked.answer = Answer::Unanswered;
+    for asked in dialogs.iter_mut().filter(|asked| asked.answer == DialogState::Open && !is_pending(asked)) {
+        asked.answer = DialogState::Unanswered;
     }
     dialogs
 }

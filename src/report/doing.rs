@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::call::{CallRecord, CallState, Ended};
 use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Status};
-use crate::report::dialogs::Answer;
+use crate::report::dialogs::DialogState;
 
 /// The latest call of each run, by session.
 pub type LatestCalls = BTreeMap<String, BTreeMap<String, CallRecord>>;
@@ -68,10 +68,10 @@ pub struct Doing {
 
 impl Doing {
     /// Says what a run does, by its latest call and by what became of its last dialog.
-    pub fn of(run: &Run, call: Option<&CallRecord>, answer: Answer, now: Moment) -> Doing {
+    pub fn of(run: &Run, call: Option<&CallRecord>, answer: DialogState, now: Moment) -> Doing {
         let since = |at: Moment| brief(now.wall_since(at));
         let activity = Activity::of(run, call);
-        if matches!(activity, Activity::AsksForMore(..)) && answer != Answer::Open {
+        if matches!(activity, Activity::AsksForMore(..)) && answer != DialogState::Open {
             return Doing { words: format!("{ANSWERED}{}", answer.as_str()), waits: false };
         }
         let words = match activity {

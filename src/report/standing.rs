@@ -1,7 +1,7 @@
 //! Where a session and a run stand, in the words of people.
 
 use crate::domain::session::{MAIN, Order, Status};
-use crate::report::dialogs::Answer;
+use crate::report::dialogs::DialogState;
 use crate::report::model::SessionReport;
 use crate::report::run_report::RunReport;
 
@@ -68,7 +68,7 @@ impl RunReport {
 
     /// Whether it waits for a person's answer.
     pub fn waits(&self) -> bool {
-        self.status == Status::Running && self.dialogs.last().is_some_and(|asked| asked.answer == Answer::Open)
+        self.status == Status::Running && self.dialogs.last().is_some_and(|asked| asked.answer == DialogState::Open)
     }
 
     /// Whether a call or request of it is held until a person lets it go on.

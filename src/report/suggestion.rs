@@ -10,7 +10,7 @@ use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Stopped, typed};
 use crate::messages::next_step::NextStep;
-use crate::report::dialogs::{Answer, Dialog};
+use crate::report::dialogs::{Dialog, DialogState};
 use crate::report::model::SessionReport;
 use crate::report::passing::Reader;
 use crate::report::reading::LimitReading;
@@ -42,7 +42,7 @@ pub fn more(limit: &Limit, amount: u64) -> String {
 pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<NextStep> {
     // The client ends the turn in which the answer is No, and tells no hook.
     let is_held = run.order.is_some() || session.order.is_some() || run.status != Status::Running && !run.is_left;
-    if asked.answer != Answer::Declined || is_held {
+    if asked.answer != DialogState::Declined || is_held {
         return None;
     }
     if asked.scope == "run" && run.agent_type == MAIN {

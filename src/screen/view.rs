@@ -3,7 +3,7 @@
 use crate::domain::billing::Billing;
 use crate::domain::session::Status;
 use crate::domain::stable_sort::sort_by_key;
-use crate::report::dialogs::Answer;
+use crate::report::dialogs::DialogState;
 use crate::report::doing::{ANSWERED, Doing, brief};
 use crate::report::model::SessionReport;
 use crate::report::passing::Reader;
@@ -83,7 +83,7 @@ impl View {
         let rows = source.rows.iter().find(|rows| rows.session.id == session.session_id);
         let row = rows.and_then(|rows| rows.runs.iter().find(|row| row.id == run.run_id));
         let call = source.calls.get(&session.session_id).and_then(|calls| calls.get(&run.run_id));
-        let answer = run.dialogs.last().map_or(Answer::Open, |dialog| dialog.answer);
+        let answer = run.dialogs.last().map_or(DialogState::Open, |dialog| dialog.answer);
         let doing = row.map(|row| Doing::of(row, call, answer, source.now)).unwrap_or_default();
         self.items.push(Item::of_run(run, session, depth, doing, source.page.billing));
         for child in status::children(session, run) {

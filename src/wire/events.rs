@@ -8,7 +8,7 @@ use crate::wire::prompt_hash::prompt_hash;
 
 /// What is answered to an event where the state can be neither read nor written, or the answer does not come in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnFailure {
+pub enum FailureAnswer {
     /// Nothing.
     Nothing,
     /// The call is refused.
@@ -84,7 +84,7 @@ pub struct EventRow {
     /// Whether other hooks at it can ask the model: at some there is no conversation to send.
     pub asks_model: bool,
     /// What is answered where Fusebox fails.
-    pub on_failure: OnFailure,
+    pub on_failure: FailureAnswer,
     /// The oldest version of the client tried that knows it, where not all do: older ones warn of it at each start, so it is registered
     /// where the client is known to be no older.
     pub since: Option<[u32; 3]>,
@@ -103,7 +103,7 @@ const PLAIN: EventRow = EventRow {
     can_fail_closed: false,
     tells_model: false,
     asks_model: false,
-    on_failure: OnFailure::Nothing,
+    on_failure: FailureAnswer::Nothing,
     since: None,
 };
 
@@ -157,7 +157,7 @@ events! {
         touches: Touches::Open,
         shows_person: ShowsPerson::WhereAttended,
         tells_model: true,
-        on_failure: OnFailure::Tell,
+        on_failure: FailureAnswer::Tell,
     }
     /// A prompt is about to be sent; notifications of background tasks come this way too.
     UserPromptSubmit {
@@ -169,7 +169,7 @@ events! {
         can_fail_closed: true,
         tells_model: true,
         asks_model: true,
-        on_failure: OnFailure::Block,
+        on_failure: FailureAnswer::Block,
     }
     /// A tool call is about to run.
     PreToolUse {
@@ -180,7 +180,7 @@ events! {
         can_fail_closed: true,
         tells_model: true,
         asks_model: true,
-        on_failure: OnFailure::Deny,
+        on_failure: FailureAnswer::Deny,
     }
     /// A permission dialog is about to be shown.
     PermissionRequest {
@@ -220,7 +220,7 @@ events! {
         can_fail_closed: true,
         tells_model: true,
         asks_model: true,
-        on_failure: OnFailure::EndAfterRefusals,
+        on_failure: FailureAnswer::EndAfterRefusals,
     }
     /// A subagent starts, or goes on after a message.
     SubagentStart {
@@ -238,7 +238,7 @@ events! {
         shows_person: ShowsPerson::Always,
         timeout_s: 610,
         asks_model: true,
-        on_failure: OnFailure::End,
+        on_failure: FailureAnswer::End,
     }
     /// The main agent finished its turn by itself.
     Stop {
@@ -252,7 +252,7 @@ events! {
         has_matcher: false,
         timeout_s: 610,
         asks_model: true,
-        on_failure: OnFailure::End,
+        on_failure: FailureAnswer::End,
     }
     /// A session ends.
     SessionEnd {
@@ -269,7 +269,7 @@ events! {
         touches: Touches::Own,
         shows_person: ShowsPerson::Never,
         can_fail_closed: true,
-        on_failure: OnFailure::Block,
+        on_failure: FailureAnswer::Block,
     }
     /// The client goes on with another model: a person has chosen it, or the conversation that is taken up has it. Registered where
     /// the client on the PATH knows it (2.1.287), not for all who work on a project.
@@ -286,7 +286,7 @@ events! {
         touches: Touches::Open,
         shows_person: ShowsPerson::Never,
         can_fail_closed: true,
-        on_failure: OnFailure::Block,
+        on_failure: FailureAnswer::Block,
     }
 }
 

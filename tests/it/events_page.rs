@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fusebox::wire::events::{EVENTS, EventRow, OnFailure};
+use fusebox::wire::events::{EVENTS, EventRow, FailureAnswer};
 
 use crate::world::check_current;
 
@@ -20,12 +20,12 @@ Fusebox cannot decide, because its state can be neither read nor written or does
 fn line(row: &EventRow) -> String {
     let yes = |is: bool| if is { "yes" } else { "" };
     let failure = match row.on_failure {
-        OnFailure::Nothing => "nothing is answered",
-        OnFailure::Deny => "the call is refused",
-        OnFailure::Block => "it is blocked",
-        OnFailure::Tell => "the person is told",
-        OnFailure::EndAfterRefusals => "the turn ends if a call of it was refused so, or none was made",
-        OnFailure::End => "the turn ends, whatever other hooks say",
+        FailureAnswer::Nothing => "nothing is answered",
+        FailureAnswer::Deny => "the call is refused",
+        FailureAnswer::Block => "it is blocked",
+        FailureAnswer::Tell => "the person is told",
+        FailureAnswer::EndAfterRefusals => "the turn ends if a call of it was refused so, or none was made",
+        FailureAnswer::End => "the turn ends, whatever other hooks say",
     };
     let (when, time) = (row.doc.trim(), row.timeout_s);
     let (closed, tells) = (yes(row.can_fail_closed), yes(row.tells_model));
