@@ -193,7 +193,7 @@ mod tests {
         let share = TeamShare { is_spent: true, caps: vec![of_team, spent("user", "bob")], ..TeamShare::default() };
         let (text, frees) = says(Standing::Alive, share.clone(), OnStale::Warn);
         assert_eq!(text, "bob's cap of the day in team core is used up, 0.50/0.50 USD");
-        assert_eq!(frees, "at 2026-11-29 00:00 UTC, ask ann: `fusebox team grant bob +USD`");
+        assert_eq!(frees, "at 2026-11-29 00:00 UTC, ask ann: `fusebox team grant bob +0.25 --period day`");
         // What is not used up is not said to be, although nothing was leased.
         let share = TeamShare { caps: share.caps[..1].to_vec(), heard_at: "10:00".to_owned(), ..share };
         let (text, _) = says(Standing::Alive, share, OnStale::Warn);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::limit::{Limit, Span};
-use crate::domain::spend::amount::Amount;
+use crate::domain::spend::amount::{Amount, PICO};
 use crate::domain::stored::serde_default::is_default;
 
 /// One of a team's caps, and what is used of it, as the store says it.
@@ -87,25 +87,36 @@ impl CapUse {
         Limit::on_cost_of(self.span()).map_or_else(|| amount.to_string(), |limit| limit.show_cap(amount.0))
     }
 
-    /// Says when it may be spent again: `2026-11-29 00:00 UTC, ask ann, #agents: fusebox team grant bob +USD`.
+    /// Says when it may be spent again, and whom to ask for more: `2026-11-29 00:00 UTC, ask ann: …`.
     pub fn anew(&self) -> String {
         format!("{}, {}", self.resets, self.asks())
     }
 
-    /// Says whom to ask for more, and by which command they give it: `ask ann, #agents: fusebox team grant bob +USD`.
+    /// Says whom to ask for more, and by which command an admin gives it: `ask ann: fusebox team grant bob +5.00 --period day`.
     pub fn asks(&self) -> String {
-        let whom = if self.contact.is_empty() { "an admin" } else { &self.contact };
-        format!("ask {whom}: `{}`", self.raised_by())
+        let command = self.raised_by();
+        match self.contact.as_str() {
+            "" => format!("ask an admin: `{command}`"),
+            contact => format!("ask {contact}: `{command}`"),
+        }
     }
 
-    /// Returns the command by which an admin raises it.
+    /// Returns the command by which an admin raises it, and it alone, by enough.
     fn raised_by(&self) -> String {
         let CapUse { label, period, .. } = self;
+        let enough = self.enough();
         match self.scope.as_str() {
-            "team" => "fusebox team grant +USD".to_owned(),
-            "project" => format!("fusebox team limit {period}=USD --project {label}"),
-            _ => format!("fusebox team grant {label} +USD"),
+            "team" => format!("fusebox team grant +{} --period {period}", enough.typed()),
+            "project" => format!("fusebox team limit {period}={} --project {label}", (self.cap + enough).typed()),
+            _ => format!("fusebox team grant {label} +{} --period {period}", enough.typed()),
         }
+    }
+
+    /// Returns as many halves of the cap as leave room above what is spent or leased: one at least, and a cent.
+    fn enough(&self) -> Amount {
+        let half = (self.cap.0 / 2).max(PICO / 100);
+        let lacks = self.committed.max(self.spent).minus(self.cap);
+        Amount(half.saturating_mul((lacks.0 / half).saturating_add(1)))
     }
 }
 
@@ -125,13 +136,13 @@ mod tests {
             ..CapUse::default()
         };
         let cases = [
-            ("user", "bob", "bob's cap of the day in team core", "fusebox team grant bob +USD"),
-            ("team", "", "the cap of the day of team core", "fusebox team grant +USD"),
+            ("user", "bob", "bob's cap of the day in team core", "fusebox team grant bob +0.02 --period day"),
+            ("team", "", "the cap of the day of team core", "fusebox team grant +0.02 --period day"),
             (
                 "project",
                 "git.example/app",
                 "the cap of the day of project git.example/app in team core",
-                "fusebox team limit day=USD --project git.example/app",
+                "fusebox team limit day=0.06 --project git.example/app",
             ),
         ];
         for (scope, label, named, command) in cases {

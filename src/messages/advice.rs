@@ -4,6 +4,7 @@ use crate::domain::action::Action;
 use crate::domain::frees::Frees;
 use crate::domain::limit::Limit;
 use crate::domain::scope::Scope;
+use crate::domain::spend::amount::Amount;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::next_step::NextStep;
@@ -12,10 +13,7 @@ use crate::messages::short;
 /// Returns a value of a limit as people would type it, never less than it is: whole seconds, whole cents.
 pub fn typed(limit: &Limit, value: u64) -> String {
     match limit.unit {
-        Unit::Usd => {
-            let cents = value.div_ceil(crate::domain::spend::amount::PICO / 100);
-            format!("{}.{:02}", cents / 100, cents % 100)
-        }
+        Unit::Usd => Amount(value).typed(),
         Unit::Millis => (value.div_ceil(1000) * 1000).to_string(),
         Unit::Count | Unit::Tokens | Unit::Percent | Unit::Switch => value.to_string(),
     }

@@ -134,6 +134,8 @@ impl fmt::Display for NextStep {
             }
             NextStep::Resume { .. } | NextStep::Grant { .. } => write!(f, "In a terminal: `{command}`"),
             NextStep::NextPrompt => write!(f, "The next prompt starts afresh, with whole limits."),
+            // Beside whom to ask, and what they type, there is little room.
+            NextStep::Passes { when } if when.contains('`') => write!(f, "It passes {when}."),
             NextStep::Passes { when } => write!(f, "It passes by itself {when}."),
             NextStep::Passed => write!(f, "It has passed by itself."),
             NextStep::Administrator => {

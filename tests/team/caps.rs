@@ -188,7 +188,7 @@ fn three_machines_share_one_cap_and_all_stop_and_go_on_once_it_is_raised() {
     for answer in &told {
         // All of the cap is spent or leased, and little of it is not spent.
         assert!(answer.contains("the cap of the month of team core ") && answer.contains("/0.30 USD"), "{answer}");
-        assert!(answer.contains("ask ann@core: `fusebox team grant +USD`"), "{answer}");
+        assert!(answer.contains("ask ann@core: `fusebox team grant +0.15 --period month`"), "{answer}");
         assert!(answer.contains("it resets at ") && answer.contains("ask ann@core"), "{answer}");
     }
     for client in &clients {

@@ -86,7 +86,7 @@ fn too_little_is_said_with_what_there_is_too_little_for_and_once() {
     }
     for command in [&["status"][..], &["explain", "s1"], &["report"]] {
         let shown = machine.shown_in(".", command).split_whitespace().collect::<Vec<_>>().join(" ");
-        for once in ["ask ann@core", "`fusebox team grant bob +USD`"] {
+        for once in ["ask ann@core", "`fusebox team grant bob +0.50 --period day`"] {
             assert_eq!(shown.matches(once).count(), 1, "{command:?}: {shown}");
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::caps::{Client, cap, joined};
+use crate::caps::{Client, cap, joined, within_a_day};
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
@@ -30,6 +30,45 @@ fn each_cap_that_is_listed_can_be_taken_away_whomever_it_still_binds() {
     }
     let left = ann.good(&["limits"]);
     assert!(left.contains("team core has no cap"), "{left}");
+}
+
+/// Returns the command of `fusebox team` that a message names, without the program's words.
+fn advised(message: &str) -> Vec<String> {
+    let (_, command) = message.split_once("`fusebox team ").unwrap_or_else(|| panic!("{message}"));
+    command.split('`').next().unwrap().split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn what_a_message_advises_is_enough_and_raises_no_other_cap() {
+    within_a_day(|| {
+        let Some(server) = Postgres::start() else { return };
+        server.as_login("ann", "SELECT fusebox.set_team('core', 'ann', NULL, 0, NULL)").unwrap();
+        let ann = Machine::new(&server, "ann");
+        ann.good(&["join", "core"]);
+        for whose in [&["--user", "bob"][..], &[]] {
+            ann.good(&[&["limit", "day=0.2", "month=90"], whose].concat());
+            let machine = joined(&server, "bob", "");
+            let client = Client::start(&machine, if whose.is_empty() { "s1" } else { "s2" });
+            assert_eq!(client.prompt(), None);
+            while client.turn().is_none() {}
+            let told = client.prompt().unwrap();
+            let status = machine.good(&["status"]);
+            let (_, of_status) = status.split_once("you are blocked: ").unwrap_or_else(|| panic!("{status}"));
+            for message in [told.as_str(), of_status] {
+                assert!(message.contains("ask ann: `"), "{message}");
+                let command = advised(message);
+                assert!(command.ends_with(&["--period".to_owned(), "day".to_owned()]), "{message}");
+            }
+            let command = advised(&told);
+            let granted = ann.good(&command.iter().map(String::as_str).collect::<Vec<_>>());
+            assert!(!granted.contains("month") && !granted.contains("still blocked"), "{granted}");
+            machine.good(&["sync"]);
+            assert_eq!(client.prompt(), None, "{granted}");
+            assert_eq!(client.turn(), None, "{granted}");
+            ann.good(&[&["limit", "day=none", "month=none"], whose].concat());
+            machine.good(&["leave"]);
+        }
+    });
 }
 
 #[test]

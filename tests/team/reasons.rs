@@ -21,7 +21,7 @@ fn an_own_cap_is_told_as_such_and_no_report_shows_a_cap_that_nobody_set() {
     let client = Client::start(&machine, "s1");
     let answer = work(&client);
     assert!(answer.contains("bob's cap of the day in team core ") && answer.contains("/0.0600 USD"), "{answer}");
-    assert!(answer.contains("ask #budget: `fusebox team grant bob +USD`"), "{answer}");
+    assert!(answer.contains("ask #budget: `fusebox team grant bob +0.03 --period day`"), "{answer}");
     let told = answer.split("\"stopReason\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     assert!(told.chars().count() <= 200, "two lines: {told}");
     let blocked = client.prompt().unwrap();

@@ -32,13 +32,19 @@ fn who_is_blocked_reads_by_which_cap_and_a_grant_says_what_blocks_still() {
     bob.good(&["sync"]);
     let shown = bob.good(&["status"]);
     let own = "you are blocked: bob's cap of the day in team core is used up, 5.00/2.00 USD; it resets at 20";
-    assert!(shown.contains(own) && shown.contains("ask ann@core: `fusebox team grant bob +USD`"), "{shown}");
+    assert!(
+        shown.contains(own) && shown.contains("ask ann@core: `fusebox team grant bob +4.00 --period day`"),
+        "{shown}"
+    );
     let of_all = "you are blocked: the cap of the month of team core is used up, 5.00/3.00 USD; it resets at 20";
-    assert!(shown.contains(of_all) && shown.contains("ask ann@core: `fusebox team grant +USD`"), "{shown}");
+    assert!(
+        shown.contains(of_all) && shown.contains("ask ann@core: `fusebox team grant +3.00 --period month`"),
+        "{shown}"
+    );
     let granted = ann.good(&["grant", "bob", "+10"]);
     assert!(granted.contains("cap of bob for this day: 12.00 USD, was 2.00 USD"), "{granted}");
     let still = "bob is still blocked: the cap of the month of team core is used up, 5.00/3.00 USD";
-    assert!(granted.contains(still) && granted.contains("`fusebox team grant +USD`"), "{granted}");
+    assert!(granted.contains(still) && granted.contains("`fusebox team grant +3.00 --period month`"), "{granted}");
     assert!(!granted.contains("bob's cap"), "{granted}");
     let shown = bob.good(&["status"]);
     assert!(!shown.contains(own) && shown.contains(of_all), "{shown}");
@@ -109,7 +115,7 @@ fn budgets_say_as_of_when_their_store_was_heard_and_when_they_begin_anew() {
     machine.shown_in(".", &["report", "--html", "report.html"]);
     let page = fs::read_to_string(machine.home.path().join("report.html")).unwrap();
     assert!(page.contains(r#""id":"core, bob, as its store was heard at 20"#), "{}", page.len());
-    assert!(page.contains(r#" 00:00 UTC, ask ann@core: `fusebox team grant bob +USD`""#));
+    assert!(page.contains(r#" 00:00 UTC, ask ann@core: `fusebox team grant bob +0.02 --period day`""#));
 }
 
 #[test]

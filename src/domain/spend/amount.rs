@@ -33,6 +33,12 @@ impl Amount {
         format!("{}.{:012}", self.0 / PICO, self.0 % PICO)
     }
 
+    /// Returns it in dollars as people type it, never less than it is: in whole cents.
+    pub fn typed(self) -> String {
+        let cents = self.0.div_ceil(PICO / 100);
+        format!("{}.{:02}", cents / 100, cents % 100)
+    }
+
     /// Subtracts, stopping at zero.
     pub fn minus(self, other: Amount) -> Amount {
         Amount(self.0.saturating_sub(other.0))
