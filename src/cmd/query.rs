@@ -26,19 +26,15 @@ use crate::ui::style::{Colour, Terminal};
 
 /// Returns sessions with all their rows, after reading their transcripts to the end.
 ///
-/// One connection reads all of them. It releases the locks after each session, since hooks wait for them.
+/// Each is read by a connection of its own: hooks wait for the locks, and a connection keeps the database from them as long as it is there.
 pub fn fresh_sessions(env: &Environment, ids: &[String]) -> Result<Vec<SessionRows>> {
-    let (mut fresh, mut known) = (Vec::new(), None::<Store>);
+    let mut fresh = Vec::new();
     for id in ids {
-        let store = match known.take() {
-            Some(store) => store.turn_to(id)?,
-            None => Store::open_for(&store::folder(env)?, Some(id))?,
-        };
+        let store = Store::open_for(&store::folder(env)?, Some(id))?;
         catch_up(env, &store, id)?;
         if let Some(session) = store.session(id)? {
             fresh.push(rows_of(&store, *session)?);
         }
-        known = Some(store);
     }
     Ok(fresh)
 }

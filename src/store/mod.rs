@@ -86,14 +86,6 @@ impl Store {
         })
     }
 
-    /// Turns to another session with the same connection: lets the locks go, so that who waits comes first, and takes that session's.
-    pub fn turn_to(self, session: &str) -> Result<Store> {
-        let Store { conn, folder, locks, .. } = self;
-        drop(locks);
-        let locks = Locks::acquire(&folder, Some(session))?;
-        Ok(Store { conn, folder, limit_sets: RefCell::default(), altered_metadata: RefCell::default(), locks })
-    }
-
     /// Opens the state for a hook: however it is let go, its close does not fold the write-ahead log back.
     pub fn open_for_hook(folder: &Path, session: &str) -> Result<Store> {
         let store = Store::open_for(folder, Some(session))?;

@@ -72,6 +72,7 @@ mod late_usage;
 mod laws;
 mod left_out;
 mod limits_lost;
+mod looked_at;
 mod lost_state;
 mod manual;
 mod messages_page;
