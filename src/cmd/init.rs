@@ -13,14 +13,16 @@ use crate::domain::mode::Mode;
 use crate::domain::text::shell_word;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
-use crate::install::client_versions::{self, Feature, Version};
+use crate::install::client_versions::{self, Version};
 use crate::install::default_files::{self, StarterMode};
 use crate::install::files::Change;
 use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
 use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::{self, Plan, Starter};
-use crate::install::{binary, diff, installed_at, missing_mark, own_copy, owned_by_root, status_line, summary};
+use crate::install::{
+    binary, diff, fail_closed, installed_at, missing_mark, own_copy, owned_by_root, status_line, summary,
+};
 use crate::platform::environment::Environment;
 use crate::store::{self, Store, trust};
 use crate::ui::formats::counted;
@@ -91,9 +93,6 @@ const JUDGES: &str =
 const COVERED: &str =
     "this repository registers hooks for all who work here; these would be for you alone, and each event counts once";
 
-/// What `--fail-closed` does.
-const FAILS_CLOSED: &str = "the client refuses tool calls where Fusebox does not answer (--fail-closed)";
-
 /// What to do where the program that hooks are to run cannot be copied.
 const NO_COPY: &str =
     "make it writable for you, or put fusebox into a folder such as /usr/local/bin: hooks run it there";
@@ -155,7 +154,7 @@ fn notes(env: &Environment, args: &Args, plan: &Plan, program: Option<&Registere
         args.judge.then(|| JUDGES.to_owned()),
         limits_off(env),
         summary::switched_off(env, plan),
-        args.fail_closed.then(|| unheeded(env).unwrap_or_else(|| FAILS_CLOSED.to_owned())),
+        args.fail_closed.then(|| fail_closed::note(env, client_here(env))),
         summary::unheard(env, plan),
         summary::without_shell(plan),
     ];
@@ -261,16 +260,6 @@ fn may_observe(env: &Environment) -> Result<()> {
 /// Returns the version of the client on the PATH.
 fn client_here(env: &Environment) -> Option<Version> {
     client_versions::version(&installation::client_on_path(&env.folder()).ok()?)
-}
-
-/// Says that the client on the PATH is too old to refuse calls where Fusebox breaks.
-fn unheeded(env: &Environment) -> Option<String> {
-    let version = client_here(env)?;
-    let row = Feature::OnFailure.row().filter(|row| version < row.since)?;
-    let (found, since) = (client_versions::show(version), client_versions::show(row.since));
-    Some(format!(
-        "the client here is {found}, where --fail-closed has no effect yet; {since} is the oldest tried that heeds it"
-    ))
 }
 
 /// The program that a settings file is to name by its path.

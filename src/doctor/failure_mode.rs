@@ -5,7 +5,7 @@ use crate::doctor::environment_checks;
 use crate::doctor::installation::{Installation, registers};
 use crate::domain::stable_sort::sort_by_key;
 use crate::install::client_versions::Feature;
-use crate::install::hooks;
+use crate::install::{fail_closed, hooks};
 use crate::wire::events::EVENTS;
 
 /// Says which way the registered handlers fail.
@@ -21,12 +21,21 @@ pub fn failing(installation: &Installation<'_>) -> Diagnosis {
         sides(environment_checks::denies_on_error(installation), ", `on_error`"),
     );
     let is_asked = installation.registered_handlers().any(|found| found.handler.fails_closed());
-    let diagnosis = match installation.client_lacks(Feature::OnFailure).filter(|_| is_asked) {
-        Some(version) => Diagnosis::warn(
+    let lacking = installation.client_lacks(Feature::OnFailure).filter(|_| is_asked);
+    let diagnosis = match (lacking, fail_closed::opened(&installation.settings)) {
+        (Some(version), _) => Diagnosis::warn(
             format!("client {version} does not know `onFailure`: --fail-closed has no effect; {words}"),
             "update the client",
         ),
-        None => Diagnosis::ok(words),
+        (None, Some(place)) => {
+            let file = installation.short(&place.settings);
+            let advice = format!("`{}` here", fail_closed::closes(place));
+            Diagnosis::warn(
+                format!("{words}. The same hooks in {file} are without --fail-closed, and count here"),
+                advice,
+            )
+        }
+        (None, None) => Diagnosis::ok(words),
     };
     Diagnosis { handlers: modes, ..diagnosis }
 }
@@ -45,7 +54,8 @@ fn modes(installation: &Installation<'_>) -> Vec<FailureMode> {
     let of_row = |(file, found): (&str, &hooks::FoundHandler)| {
         let row = EVENTS.iter().find(|row| row.name == found.event)?;
         let closed = |closes: bool| if closes { Fails::Closed } else { Fails::Open };
-        let broken = closed(is_heeded && row.can_fail_closed && found.handler.fails_closed());
+        let is_opened = fail_closed::opened_by(&installation.settings, found).is_some();
+        let broken = closed(is_heeded && row.can_fail_closed && found.handler.fails_closed() && !is_opened);
         let missing = if found.handler.looks_first() { Fails::Open } else { broken };
         let state = closed(crate::hook::failure::is_refused(row.event));
         Some(FailureMode { event: row.name, file: file.to_owned(), missing, crash: broken, timeout: broken, state })

@@ -216,6 +216,11 @@ impl Handler {
         self.on_failure.as_deref() == Some("block")
     }
 
+    /// Whether the client takes both for one.
+    pub fn runs_as(&self, other: &Handler) -> bool {
+        (&self.command, &self.args) == (&other.command, &other.args)
+    }
+
     /// Whether it does nothing where there is no Fusebox.
     pub fn looks_first(&self) -> bool {
         let line = self.command.trim();

@@ -11,6 +11,7 @@ pub mod default_files;
 pub mod diff;
 pub mod diverted;
 pub mod enabled_plugins;
+pub mod fail_closed;
 pub mod files;
 pub mod handler;
 pub mod handlers;

@@ -173,9 +173,9 @@ pub fn ended_subagent(end: &RunEnd, (session, run): (&Session, &Run)) -> String 
     let is_said = matches!(next, NextStep::Grant { .. });
     let why = reading(&end.finding, if is_said { "" } else { over(end.finding.scope) }, first_word);
     let why = why + &because(end.reason.as_ref());
-    // Of calls the reason tells.
+    // Of calls the reason tells, and of what comes round how often.
     let counts_calls = end.finding.limit().is_some_and(Limit::counts_calls);
-    let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
+    let calls = if counts_calls || end.finding.is_switch() { String::new() } else { format!("{}, ", calls(run)) };
     let spent = spent(session, run);
     // What has ended it was its own cost: one stop has one figure, and the report after it is told by `explain`.
     let tells_cost =
@@ -185,7 +185,7 @@ pub fn ended_subagent(end: &RunEnd, (session, run): (&Session, &Run)) -> String 
         _ if end.finding.passes() => String::new(),
         (true, true) => String::new(),
         (true, false) => format!("{}. ", self::calls(run)),
-        (false, _) if end.paused || end.finding.is_switch() => format!("{calls}{spent}. "),
+        (false, _) if end.paused => format!("{calls}{spent}. "),
         (false, _) => format!("{calls}{spent} {moment}. "),
     };
     let who = format!("{} ({id}){with}", end.agent_type);

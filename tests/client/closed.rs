@@ -103,6 +103,32 @@ fn open_whatever_is_wrong_with_the_binary_the_call_runs() {
     check(OPEN, &["echo one"]);
 }
 
+/// Two registrations of one program are one to the client, which goes by the local one.
+#[test]
+fn doctor_and_init_say_of_two_registrations_what_the_client_does() {
+    if lacks(Feature::OnFailure) {
+        return;
+    }
+    for (local, user) in [(OPEN, CLOSED), (CLOSED, OPEN), (OPEN, OPEN), (CLOSED, CLOSED)] {
+        let world = Fragile::one_call(&json!({}), local);
+        let says = |arguments: &[&str]| {
+            let out = world.lab.of_person(&world.binary).args(arguments).output().unwrap();
+            String::from_utf8(out.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let init = says(&[&["init", "--scope", "user"], user].concat());
+        let doctor = says(&["doctor"]);
+        let (_, failing) = doctor.split_once("crashes or is late, ").unwrap_or_else(|| panic!("{doctor}"));
+        let is_closed = failing.starts_with("calls and prompts are refused");
+        fs::remove_file(&world.binary).unwrap();
+        let is_refused = world.starts().text().contains("onFailure") && world.lab.ran().is_empty();
+        assert_eq!(is_closed, is_refused, "local {local:?}, user {user:?}: {doctor}");
+        let is_promised = init.contains("refuses tool calls where Fusebox does not answer");
+        assert_eq!(is_promised, user == CLOSED && is_refused, "local {local:?}, user {user:?}: {init}");
+        let advice = "`fusebox init --scope local --fail-closed`";
+        assert_eq!(init.contains(advice) && doctor.contains(advice), user == CLOSED && !is_refused, "{init} {doctor}");
+    }
+}
+
 /// What a handler that fails closed does at its event, where the binary is missing.
 fn effect(event: &str) -> &'static str {
     let steps = [

@@ -1,0 +1,52 @@
+//! Which of several registrations of one program counts where that breaks: the client runs what two files register alike once, as the file
+//! has it that wins.
+
+use crate::install::client_versions::{self, Feature, Version};
+use crate::install::hooks::{self, FoundHandler};
+use crate::install::place::{Folders, SettingsPlace};
+use crate::install::settings_files::{self, Settings};
+use crate::platform::environment::Environment;
+use crate::wire::events::EVENTS;
+
+/// Returns the file whose handler the client goes by in place of this one, where it does not fail closed. `files` stand in the order in
+/// which the client lets them win, the last first of all.
+pub fn opened_by<'a>(files: &'a [Settings], found: &FoundHandler) -> Option<&'a SettingsPlace> {
+    let is_same = |other: &FoundHandler| other.event == found.event && other.handler.runs_as(&found.handler);
+    let winner = files.iter().rev().find_map(|file| Some((file, hooks::find(&file.text).into_iter().find(is_same)?)));
+    winner.filter(|(_, handler)| !handler.handler.fails_closed()).map(|(file, _)| &file.place)
+}
+
+/// Returns the first file of which that is true for a handler of ours that is to fail closed.
+pub fn opened(files: &[Settings]) -> Option<&SettingsPlace> {
+    let is_asked = |found: &FoundHandler| {
+        let can = EVENTS.iter().any(|row| row.name == found.event && row.can_fail_closed);
+        can && found.handler.is_ours() && found.handler.fails_closed()
+    };
+    let all = files.iter().flat_map(|file| hooks::find(&file.text));
+    all.filter(is_asked).find_map(|found| opened_by(files, &found))
+}
+
+/// Returns the command that closes it there as well.
+pub fn closes(place: &SettingsPlace) -> String {
+    format!("fusebox init --scope {} --fail-closed", place.scope.as_str())
+}
+
+/// Says what `--fail-closed` does here, by the version of the client where that is known.
+pub fn note(env: &Environment, client: Option<Version>) -> String {
+    let row = Feature::OnFailure.row().zip(client).filter(|(row, version)| *version < row.since);
+    if let Some((row, version)) = row {
+        let (found, since) = (client_versions::show(version), client_versions::show(row.since));
+        return format!(
+            "the client here is {found}, where --fail-closed has no effect yet; {since} is the oldest tried that heeds it"
+        );
+    }
+    let files = settings_files::read(&Folders::of(env, &env.folder()));
+    match opened(&files) {
+        Some(place) => format!(
+            "in this folder --fail-closed has no effect yet: the same hooks in {} are without it, and count here. `{}`",
+            env.short_path(&place.settings),
+            closes(place)
+        ),
+        None => "the client refuses tool calls where Fusebox does not answer (--fail-closed)".to_owned(),
+    }
+}
