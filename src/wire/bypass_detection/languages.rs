@@ -4,7 +4,7 @@
 
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
-use crate::wire::bypass_detection::language_calls::{FLAGS, WRITES, WRITES_HELD, taken};
+use crate::wire::bypass_detection::language_calls::{FLAGS, Takes, WRITES, WRITES_HELD, taken};
 use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
 
@@ -30,7 +30,19 @@ const RUNS_NAMED: [&str; 3] = ["exec", "spawn", "posix_spawn"];
 const ENDS: [&str; 9] = ["l", "le", "lp", "lpe", "v", "ve", "vp", "vpe", "p"];
 
 /// Functions that write what they are given into the file that stands before them.
-const WRITES_INTO: [&str; 2] = ["write_bytes", "write_text"];
+const WRITES_INTO: [&str; 11] = [
+    "chmod",
+    "hardlink_to",
+    "lchmod",
+    "rename",
+    "replace",
+    "rmdir",
+    "symlink_to",
+    "touch",
+    "unlink",
+    "write_bytes",
+    "write_text",
+];
 
 /// What holds such functions.
 const HOLDERS: [&str; 16] = [
@@ -111,8 +123,10 @@ impl Walk<'_> {
                     words.iter().map(|word| if words.len() > 1 { quoted(word) } else { (*word).to_owned() }).collect();
                 return if words.is_empty() { None } else { self.text(&words.join(" "), depth + 1) };
             }
-            if WRITES_INTO.contains(name) {
-                return named.and_then(|path| self.is_written(path));
+            if let Some(path) = named {
+                let opens =
+                    || *name == "open" && !taken(Takes::ByMode, &[&[path], &given()[..]].concat(), false).is_empty();
+                return if WRITES_INTO.contains(name) || opens() { self.is_written(path) } else { None };
             }
             let held = || WRITES_HELD.iter().filter(|_| is_held());
             let row = WRITES.iter().chain(held()).find(|row| row.0 == *name);

@@ -16,6 +16,9 @@ pub(super) const MOST_TIMES: usize = 8;
 /// What each value, and each command that is written with values, counts beside its bytes.
 pub(super) const EACH: usize = 128;
 
+/// How many times its length a value counts that falls into words.
+const EACH_WORD: usize = 16;
+
 /// The most values of one variable, and the most commands that one becomes with several of them.
 const MOST_VALUES: usize = 1024;
 
@@ -292,6 +295,8 @@ impl Variables {
             |name: &Cow<str>| self.values.get(&**name).map_or(0, |it| it.iter().map(String::len).max().unwrap_or(0));
         let places: usize = all_words(simple).map(|word| word.expansions.len()).sum();
         let added = places.saturating_mul(named.known.iter().map(longest).max().unwrap_or(0));
+        // A value that falls into words takes as many times what it takes whole.
+        let added = if named.has_words { added.saturating_mul(EACH_WORD) } else { added };
         let forms =
             choices.saturating_mul(1 + usize::from(named.has_words)).saturating_mul(1 + usize::from(named.has_inner));
         if choices > MOST_VALUES || !self.takes(forms.saturating_mul(bytes.saturating_add(added))) {
