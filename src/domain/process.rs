@@ -15,3 +15,10 @@ pub struct Process {
     #[serde(default, skip_serializing_if = "is_default")]
     pub ns: u64,
 }
+
+impl Process {
+    /// Whether its id is surely of another space of process ids than this one: there nobody can look for it.
+    pub fn is_elsewhere(&self, here: Option<u64>) -> bool {
+        self.ns != 0 && here.is_some_and(|here| here != self.ns)
+    }
+}

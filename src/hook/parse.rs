@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::event::Event;
 use crate::domain::moment::Moment;
+use crate::hook::origin::client_process;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::files;
@@ -41,7 +42,7 @@ pub fn read_call<'a>(env: &Environment, (input, bytes): (&'a Input<'a>, &'a [u8]
     let guard = guard(env, input, folder);
     let event = event_of(env, input, env.now(), &guard);
     let name = EventName::parse(&input.hook_event_name);
-    HookCall { input, bytes, name, event, guard, sender: env.input_sender(), is_again: false }
+    HookCall { input, bytes, name, event, guard, sender: client_process::sender(env), is_again: false }
 }
 
 impl HookCall<'_> {

@@ -153,6 +153,14 @@ pub fn outputs(pid: u32) -> Vec<PathBuf> {
     system::outputs(pid)
 }
 
+/// Whether ids in the list of processes are surely those by which the system tells this process of others.
+pub fn shows_own_ids() -> bool {
+    #[cfg(target_os = "linux")]
+    return system::shows_own_ids();
+    #[cfg(not(target_os = "linux"))]
+    true
+}
+
 /// Whether a process is surely gone: nothing runs under its id, or something that started at another time.
 ///
 /// Ids of another namespace, or of one that is not known, say nothing.

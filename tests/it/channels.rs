@@ -1,6 +1,8 @@
 //! Once a session is told of by its client, no other program's events are believed of it: none is counted, and what one asks for is
 //! refused.
 
+mod elsewhere;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -12,7 +14,7 @@ use crate::state::load;
 use crate::world::{FUSEBOX, Outcome, TestWorld};
 
 /// Every event that an agent could make up, with what belongs to it.
-fn events() -> Vec<(&'static str, Value)> {
+pub fn events() -> Vec<(&'static str, Value)> {
     let call = json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}, "tool_use_id": "forged"});
     let agent = json!({"agent_id": "a1", "agent_type": "general-purpose"});
     let of_call = |rest: Value| {
@@ -49,7 +51,7 @@ const OTHER: &str = "import os, socket, subprocess, sys\n\
     own.close()\n\
     sys.exit(hook.wait())\n";
 
-fn input(world: &TestWorld, name: &str, rest: &Value) -> Value {
+pub fn input(world: &TestWorld, name: &str, rest: &Value) -> Value {
     let transcript = world.path("s1.jsonl");
     let mut input = json!({"session_id": "s1", "transcript_path": transcript, "cwd": world.path("project"),
         "prompt_id": format!("p-{}", rest["prompt"].as_str().unwrap_or("go")), "hook_event_name": name});
@@ -58,7 +60,7 @@ fn input(world: &TestWorld, name: &str, rest: &Value) -> Value {
 }
 
 /// Sends an event as the client of the session: this process.
-fn of_client(world: &TestWorld, name: &str, rest: &Value) -> Outcome {
+pub fn of_client(world: &TestWorld, name: &str, rest: &Value) -> Outcome {
     let own = std::process::id().to_string();
     world.command(&["hook"]).env("CLAUDE_PID", &own).stdin(input(world, name, rest)).over_channel().run()
 }
@@ -82,7 +84,7 @@ fn begin() -> TestWorld {
 }
 
 /// Everything that is known of the session but for what the person is to be told.
-fn known(world: &TestWorld) -> String {
+pub fn known(world: &TestWorld) -> String {
     let (mut session, runs) = load(world, "s1");
     session.user_notifications.clear();
     session.notified.clear();

@@ -13,7 +13,7 @@ use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::notify_later;
-use crate::hook::origin::client_lineage;
+use crate::hook::origin::{client_lineage, client_process};
 use crate::hook::parse::HookCall;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -25,6 +25,8 @@ use crate::wire::messages::short;
 const TAIL: &str = "pwd -P >|";
 /// What the line of a shell names that runs our handler.
 const HANDLER: &str = "fusebox";
+/// For so long a client that nobody can look for is taken to be at work after its last event, in milliseconds.
+const SILENT_MS: u64 = 600_000;
 /// The first process of a system or a container.
 const FIRST: u32 = 1;
 
@@ -32,7 +34,8 @@ const FIRST: u32 = 1;
 pub fn check(env: &Environment, store: &Store, session: &Session, call: &HookCall) -> Result<()> {
     let Some(client) = session.client else { return Ok(()) };
     let found = match session.client_start.tells_over_channel {
-        true if call.sender == Some(client.pid) => None,
+        _ if client.is_elsewhere(processes::namespace()) => elsewhere(store, session, &call.event)?,
+        true if call.sender == Some(client.pid) => misnamed(env, client),
         true => not_over_channel(store, client, call)?,
         false if processes::parent_id() == client.pid => None,
         false => foreign(env, store, client, &call.event)?,
@@ -51,8 +54,11 @@ pub fn check(env: &Environment, store: &Store, session: &Session, call: &HookCal
 /// opened, or where none tells, as its own child or that of one shell.
 pub fn is_from_client(env: &Environment, session: &Session) -> bool {
     let Some(client) = session.client else { return false };
+    if client.is_elsewhere(processes::namespace()) {
+        return false;
+    }
     if session.client_start.tells_over_channel {
-        return env.input_sender() == Some(client.pid);
+        return client_process::sender(env) == Some(client.pid);
     }
     let above = processes::ancestors(env.pid());
     let at = above.iter().skip(1).take(2).position(|above| *above == (client.pid, client.start));
@@ -64,12 +70,27 @@ pub fn is_from_client(env: &Environment, session: &Session) -> bool {
     }
 }
 
+/// Says that an event over the client's own channel names another client: a hook of somebody's own has handed it on.
+fn misnamed(env: &Environment, client: Process) -> Option<String> {
+    let named = client_process::shown(env, Some(client.pid));
+    (named != Some(client.pid)).then(|| "a program that names another client".to_owned())
+}
+
+/// Says that an event comes from where process ids mean something else, as in a container, while the session is at work: an agent can
+/// make such a place. Where the client before has been silent for long, or waits for a prompt, it may have gone with its container.
+fn elsewhere(store: &Store, session: &Session, event: &Event) -> Result<Option<String>> {
+    let main = session.main.as_deref().map(|id| store.run(&session.id, id)).transpose()?.flatten();
+    let is_at_work = main.is_some_and(|main| main.working) && event.at.since(session.last) < SILENT_MS;
+    Ok(is_at_work.then(|| "a program in another container or process namespace".to_owned()))
+}
+
 /// Takes note that an event came over a channel that the session's client has opened, and tells of one that is not the client before
 /// while that is still at work.
 pub fn note(session: &mut Session, before: Option<Process>, call: &HookCall) {
     session.client_start.tells_over_channel |= call.sender.is_some() && call.sender == session.client.map(|it| it.pid);
     let Some((before, now)) = before.zip(session.client).filter(|(before, now)| before != now) else { return };
-    if processes::is_at_work(before.pid, before.start, before.ns) && session.mark_notified("second client") {
+    let may_be_there = before.ns != now.ns || processes::is_at_work(before.pid, before.start, before.ns);
+    if may_be_there && session.mark_notified("second client") {
         session.notify_user(&notices::session_open_twice(now.pid));
     }
 }

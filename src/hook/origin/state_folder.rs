@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, Result};
-use crate::hook::origin::client_lineage;
+use crate::hook::origin::{client_lineage, client_process};
 use crate::hook::policy;
 use crate::hook::tampering::altered_rows;
 use crate::platform::environment::Environment;
@@ -26,7 +26,7 @@ pub fn open(env: &Environment, folder: &mut PathBuf, event: &Event) -> Result<(S
     if !session.as_deref().is_none_or(|session| policy::pin::is_due(env, session, event)) {
         return Ok((store, session));
     }
-    let Some(client) = policy::pin::client(env) else { return Ok((store, session)) };
+    let Some(client) = client_process::here(env) else { return Ok((store, session)) };
     let above = above(client)?;
     let folders = folders(&above, folder);
     if folders.is_empty() {

@@ -10,7 +10,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::scope::Scope;
-use crate::domain::session::{Process, Session};
+use crate::domain::session::Session;
 use crate::domain::spend::spend_before_install::SpendBeforeInstall;
 use crate::domain::stored::stable_hash::{self, StableHash};
 use crate::domain::team::TeamTerms;
@@ -18,6 +18,7 @@ use crate::domain::verdict::Finding;
 use crate::engine::clear_orders;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::origin::client_lineage::{self, Known};
+use crate::hook::origin::client_process;
 use crate::hook::policy::{learned_caps, retention, shared_budgets, team_budget, tell};
 use crate::hook::settings::nested_clients;
 use crate::hook::{policy, settings};
@@ -49,39 +50,18 @@ pub fn open(env: &Environment, input: &Input, event: &Event) -> Session {
 
 /// Whether a session has to be pinned: it is new, or another client has taken it up.
 pub fn is_due(env: &Environment, session: &Session, event: &Event) -> bool {
-    let shown = shown_pid(env, session);
-    let same_pid = shown == session.client.map(|client| client.pid);
+    let known = session.client.map(|client| client.pid);
+    let shown = client_process::shown(env, known);
+    let same_pid = shown == known;
     let same = match event.kind {
         // A pid may be used again, so a start looks at the process itself.
-        EventKind::SessionStart { .. } => same_pid && shown.and_then(process) == session.client,
+        EventKind::SessionStart { .. } => same_pid && shown.and_then(client_process::of_id) == session.client,
         _ => same_pid,
     };
     // After a reboot the same process id and start time are another client's.
     let (before, now) = (session.last.boot, event.at.boot);
     let same = same && (before == now || before == 0 || now == 0);
     session.policy.is_none() || !same
-}
-
-fn process(pid: u32) -> Option<Process> {
-    processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns: processes::namespace().unwrap_or(0) })
-}
-
-/// Returns the id by which the client of this hook is listed. Only where it does not call itself as its session has it, the list
-/// is asked.
-fn shown_pid(env: &Environment, session: &Session) -> Option<u32> {
-    let named = named_pid(env);
-    let is_known = named == session.client.map(|client| client.pid);
-    if is_known { named } else { named.and_then(processes::shown_id).or(named) }
-}
-
-fn named_pid(env: &Environment) -> Option<u32> {
-    env.var("CLAUDE_PID").and_then(|pid| pid.parse().ok())
-}
-
-/// Returns the process of the client that this hook is of.
-pub fn client(env: &Environment) -> Option<Process> {
-    let named = named_pid(env)?;
-    process(processes::shown_id(named).unwrap_or(named))
 }
 
 /// Returns a hash of this program's path. A version that has taken its place is the same program.
@@ -96,11 +76,20 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
     session.launcher = env.var("FUSEBOX_RUN").or(session.launcher.take());
     // What another tool, or an older version, has left open to others. Where that fails, the folder still keeps them out.
     let _not_ours = private::close(store.folder());
-    session.client = client(env);
+    let before =
+        session.client.filter(|client| client.is_elsewhere(processes::namespace())).map(|_| Box::new(session.clone()));
+    session.client = client_process::here(env);
     session.program = program(env).unwrap_or_default();
     let known = match session.client {
         Some(client) => client_lineage::of_client(env, store, client, (session, event))?,
         None => Known::default(),
+    };
+    // Where nobody can see whether the client before is gone, what bound it binds this one as well.
+    let known = match before {
+        Some(before) => {
+            Known { policy: known.policy.or(before.policy), before: known.before.or(Some(before)), ..known }
+        }
+        None => known,
     };
     (session.outer, session.between) = (known.outer, known.between);
     match pinned(store, known.policy)? {

@@ -19,8 +19,7 @@ use crate::domain::verdict::Finding;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::origin::client_lineage;
-use crate::hook::policy;
+use crate::hook::origin::{client_lineage, client_process};
 use crate::hook::policy::retention;
 use crate::messages::refusals;
 use crate::platform::environment::Environment;
@@ -72,7 +71,7 @@ pub fn had_row(env: &Environment, store: &Store, event: &Event) -> Result<bool> 
     if store.metadata(&metadata::ALTERED.of(&event.session))?.is_some() {
         return Ok(true);
     }
-    let Some(client) = policy::pin::client(env) else { return Ok(false) };
+    let Some(client) = client_process::here(env) else { return Ok(false) };
     let of_client = client_lineage::fact_of(store, client, event.at.boot)?;
     Ok(of_client.is_some_and(|text| client_lineage::read_client(&text).1 == event.session))
 }

@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, p
 use crate::platform::file_info::{self, FileInfo};
 use crate::platform::{clock, files};
 
-pub use crate::platform::processes::linux_view::{namespace, shown_id, tree};
+pub use crate::platform::processes::linux_view::{namespace, shown_id, shows_own_ids, tree};
 
 /// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
 const LARGEST: u64 = 16 << 20;

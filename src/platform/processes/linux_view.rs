@@ -103,19 +103,28 @@ pub fn view(procfs: &Procfs) -> Option<View> {
 
 /// Returns the namespace of the ids that /proc shows, where that is told. It is looked up once.
 pub fn namespace() -> Option<u64> {
-    static NAMESPACE: OnceLock<Option<u64>> = OnceLock::new();
-    *NAMESPACE.get_or_init(shown_namespace)
+    shown().0
 }
 
-fn shown_namespace() -> Option<u64> {
+/// Whether the ids that /proc shows are surely those by which the kernel tells this process of others.
+pub fn shows_own_ids() -> bool {
+    shown().1
+}
+
+fn shown() -> (Option<u64>, bool) {
+    static SHOWN: OnceLock<(Option<u64>, bool)> = OnceLock::new();
+    *SHOWN.get_or_init(|| look_up_shown().unwrap_or_default())
+}
+
+fn look_up_shown() -> Option<(Option<u64>, bool)> {
     let procfs = Procfs::open()?;
     let View { id, is_own } = view(&procfs)?;
     if is_own {
-        return procfs.namespace_of(id);
+        return Some((procfs.namespace_of(id), true));
     }
     // The first one above that has no other id is of the namespace that is shown.
     let outside = chain(&procfs, id).into_iter().find(|it| procfs.ids(it.pid).is_some_and(|ids| ids.len() == 1))?;
-    procfs.namespace_of(outside.pid)
+    Some((procfs.namespace_of(outside.pid), false))
 }
 
 /// Returns a process and those above it as far as they are shown, the nearest first.
