@@ -6,6 +6,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::moment::Moment;
 use crate::domain::session::Session;
 use crate::domain::spend::amount::Amount;
+use crate::error::Result;
 use crate::hook::background::team_sync::Wait;
 
 /// For how long a session without an event counts as at work, in milliseconds.
@@ -42,28 +43,34 @@ impl Needs {
     }
 }
 
-/// Returns what the sessions at work need, and the events that wait for what a sync brings.
-pub fn needs(budget: &SharedBudget, (open, waits): (&[Session], &[Wait]), now: Moment) -> Needs {
+/// Returns what the sessions at work need, each of which has so many runs at work, and the events that wait for what a sync brings.
+pub fn needs(
+    budget: &SharedBudget,
+    (open, waits): (&[Session], &[Wait]),
+    now: Moment,
+    runs_at_work: impl Fn(&Session) -> Result<u32>,
+) -> Result<Needs> {
     let since = |session: &Session| now.wall_ms - session.last.wall_ms;
-    let at_work = || {
-        let takes_part = |session: &&Session| session.team.is_some() && !session.is_at_rest();
-        open.iter().filter(takes_part).filter(|session| since(session) < AT_WORK_MS)
-    };
-    let runs_of = |session: &Session| 1 + session.open.len() as u64;
+    let takes_part = |session: &&Session| session.team.is_some() && !session.is_at_rest();
+    let mut at_work = Vec::new();
+    for session in open.iter().filter(takes_part).filter(|session| since(session) < AT_WORK_MS) {
+        // One more may begin before the next sync.
+        at_work.push((session, 1 + u64::from(runs_at_work(session)?)));
+    }
     // An event that waits goes on with its session, whatever that was before.
-    let runs = at_work().map(runs_of).sum::<u64>().max(u64::from(!waits.is_empty()));
+    let runs = at_work.iter().map(|(_, runs)| runs).sum::<u64>().max(u64::from(!waits.is_empty()));
     if runs == 0 {
-        return Needs::default();
+        return Ok(Needs::default());
     }
     let mean = budget.mean(None).cost;
     let held: Amount = budget.reservations.iter().map(|held| held.spend.cost).sum();
     // The next request of each, the report after it, and what is in flight.
-    let margin: Amount = at_work().map(|it| it.counters.dearest.cost * runs_of(it)).sum();
+    let margin: Amount = at_work.iter().map(|(it, runs)| it.counters.dearest.cost * *runs).sum();
     let least = mean * (2 * runs) + held * 2 + margin;
     let least = least.max(Amount(1));
-    let is_lively = !waits.is_empty() || at_work().any(|session| since(session) < LIVELY_MS);
+    let is_lively = !waits.is_empty() || at_work.iter().any(|(session, _)| since(session) < LIVELY_MS);
     let want = if is_lively { (mean * (REQUESTS_HELD * runs)).max(LEAST_HELD).max(least) } else { least };
-    Needs { least, want, margin, runs, ..Needs::default() }
+    Ok(Needs { least, want, margin, runs, ..Needs::default() })
 }
 
 #[cfg(test)]
@@ -114,7 +121,7 @@ mod tests {
         ];
         for (session, waits, want) in cases {
             let waits = if waits { vec![Wait { at: now, starts_agent: false }] } else { Vec::new() };
-            let needs = needs(&budget, (std::slice::from_ref(&session), &waits), now);
+            let needs = needs(&budget, (std::slice::from_ref(&session), &waits), now, |_| Ok(1)).unwrap();
             assert_eq!(needs.want, want, "{session:?} {waits:?}");
             assert_eq!(needs.has_too_much(Amount(5)), want < LEAST_HELD, "{session:?} {waits:?}");
         }

@@ -83,7 +83,8 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     count(&store, &mut budget, &share, now)?;
     let waits = team_sync::waits(&store, now)?;
     let totals = team_totals::totals(&store, since_ms)?;
-    let needs = Needs { projects, totals, ..team_needs::needs(&budget, (&open, &waits), now) };
+    let at_work = team_needs::needs(&budget, (&open, &waits), now, |session| store.count_at_work(&session.id))?;
+    let needs = Needs { projects, totals, ..at_work };
     if machine.is_leaving || needs.has_too_much(machine.held(now).0) {
         // Written down as gone before it is given back.
         machine.give_back();

@@ -39,6 +39,13 @@ impl Store {
         Ok(statement.exists(params![session, id])?)
     }
 
+    /// Counts the runs of a session that are at work: none that has ended, was stopped or is paused.
+    #[cfg(feature = "team")]
+    pub fn count_at_work(&self, session: &str) -> Result<u32> {
+        let mut statement = self.prepare("SELECT count(*) FROM run WHERE session_id = ?1 AND status = ?2")?;
+        Ok(statement.query_row(params![session, Status::Running.as_str()], |row| row.get(0))?)
+    }
+
     /// Loads all runs of a session, the oldest first.
     pub fn runs_of(&self, session: &str) -> Result<Vec<Run>> {
         self.runs_where("run WHERE session_id = ?1 ORDER BY started_at_ms, id", &[&session])

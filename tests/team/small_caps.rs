@@ -1,6 +1,6 @@
 //! A small cap is spent to its end, although each part of it is reserved for a while before it may be spent.
 
-use crate::caps::{Client, joined, used, within_a_day};
+use crate::caps::{Client, joined, used, wait_for_room, within_a_day};
 use crate::postgres::Postgres;
 
 /// How many tokens a response writes, and what it costs then, in dollars.
@@ -31,4 +31,40 @@ fn is_spent_to_its_end(usd: f64) {
     assert!(spent <= usd && spent + 4.5 * COST > usd, "{usd}: {spent} {answer}");
     assert!(answer.contains("bob's cap of the day in team core is at "), "{usd}: {spent} {answer}");
     assert!((committed - spent).abs() < 1e-9, "{usd}: {committed}");
+}
+
+/// Says how much a stop takes to be still to come.
+fn to_come(answer: &str) -> &str {
+    let figures = answer.split_once(" USD + ").and_then(|(_, rest)| rest.split_once(" to come"));
+    figures.unwrap_or_else(|| panic!("{answer}")).0
+}
+
+/// However many turns of a session were ended or blocked, its team's cap stops the next one no earlier.
+#[test]
+fn what_was_stopped_before_is_not_taken_to_come_of_a_teams_cap() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_team('core', 'ann@core', NULL, 0, NULL)").unwrap();
+    let leave_some = || {
+        let own = ((used(&server).0 + 0.08) * 1e12) as u64;
+        server.as_login("ann", &format!("SELECT fusebox.set_cap('core', 'user', 'bob', 'day', {own})")).unwrap();
+    };
+    leave_some();
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    let mut said = Vec::new();
+    for stops in 1..=4 {
+        leave_some();
+        machine.good(&["sync"]);
+        wait_for_room("the cap is raised", || client.prompt());
+        let answer = (0..60).find_map(|_| {
+            machine.good(&["sync"]);
+            client.turn()
+        });
+        said.push(to_come(&answer.unwrap()).to_owned());
+        if stops == 2 {
+            client.prompt().expect("nothing is left");
+        }
+        machine.good(&["sync"]);
+    }
+    assert!(said.iter().all(|it| *it == said[0]), "{said:?}");
 }
