@@ -106,6 +106,11 @@ impl TeamShare {
         bounds.min_by_key(|cap| cap.cap.minus(cap.committed))
     }
 
+    /// Whether the cap that leaves the least is spent or leased to its end.
+    pub fn is_used_up(&self) -> bool {
+        self.is_spent && self.tightest().is_some_and(|cap| cap.committed >= cap.cap)
+    }
+
     /// Returns a cap of a project that was used up when the store was heard.
     pub fn spent_project(&self, label: &str) -> Option<&CapUse> {
         self.caps.iter().find(|cap| cap.scope == "project" && cap.label == label && cap.spent >= cap.cap)

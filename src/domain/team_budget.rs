@@ -59,7 +59,7 @@ impl SharedBudget {
             (_, Some(cap), _) if is_open => Hindrance::Ceiling(cap),
             _ if !share.held_by.is_empty() => Hindrance::Transaction(&share.held_by),
             _ if !share.refused.is_empty() => Hindrance::Refused,
-            (_, _, Some(cap)) if is_open && share.is_spent && cap.committed >= cap.cap => Hindrance::Cap(cap),
+            (_, _, Some(cap)) if is_open && share.is_used_up() => Hindrance::Cap(cap),
             _ => Hindrance::Store,
         })
     }

@@ -155,6 +155,38 @@ fn a_machine_that_only_observes_is_told_that_no_cap_stops_it() {
     assert!(bob.good(&["report"]).contains("USD in all"));
 }
 
+/// What blocks waits for what a sync brings: until then there is no trip to be observed.
+#[test]
+fn where_limits_only_observe_a_lease_that_is_yet_to_come_is_no_trip() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'month', 100000000000000)").unwrap();
+    let policies = [r#"{"mode": "observe", "team": "core"}"#, r#"{"team": "core"}"#];
+    let machines = policies.map(|policy| {
+        let bob = joined(&server, "bob", "");
+        std::fs::write(bob.home.path().join(".claude/fusebox.json"), policy).unwrap();
+        bob
+    });
+    for bob in &machines {
+        for id in ["s1", "s2"] {
+            let client = Client::start(bob, id);
+            assert_eq!((client.prompt(), client.turn(), client.turn()), (None, None, None));
+            client.end();
+        }
+        let log = bob.shown_in(".", &["log"]);
+        assert!(!log.contains("team core"), "{log}");
+    }
+    // What the store has said to be used up is one.
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'month', 1)").unwrap();
+    let [observes, _] = machines;
+    observes.good(&["sync"]);
+    let client = Client::start(&observes, "s3");
+    assert_eq!(client.prompt(), None);
+    observes.good(&["sync"]);
+    assert_eq!((client.turn(), client.turn()), (None, None));
+    let log = observes.shown_in(".", &["log"]);
+    assert!(log.contains("the cap of the month of team core"), "{log}");
+}
+
 #[test]
 fn an_admin_lists_every_cap_with_whom_it_was_set_for_and_what_is_granted() {
     let Some(server) = Postgres::start() else { return };

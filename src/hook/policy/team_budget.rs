@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
+use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
@@ -50,18 +51,22 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
     let standing = budget.stand(&terms, now);
     budget.limits.grace_turns = session.limits.grace_turns;
     budget.own_others = bounds::others_of(&session.id);
+    // Where limits only observe nothing waits: what the last sync has brought stands, or that it reached no store.
+    let observes = session.mode == Mode::Observe;
+    let is_fresh = share.is_fresh(now) || observes;
+    let has_failed = observes && share.failed != Moment::default();
     // The store has just said that there is nothing more.
     let is_known = match standing {
-        _ if share.has_left => true,
-        Standing::Alive => share.is_spent && share.is_fresh(now),
-        Standing::ProjectSpent => share.is_fresh(now),
+        _ if share.has_left || has_failed || observes && budget.own_ceiling.is_some() => true,
+        Standing::Alive => is_fresh && if observes { share.is_used_up() } else { share.is_spent },
+        Standing::ProjectSpent => is_fresh,
         _ => false,
     };
     budget.wait_ms = if is_known { 0 } else { LOOK_MS };
     for right in budget.team.iter_mut().flat_map(|share| &mut share.rights) {
         right.stand(&mut budget.limits, &terms, now);
-        let is_known =
-            (right.is_full || right.is_held_back) && right.standing == Some(Standing::Alive) && share.is_fresh(now);
+        let has_said = (right.is_full || right.is_held_back) && right.standing == Some(Standing::Alive);
+        let is_known = has_failed || has_said && is_fresh;
         right.wait_ms = if is_known { 0 } else { LOOK_MS };
     }
     // An idle machine lets its leases run out: only a sync that brought nothing says that the store is silent.
