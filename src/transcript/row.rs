@@ -120,6 +120,10 @@ pub struct Attachment<'a> {
     pub hook_event: Text<'a>,
     /// The hook's command.
     pub command: Text<'a>,
+    /// What it printed.
+    pub stdout: Text<'a>,
+    /// What of that the client shows.
+    pub content: Text<'a>,
 }
 
 /// The client's own total of a model.
