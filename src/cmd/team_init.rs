@@ -31,7 +31,13 @@ pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     check_name("team", team)?;
     stays(env, team)?;
     let address = address(env)?;
-    let mut ledger = Ledger::open(&Address::parse(&address)?)?;
+    let mut ledger = Ledger::open(&Address::parse(&address)?).map_err(|error| match error.kind {
+        // No team is there yet that could be joined.
+        ErrorKind::Refused => error.hint(format!(
+            "give `fusebox team init {team}` the address once more, with the password of the login that owns the database"
+        )),
+        _ => error,
+    })?;
     let steps = ledger.migrate().map_err(|error| match error.kind {
         ErrorKind::Refused => {
             Error::failed("only the login that owns the database makes a team's tables or brings them up to date")

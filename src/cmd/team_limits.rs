@@ -75,8 +75,7 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
 /// Shows the caps that bind who asks; to an admin, the expired leases too.
 pub fn status(env: &Environment) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
-    let last = "`fusebox status` has the figures as the store was heard last";
-    let mut ledger = team_place::ledger(&joined).map_err(|error| error.or_hint(last))?;
+    let mut ledger = team_place::ledger(&joined).map_err(|error| error.or_hint(team_place::LAST_HEARD))?;
     let contact = ledger.status(&joined.team)?.into_iter().next().map(|cap| cap.contact).unwrap_or_default();
     let mut caps = ledger.caps_in_force(&joined.team)?;
     let login = joined.login();

@@ -16,6 +16,9 @@ use crate::store::team::{JOINED, mark};
 use crate::store::{Store, trust};
 use crate::team::machine::Machine;
 
+/// Where the figures are while the store is not heard.
+pub const LAST_HEARD: &str = "`fusebox status` has the figures as the store was heard last";
+
 /// The variable that names the store, with the login and its password.
 pub const VARIABLE: &str = "FUSEBOX_TEAM_STORE";
 /// What the machine has told.

@@ -63,7 +63,7 @@ pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
     let _alone = alone(env)?;
     // Meanwhile a person may have left the team, or joined another.
     let joined = team_place::joined_as_kept(env)?;
-    let told = sync(env, &joined)?;
+    let told = sync(env, &joined).map_err(|error| error.or_hint(team_place::LAST_HEARD))?;
     if caller == Caller::Person {
         env.print(&format!("told team {} of {}\n", joined.team, counted(told.responses, "response")));
         if told.is_hindered() {

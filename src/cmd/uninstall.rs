@@ -150,7 +150,21 @@ fn kept(env: &Environment, state: &Path) -> String {
         .map(|path| format!("left, and in force wherever hooks are registered: {}\n", env.short_path(&path)));
     let counted =
         file_info::exists(state).then(|| format!("left, what was counted and the log: {}\n", env.short_path(state)));
-    own.into_iter().chain(counted).chain(service(env)).collect()
+    own.into_iter().chain(counted).chain(team(state)).chain(service(env)).collect()
+}
+
+/// Names the team in which the machine still takes part.
+#[cfg(feature = "team")]
+fn team(state: &Path) -> Option<String> {
+    let team = plain(&store::team::joined_in(state)?);
+    Some(format!(
+        "left, still in team {team}: `fusebox team leave` gives back what this machine holds, and takes it out\n"
+    ))
+}
+
+#[cfg(not(feature = "team"))]
+fn team(_: &Path) -> Option<String> {
+    None
 }
 
 /// Names the watch that goes on as a service.

@@ -188,6 +188,24 @@ fn where_limits_only_observe_a_lease_that_is_yet_to_come_is_no_trip() {
 }
 
 #[test]
+fn what_helps_is_said_where_no_team_is_there_yet_and_where_one_is_left_behind() {
+    let Some(server) = Postgres::start() else { return };
+    let said = Machine::new(&server, "nobody").bad(&["init", "core"]);
+    assert!(said.contains("`fusebox team init core`") && !said.contains("team join"), "{said}");
+    let bob = joined(&server, "bob", "");
+    let says = "left, still in team core: `fusebox team leave` ";
+    let left = bob.shown_in(".", &["uninstall"]);
+    assert!(left.contains(says), "{left}");
+    server.crash();
+    let hints = [&["status"], &["sync"]].map(|command| bob.bad(command).split_once("hint: ").map(|it| it.1.to_owned()));
+    assert!(hints[0].is_some() && hints[0] == hints[1], "{hints:?}");
+    server.go_on();
+    bob.good(&["leave"]);
+    let left = bob.shown_in(".", &["uninstall"]);
+    assert!(!left.contains("team core"), "{left}");
+}
+
+#[test]
 fn an_admin_lists_every_cap_with_whom_it_was_set_for_and_what_is_granted() {
     let Some(server) = Postgres::start() else { return };
     let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
