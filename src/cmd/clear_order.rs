@@ -1,5 +1,7 @@
 //! Clearing orders: what a grant, a resume or a reset does to a session's loaded state, so that the work can go on.
 
+use std::cmp::Reverse;
+
 use crate::cmd::target::Target;
 use crate::domain::action::Action;
 use crate::domain::layer::Layer;
@@ -10,11 +12,13 @@ use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run};
 use crate::domain::spend::meters::Meters;
+use crate::domain::stable_sort::sort_by_key;
 use crate::domain::usage::{Occasion, Step};
 use crate::domain::verdict::Finding;
 use crate::engine::clear_orders;
 use crate::engine::estimate;
 use crate::engine::evaluate::{self, RuleContext};
+use crate::engine::evaluate_limits::place;
 use crate::engine::grants;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
@@ -96,6 +100,28 @@ pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
         used.limits.limits.iter().filter_map(move |rule| evaluate::evaluate_rule(rule, around)).collect::<Vec<_>>()
     });
     found.filter(|finding| finding.is_trip() && finding.action != Action::Warn).collect()
+}
+
+/// Returns every limit that is used up by a session, by its runs at work or over sessions: what acts first, first.
+pub fn would_act(state: &SessionState, now: Moment) -> Vec<(Target, Finding)> {
+    let session = Target::Session(state.session.id.clone());
+    let at_work = state.runs().filter(|run| run.order.is_none() && (run.working || run.resumed));
+    let runs = at_work.map(|run| Target::Run { session: run.session.clone(), run: run.id.clone() });
+    let own = runs.chain([session.clone()]).flat_map(|of| {
+        let used_up = used_up(state, &of, now).into_iter();
+        used_up.map(move |it| (of.clone(), it.finding))
+    });
+    let above = budgets_used_up(state, now).into_iter().map(|finding| (session.clone(), finding));
+    let mut found: Vec<(Target, Finding)> = own.chain(above).collect();
+    sort_by_key(&mut found, |(_, finding)| {
+        let ends_work = finding.action > Action::RequestIncrease && finding.ends_run();
+        // A plain call is not looked at for what sessions share: a request is.
+        let is_shared = matches!(finding.scope, Scope::User | Scope::Project | Scope::Team);
+        let at_call = !is_shared && (finding.used > finding.cap || !finding.spent_by_requests());
+        let wide = ends_work && finding.ends_session();
+        (Reverse((ends_work, at_call, wide, finding.action)), place(finding))
+    });
+    found
 }
 
 /// Returns what a limit has to say of a session or run now; nothing where no rule holds it.

@@ -14,15 +14,18 @@ use crate::domain::action::Action;
 use crate::domain::layer::Layer;
 use crate::domain::limits_off::LimitsOff;
 use crate::domain::record::Record;
+use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::text::duration;
 use crate::domain::text::shell_word::typed;
+use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::report::rows::project;
 use crate::store::Store;
 use crate::wire::messages::short;
+use crate::wire::user_lines::by_layer;
 
 /// Arguments of `fusebox off`.
 #[derive(Debug, clap::Args)]
@@ -269,24 +272,32 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     let (key, let_go_on) = (off.ended_key(), off.let_go_on.clone());
     edit.state.session.mark_notified(&key);
     note(edit, notices::switched_on(&edit.by, THIS));
-    let name = edit.name(&edit.target);
     let takes = if edit.state.session.status == Status::Completed { "when a client takes it up" } else { "at once" };
     let mut said = vec![format!("session {} takes it {takes}", short(edit.target.id()))];
     said.extend(let_go_on.iter().map(|it| format!("`fusebox off` had let {it} go on, which a limit had stopped")));
-    for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
-        let finding = &used_up.finding;
-        let Some(limit) = finding.limit() else { continue };
-        let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
-        let stands =
-            if finding.used < finding.cap { "leaves too little for the next request" } else { "is used up by now" };
-        let next = if finding.action == Action::RequestIncrease {
-            "its next step asks for more, or is stopped where nobody can answer"
-        } else {
-            "its next step is stopped"
-        };
-        said.push(format!("{limit} of {name} {stands} ({used} of {cap}): {next}"));
-    }
+    let would_act = clear_order::would_act(edit.state, edit.now);
+    let would_act = would_act.iter().filter(|(of, _)| !edit.is_left(of.id()));
+    said.extend(would_act.filter_map(|(of, finding)| foretold(edit, of, finding)));
     said
+}
+
+/// Says what a limit that is used up does at the next step.
+fn foretold(edit: &SessionEdit, of: &Target, finding: &Finding) -> Option<String> {
+    let limit = finding.limit()?;
+    let next = match finding.action {
+        Action::RequestIncrease => "its next step asks for more, or is stopped where nobody can answer",
+        _ => "its next step is stopped",
+    };
+    let whose = match finding.scope {
+        Scope::Run | Scope::Session => edit.name(of),
+        Scope::Outer => format!("session {}", short(&finding.above)),
+        Scope::User | Scope::Project => format!("the {}", finding.scope.as_str()),
+        Scope::Team => return Some(format!("{}: {next}", by_layer(finding))),
+    };
+    let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
+    let stands =
+        if finding.used < finding.cap { "leaves too little for the next request" } else { "is used up by now" };
+    Some(format!("{} of {whose} {stands} ({used} of {cap}): {next}", finding.source))
 }
 
 /// Tells the session's user what somebody did, and writes it down.

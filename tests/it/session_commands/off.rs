@@ -193,6 +193,7 @@ fn only_a_person_switches_limits_off() {
     assert_snapshot!(world.run(&["on", "5f0c"]), @r"
     the limits of session 5f0c1d2e are on again
     session 5f0c1d2e takes it at once
+    max_cost_usd of developer a1b2c3d4 leaves too little for the next request (0.42 USD of 1.00 USD): its next step is stopped
     [exit 0]
     ");
     assert_snapshot!(log(&world), @r"
