@@ -16,10 +16,12 @@ use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::text::shell_word::quoted;
 use crate::domain::unit::Unit;
+use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::messages::{advice, notices, short};
 use crate::platform::environment::Environment;
 use crate::ui::terminal::plain;
+use crate::wire::user_lines::by_layer;
 
 /// Arguments of `fusebox grant`.
 #[derive(Debug, clap::Args)]
@@ -74,8 +76,8 @@ fn give(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
     if more.is_empty() {
         return Err(nothing_to_grant(edit));
     }
-    let raised = more.iter().map(|more| Ok((holder(edit, &more.rule)?, more.rule.as_str())));
-    let raised: Vec<(Target, &str)> = raised.collect::<Result<_>>()?;
+    let raised =
+        more.iter().map(|more| Ok((holder(edit, &more.rule)?, more.rule.as_str()))).collect::<Result<Vec<_>>>()?;
     let mut said = apply(edit, more)?;
     said.extend(edit.held_still(&raised));
     said.extend(still_asked(edit, more));
@@ -92,14 +94,31 @@ fn still_asked(edit: &SessionEdit, more: &[More]) -> Option<String> {
 }
 
 fn nothing_to_grant(edit: &SessionEdit) -> Error {
-    let name = edit.name(&edit.target);
-    let rules = clear_order::rules(edit.state, &edit.target);
-    let first = rules.and_then(|rules| rules.limits.iter().find(|rule| rule.limit.unit != Unit::Switch));
-    let command = first.and_then(|rule| {
-        let more = quoted(&format!("{}={}", rule.name(), like(&named(rule.limit.key)?)));
-        Some(format!("`fusebox grant {} {more}` raises the first: ", short(edit.target.id())))
-    });
-    Error::usage(format!("nothing is granted to {name}")).hint(command.unwrap_or_default() + &held_by(edit))
+    let order = clear_order::order(edit.state, &edit.target).map(|order| &order.finding);
+    let raises = match order.filter(|it| it.limit().is_some_and(|limit| limit.unit != Unit::Switch)) {
+        Some(finding) => enough(edit, finding),
+        None => of_first(edit).unwrap_or_default(),
+    };
+    Error::usage(format!("nothing is granted to {}", edit.name(&edit.target))).hint(raises + &held_by(edit))
+}
+
+/// Names the command that raises the first limit of the target.
+fn of_first(edit: &SessionEdit) -> Option<String> {
+    let rules = clear_order::rules(edit.state, &edit.target)?;
+    let first = rules.limits.iter().find(|rule| rule.limit.unit != Unit::Switch)?;
+    let more = quoted(&format!("{}={}", first.name(), like(&named(first.limit.key)?)));
+    Some(format!("`fusebox grant {} {more}` raises the first: ", short(edit.target.id())))
+}
+
+/// Says which limit has stopped the target, and what gives enough more of it.
+fn enough(edit: &SessionEdit, stopped: &Finding) -> String {
+    let holder = clear_order::holder(edit.state, &edit.target);
+    let own = clear_order::used_up(edit.state, &holder, edit.now).into_iter();
+    let own = own.map(|it| Finding { increase: it.more, ..it.finding });
+    let mut of_now = own.chain(clear_order::budgets_used_up(edit.state, edit.now));
+    let of_now = of_now.find(|it| it.source == stopped.source && it.scope == stopped.scope);
+    let id = edit.state.session.outer.as_deref().filter(|_| stopped.scope == Scope::Outer).unwrap_or(holder.id());
+    format!("{} has stopped it. {}; ", by_layer(stopped), advice::grant(of_now.as_ref().unwrap_or(stopped), id))
 }
 
 /// Says which limits the target has, and which it shares with other sessions.

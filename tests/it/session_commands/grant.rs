@@ -5,6 +5,8 @@ use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Run, Session, Status};
 use insta::assert_snapshot;
 
+use crate::session_commands::fixture::Actor;
+use crate::session_commands::off::{policies, stopped};
 use crate::session_commands::{SHOP, log, standing, with_paused_session};
 use crate::state::{at, developer, ended, load, main_run, save, session, trip, with_shop};
 use crate::world::TestWorld;
@@ -169,4 +171,22 @@ fn a_failed_main_run_goes_on_with_the_next_prompt_although_another_came_between(
     [exit 0]
     ");
     assert_eq!(load(&world, "5e55").0.main.as_deref(), Some("p1"));
+}
+
+/// Without arguments it names more of the limit that has stopped the last, also of one over sessions.
+#[test]
+fn a_grant_of_nothing_names_what_gives_the_last_that_was_stopped_more() {
+    for policy in policies() {
+        let mut fixture = stopped(&policy);
+        let (block, caps) = policy.as_object().unwrap().iter().next().unwrap();
+        let key = caps.as_object().unwrap().keys().find(|key| key.starts_with("max_")).unwrap();
+        let said = fixture.world.run(&["grant"]).stderr;
+        let command = said.split("`fusebox ").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
+        let words: Vec<&str> = command.split(' ').collect();
+        let whose = if block == "user" { "user" } else { words[1] };
+        assert!(words[..2] == ["grant", whose] && words[2].starts_with(&format!("{key}=+")), "{policy}: {said}");
+        let given = fixture.world.run(&words).ok();
+        assert!(!given.contains("not enough"), "{policy}: {said}{given}");
+        assert!(fixture.goes_on(Actor::Main), "{policy}: {said}{given}");
+    }
 }

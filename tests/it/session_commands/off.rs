@@ -20,7 +20,7 @@ use crate::session_commands::{SHOP, log};
 use crate::state::{SameForAll, at, load, rules, save, session, with_shop};
 
 /// A session that one of these limits has stopped.
-fn stopped(policy: &Value) -> Fixture {
+pub fn stopped(policy: &Value) -> Fixture {
     let mut fixture = Fixture::new();
     fixture.world.write("home/.claude/fusebox.json", policy.to_string());
     fixture.begin();
@@ -29,7 +29,7 @@ fn stopped(policy: &Value) -> Fixture {
 }
 
 /// Limits of a run, of the session, of the user and of what repeats.
-fn policies() -> [Value; 5] {
+pub fn policies() -> [Value; 5] {
     let end = |caps: Value| {
         let mut caps = caps;
         caps["grace_turns"] = json!(0);
