@@ -145,8 +145,8 @@ fn give(
             replace_taken(edit.state, &order);
             edit.state.session.order = Some(order);
             edit.state.session.status = kind.status;
-            let is_at_work = |run: &&Run| run.status == Status::Running && !edit.is_left(&run.id);
-            edit.state.runs().filter(is_at_work).count()
+            let follows = |run: &&Run| run.status == Status::Running && !run.is_main() && !edit.is_left(&run.id);
+            edit.state.runs().filter(follows).count()
         }
         Target::Run { run, .. } => halt(edit, &run, &order),
     };

@@ -63,7 +63,7 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
     session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
 
     session 5f0c1d2e is paused; that takes effect at its next event
-    2 runs below it follow
+    1 run below it follows
     `fusebox resume 5f0c1d2e` lets it go on
     session 77aa01bc is paused; that takes effect at its next event
     `fusebox resume 77aa01bc` lets it go on
@@ -127,7 +127,7 @@ fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
     session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
 
     Stop all 2 of them? [y/N] session 5f0c1d2e is stopped; that takes effect at its next event
-    2 runs below it follow
+    1 run below it follows
     `fusebox resume 5f0c1d2e` lets it go on
     session 77aa01bc is stopped; that takes effect at its next event
     `fusebox resume 77aa01bc` lets it go on
@@ -154,7 +154,7 @@ fn the_only_one_is_taken_and_said() {
     assert_snapshot!(at_a_terminal(&world, "pause", ""), @r"
     session 5f0c1d2e is the only one that is open (at work, or at a prompt)
     session 5f0c1d2e is paused; that takes effect at its next event
-    2 runs below it follow
+    1 run below it follows
     `fusebox resume 5f0c1d2e` lets it go on
     ");
     assert_snapshot!(at_a_terminal(&world, "resume", ""), @r"

@@ -65,3 +65,19 @@ fn the_prompt_after_one_that_went_on_has_a_run_of_its_own() {
     let status = fixture.world.run(&["status", "--all"]).ok();
     assert_eq!(status.matches("  main p").count(), 2, "{status}");
 }
+
+/// The main agent is no run below its session.
+#[test]
+fn only_runs_below_what_is_held_are_said_to_follow() {
+    for verb in ["pause", "stop"] {
+        for whom in ["s-0000", "p1-0000"] {
+            let mut fixture = Fixture::new();
+            fixture.begin();
+            assert!(fixture.step(Actor::Main));
+            let said = fixture.world.run(&[verb, whom]).ok();
+            assert!(!said.contains("follow"), "{verb} {whom}: {said}");
+            let said = with_a_worker(&json!({})).world.run(&[verb, whom]).ok();
+            assert!(said.contains("1 run below it follows"), "{verb} {whom}: {said}");
+        }
+    }
+}
