@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::report::rows::SessionRows;
+use crate::report::take_up;
 use crate::store::Store;
 
 /// Whether a session's client is gone, so that no policy is pinned for its next prompt.
@@ -19,6 +20,12 @@ pub fn is_left(session: &Session, now: Moment) -> bool {
     let has_ended = session.is_over || session.status == Status::Orphaned;
     let is_gone = || session.client.is_none_or(|client| processes::is_gone(client.pid, client.start, client.ns));
     has_ended && (rebooted || is_gone())
+}
+
+/// Whether a client has a session, as far as that is known.
+pub fn has_client(session: &Session) -> bool {
+    let is_gone = session.client.is_some_and(|client| processes::is_gone(client.pid, client.start, client.ns));
+    !is_gone && !take_up::is_left(session)
 }
 
 /// The user's and the project's budgets of a session.

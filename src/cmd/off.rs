@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::cmd::config::project_folder;
 use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{self, Fits, Target};
-use crate::cmd::{clear_order, query, require_human};
+use crate::cmd::{clear_order, next_client, query, require_human};
 use crate::config::load;
 use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
@@ -112,7 +112,11 @@ pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
     drop(store);
     let mut said = vec![format!("the limits of {} are off {until}", whose.name)];
     for id in &whose.sessions {
-        said.extend(session_edit::edit(env, &Target::Session(id.clone()), |edit| Ok(switch_off(edit, &off, &until)))?);
+        said.extend(session_edit::edit(env, &Target::Session(id.clone()), |edit| {
+            let said = switch_off(edit, &off, &until);
+            // Of a session whose client is gone is spoken where it is named.
+            Ok(if whose.project.is_none() || next_client::has_client(&edit.state.session) { said } else { Vec::new() })
+        })?);
     }
     said.push(kept(&off, team.as_deref()));
     session_edit::print(env, &said);
@@ -236,12 +240,17 @@ fn kept(off: &LimitsOff, team: Option<&str>) -> String {
     format!("{stays}all that is spent counts{}", sooner.unwrap_or_default())
 }
 
+/// Says when a session takes what is ordered.
+fn takes(session: &Session) -> &'static str {
+    if next_client::has_client(session) { "at once" } else { "when a client takes it up" }
+}
+
 fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<String> {
     edit.state.session.limits_off = Some(off.clone());
     let team = edit.state.session.team.as_ref().map(|terms| terms.name.as_str());
     note(edit, notices::switched_off(&edit.by, THIS, until, stays(off, team, "")));
     let id = edit.state.session.id.clone();
-    let mut said = vec![format!("session {} takes it at once", short(&id))];
+    let mut said = vec![format!("session {} takes it {}", short(&id), takes(&edit.state.session))];
     for target in held(edit, off) {
         clear_order::clear(edit.state, &target, edit.now);
         said.push(edit.goes_on(&target));
@@ -272,8 +281,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     let (key, let_go_on) = (off.ended_key(), off.let_go_on.clone());
     edit.state.session.mark_notified(&key);
     note(edit, notices::switched_on(&edit.by, THIS));
-    let takes = if edit.state.session.status == Status::Completed { "when a client takes it up" } else { "at once" };
-    let mut said = vec![format!("session {} takes it {takes}", short(edit.target.id()))];
+    let mut said = vec![format!("session {} takes it {}", short(edit.target.id()), takes(&edit.state.session))];
     said.extend(let_go_on.iter().map(|it| format!("`fusebox off` had let {it} go on, which a limit had stopped")));
     let would_act = clear_order::would_act(edit.state, edit.now);
     let would_act = would_act.iter().filter(|(of, _)| !edit.is_left(of.id()));

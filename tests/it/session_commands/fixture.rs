@@ -85,6 +85,12 @@ impl Fixture {
     /// The client ends the session and is gone.
     pub fn leaves(&mut self) {
         self.end();
+        self.vanishes();
+    }
+
+    /// The client is gone, and has told no hook of it.
+    pub fn vanishes(&mut self) {
+        self.clock.has_ended = true;
         let client = &mut self.clients[self.clock.client];
         drop(client.stdin.take());
         client.wait().unwrap();

@@ -291,3 +291,22 @@ fn an_order_for_a_repository_is_logged_once_where_no_session_is_at_work() {
         assert_eq!(file.lines().count(), after.lines().count(), "{file}");
     }
 }
+
+/// What `fusebox off` lets go on is said of sessions whose client is there; of another that is named, when that takes it.
+#[test]
+fn off_says_nothing_of_sessions_whose_client_is_gone() {
+    for leaves in [Fixture::leaves, Fixture::vanishes] {
+        let mut fixture = stopped(&policies()[2]);
+        leaves(&mut fixture);
+        let said = fixture.world.run(&["off", "--for", "1h"]).ok();
+        assert!(said.contains("all that is spent counts"), "{said}");
+        assert!(!said.contains("s-0000") && !said.contains("--resume"), "{said}");
+        fixture.takes_up();
+        assert!(fixture.prompt() && fixture.step(Actor::Main));
+    }
+    let mut fixture = stopped(&policies()[2]);
+    fixture.leaves();
+    let said = fixture.world.run(&["off", "s-0000"]).ok();
+    assert!(said.contains("session s-0000 takes it when a client takes it up"), "{said}");
+    assert!(said.contains("claude --resume s-0000") && !said.contains("at once"), "{said}");
+}
