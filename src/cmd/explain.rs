@@ -8,7 +8,7 @@ use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::record::RecordKind;
 use crate::domain::session::Session;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hook::reconcile::catch_up::catch_up;
 use crate::platform::environment::Environment;
 use crate::report::log_lines;
@@ -18,6 +18,7 @@ use crate::report::timeline::{self, Extent};
 use crate::store::Store;
 use crate::store::event::Numbered;
 use crate::ui::style::Terminal;
+use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 
 /// Arguments of `fusebox explain`.
@@ -140,19 +141,31 @@ fn find(store: &Store, id: &str) -> Result<Found> {
     let number: Option<i64> = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let Some((number, _, record)) = number.map(|number| store.record(number)).transpose()?.flatten() else {
         let found = target::of_id(store, id, Fits::Open);
-        let found = if number.is_some() { found.map_err(no_record) } else { found };
-        return Ok(Found { target: found?.target, trip: None, is_last: None });
+        let found = match found {
+            Err(error) if error.kind == ErrorKind::Unknown => return Err(unknown(store, error, number.is_some())?),
+            found => found?,
+        };
+        return Ok(Found { target: found.target, trip: None, is_last: None });
     };
     Found::of_record(store, number, record)
 }
 
-/// Says of a number that names nothing that it is no record's, either.
-fn no_record(error: Error) -> Error {
-    let words = Error::failed(format!("{error}, and no record has that number")).of_kind(error.kind);
-    match error.advice() {
-        Some(advice) => words.hint(advice),
-        None => words,
-    }
+/// Says what can be named, with the newest of each; of a number also that it is no record's.
+fn unknown(store: &Store, error: Error, is_number: bool) -> Result<Error> {
+    let no_record = if is_number { ", and no record has that number" } else { "" };
+    let words = Error::failed(format!("{error}{no_record}")).of_kind(ErrorKind::Unknown);
+    let Some(session) = store.newest_session()? else {
+        return Ok(words.hint(error.advice().unwrap_or_default()));
+    };
+    let run = store.runs_of(&session.id)?.into_iter().max_by_key(|run| run.started.wall_ms);
+    let trip = store.latest_trip()?.map(|(number, _, record)| {
+        plain(&format!("{number}  {} of {} {}", record.limit, record.agent_type, short(&record.run)))
+    });
+    let run = run.map(|run| Target::Run { session: run.session, run: run.id });
+    let named = run.into_iter().chain([Target::Session(session.id)]).map(|it| target::line(store, &it));
+    let newest = named.collect::<Result<Vec<String>>>()?.into_iter().chain(trip);
+    let newest: String = newest.map(|line| format!("\n    {line}")).collect();
+    Ok(words.hint(format!("name a run, a session or a trip's number; the newest of each:{newest}")))
 }
 
 /// Returns the record that is meant where it is a notice: that has no story of its own.

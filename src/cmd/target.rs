@@ -143,7 +143,7 @@ fn only(store: &Store, fits: Fits, here: &str) -> Result<Found> {
             };
             if held.is_empty() { Err(none()) } else { Err(with(Error::usage("no run or session is named"), &held)) }
         }
-        _ => Err(with(Error::usage("no run or session is named"), &at_work(store)?)),
+        _ => Err(with(Error::usage("no run or session is named"), &candidates(store, Fits::Open)?)),
     }
 }
 
@@ -245,7 +245,7 @@ fn one_of(store: &Store, id: &str, found: Vec<Target>) -> Result<Target> {
                 if closed_ms > 0 { format!("; those that ended before {day} are pruned") } else { String::new() };
             let error =
                 Error::failed(format!("no run or session is called `{id}`{pruned}")).of_kind(ErrorKind::Unknown);
-            Err(with(error, &at_work(store)?))
+            Err(with(error, &candidates(store, Fits::Open)?))
         }
         ([target], _) => Ok(target.clone()),
         (targets, Some(session)) if targets.iter().all(own) => Ok(session.clone()),
@@ -270,7 +270,7 @@ fn of_task(store: &Store, task: &str) -> Result<Target> {
     let open: Vec<&Run> = runs.iter().filter(|run| is_open(run.status)).collect();
     let found: Vec<&Run> = if open.is_empty() { runs.iter().collect() } else { open };
     match &found[..] {
-        [] => Err(with(Error::failed(format!("no run works on task `{number}`")), &at_work(store)?)),
+        [] => Err(with(Error::failed(format!("no run works on task `{number}`")), &candidates(store, Fits::Open)?)),
         [run] => Ok(Target::Run { session: run.session.clone(), run: run.id.clone() }),
         runs => {
             let lines: Result<Vec<String>> = runs.iter().map(|run| of_run(store, run)).collect();
@@ -286,11 +286,6 @@ fn is_open(status: Status) -> bool {
 /// How far back runs are looked for that are open in a session which is over.
 pub const LATELY_DAYS: i64 = 30;
 
-/// Describes the sessions and runs that are at work, held or stopped, the newest first.
-fn at_work(store: &Store) -> Result<Vec<String>> {
-    candidates(store, Fits::Open)
-}
-
 /// Describes the sessions and runs that a command can do something with, the newest first. A main run that was ended and is not held
 /// is over.
 fn candidates(store: &Store, fits: Fits) -> Result<Vec<String>> {
@@ -305,7 +300,8 @@ fn candidates(store: &Store, fits: Fits) -> Result<Vec<String>> {
     sessions.chain(runs.iter().map(|run| of_run(store, run))).collect()
 }
 
-fn line(store: &Store, target: &Target) -> Result<String> {
+/// Describes a session or run in a line.
+pub fn line(store: &Store, target: &Target) -> Result<String> {
     let described = match target {
         Target::Session(id) => store.session(id)?.map(|session| of_session(store, &session)),
         Target::Run { session, run } => store.run(session, run)?.map(|run| of_run(store, &run)),

@@ -47,6 +47,11 @@ impl Store {
         self.sessions_where(since, &[&day_of(since_ms), &since_ms])
     }
 
+    /// Loads the session that began last.
+    pub fn newest_session(&self) -> Result<Option<Session>> {
+        Ok(self.sessions_where("ORDER BY started_at_ms DESC, id DESC LIMIT 1", &[])?.pop())
+    }
+
     /// Loads the sessions that have not ended by themselves, the oldest first.
     pub fn open_sessions(&self) -> Result<Vec<Session>> {
         self.sessions_where("WHERE status <> 'completed' ORDER BY started_at_ms, id", &[])

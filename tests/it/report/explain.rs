@@ -104,11 +104,10 @@ fn what_is_not_known_or_not_unique_is_answered_with_candidates() {
     assert_snapshot!(world.run(&["explain", "99"]), @r"
     [stderr]
     error: no run or session is called `99`, and no record has that number
-      hint: name one of these:
-        session 5f0c1d2e  running
-        run a1b2c3d4  developer  running  session 5f0c1d2e
+      hint: name a run, a session or a trip's number; the newest of each:
         run a3fa11ed  developer  ended by limit  session 5f0c1d2e
-        run b7d1aaaa  main  running  session 5f0c1d2e
+        session 5f0c1d2e  running
+        2  max_turns of developer a3fa11ed
     [exit 1]
     ");
 }
