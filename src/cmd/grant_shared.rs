@@ -12,6 +12,7 @@ use crate::domain::gather::gather;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
+use crate::domain::record::Record;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::spend::meters::Meters;
@@ -27,6 +28,7 @@ use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::{Store, log_file};
 use crate::ui::terminal::plain;
+use crate::wire::messages::short;
 
 /// Returns the scope that a word names, where it names one that sessions share.
 pub fn scope(word: &str) -> Option<Scope> {
@@ -59,7 +61,7 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let known: Vec<LimitSet> =
         sessions.rev().map(|session| rules(&session)).chain([of(&files, scope).clone()]).collect();
     let mut state = laid(&store, &known, (scope, &project), (policy.time_zone(), now))?;
-    let said: Vec<String> =
+    let mut said: Vec<String> =
         more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
     let by = require_human::who(env);
     for mut session in store.open_sessions()?.into_iter().filter(is_bound) {
@@ -76,10 +78,22 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     }
     store.commit()?;
     log_file::append(log_file::LogPlace { of_session: "", state: store.folder() }, &state.effects.log_records);
+    said.extend(goes_on(env, &store, scope, more)?);
     store.leave();
     let text: String = said.iter().map(|said| plain(said) + "\n").collect();
     env.print(&text);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says how the last goes on that one of these caps has stopped, where its client is gone.
+fn goes_on(env: &Environment, store: &Store, scope: Scope, more: &[More]) -> Result<Option<String>> {
+    let last = store.latest_stops(1)?.pop().map(|(.., record)| record);
+    let is_raised =
+        |record: &Record| record.scope == scope.as_str() && more.iter().any(|more| more.rule == record.limit);
+    let Some(record) = last.filter(is_raised) else { return Ok(None) };
+    let Some(session) = store.session(&record.session)? else { return Ok(None) };
+    let again = next_client::again(&session, &env.folder().to_string_lossy());
+    Ok(again.map(|again| format!("session {} goes on with its next prompt: `{again}`", short(&session.id))))
 }
 
 fn of(session: &Session, scope: Scope) -> &LimitSet {

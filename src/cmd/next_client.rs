@@ -28,6 +28,11 @@ pub fn has_client(session: &Session) -> bool {
     !is_gone && !take_up::is_left(session)
 }
 
+/// Returns the command that takes a session up, typed in the folder `here`; `None` where its client is there.
+pub fn again(session: &Session, here: &str) -> Option<String> {
+    (!has_client(session)).then(|| take_up::typed_in(&session.folder, &take_up::command(session), here))
+}
+
 /// The user's and the project's budgets of a session.
 #[derive(Clone, Debug)]
 pub struct Budgets {

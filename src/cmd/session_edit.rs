@@ -23,7 +23,6 @@ use crate::hook::reconcile::catch_up::catch_up;
 use crate::messages::advice;
 use crate::platform::environment::Environment;
 use crate::report::standing::INTERRUPTED;
-use crate::report::take_up;
 use crate::store::{self, Store, log_file};
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
@@ -249,9 +248,13 @@ impl SessionEdit<'_> {
             Target::Run { run, .. } => match self.state.run(run) {
                 Some(run) if run.working && !self.is_left(&run.id) => format!("{name} is still at work and goes on"),
                 Some(run) if run.resumed => format!("{name} goes on with the next prompt{}", self.taken_up()),
-                Some(run) if run.is_main() => format!("{name} is over; a later prompt has a run of its own"),
+                Some(run) if run.is_main() => {
+                    format!("{name} is over; a later prompt has a run of its own{}", self.taken_up())
+                }
                 _ => {
-                    let after = self.again().map(|again| format!(", after `{again}`")).unwrap_or_default();
+                    let after = next_client::again(&self.state.session, &self.here)
+                        .map(|again| format!(", after `{again}`"))
+                        .unwrap_or_default();
                     format!("{name} goes on when the main agent sends it a message{after}")
                 }
             },
@@ -260,13 +263,7 @@ impl SessionEdit<'_> {
 
     /// Says how a prompt reaches a session whose client is gone.
     fn taken_up(&self) -> String {
-        self.again().map(|again| format!(": `{again}`")).unwrap_or_default()
-    }
-
-    /// Returns the command that takes the session up again; `None` where its client is there.
-    fn again(&self) -> Option<String> {
-        let session = &self.state.session;
-        take_up::is_left(session).then(|| take_up::typed_in(&session.folder, &take_up::command(session), &self.here))
+        next_client::again(&self.state.session, &self.here).map(|again| format!(": `{again}`")).unwrap_or_default()
     }
 }
 

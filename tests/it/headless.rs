@@ -8,15 +8,21 @@ use crate::world::{FUSEBOX, TestWorld};
 const OPTIONS: &str = "--model opus --dangerously-skip-permissions";
 
 /// A policy that stops work, and whether something has to be given before that goes on.
-const STOPS: [(&str, bool); 4] = [
+const STOPS: [(&str, bool); 5] = [
     (r#"{"main": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#, false),
     (r#"{"main": {"max_turns": 1, "timeout_action": "pause"}}"#, true),
     (r#"{"session": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#, true),
     (r#"{"session": {"max_cost_usd": 0.05, "timeout_action": "terminate", "grace_turns": 0}}"#, true),
+    (r#"{"session": {"max_turns": 1, "timeout_action": "pause"}}"#, true),
 ];
 
 /// Runs a client that makes two calls; returns the world and what `fusebox run` said. What its last response cost comes at its end.
 fn stopped(policy: &str) -> (TestWorld, String) {
+    stopped_by(policy, true)
+}
+
+/// The same; where the client is killed it tells no hook of its end.
+fn stopped_by(policy: &str, tells_end: bool) -> (TestWorld, String) {
     let world = TestWorld::new();
     world.write("home/.claude/fusebox.json", policy);
     std::os::unix::fs::symlink(FUSEBOX, world.path("bin/fusebox")).unwrap();
@@ -35,7 +41,7 @@ fn stopped(policy: &str) -> (TestWorld, String) {
         ("SessionEnd", json!({"reason": "other"})),
     ];
     let mut script = String::new();
-    for (at, (name, rest)) in events.iter().enumerate() {
+    for (at, (name, rest)) in events.iter().take(events.len() - usize::from(!tells_end)).enumerate() {
         world.write(&format!("e{at}"), world.event("one", "p", name, rest).to_string());
         world.write(&format!("r{at}"), row(&format!("m{at}")) + "\n");
         script += &format!("cat ../r{at} >>../one.jsonl\nCLAUDE_PID=$$ fusebox hook <../e{at} >/dev/null\n");
@@ -43,7 +49,7 @@ fn stopped(policy: &str) -> (TestWorld, String) {
     world.write("late", row("late") + "\n");
     world.script("bin/claude", &(script + "cat ../late >>../one.jsonl\n"));
     let options: Vec<&str> = OPTIONS.split(' ').collect();
-    let ran = world.run(&[&["run", "--", "claude", "-p", "do it"], &options[..]].concat());
+    let ran = world.run(&[&["run", "--summary", "summary.json", "--", "claude", "-p", "do it"], &options[..]].concat());
     assert_eq!(ran.code, 3, "{ran}");
     (world, ran.stderr)
 }
@@ -54,7 +60,7 @@ fn flat(text: &str) -> String {
 
 #[test]
 fn each_command_gives_one_next_step_with_the_options_of_the_client() {
-    let again = format!("fusebox run -- claude -p --resume one 'go on' {OPTIONS}");
+    let again = format!("fusebox run --summary summary.json -- claude -p --resume one 'go on' {OPTIONS}");
     for (policy, is_held) in STOPS {
         let (world, said) = stopped(policy);
         assert!(said.contains(&again), "{policy}: {said}");
@@ -82,4 +88,26 @@ fn the_last_words_of_a_run_have_the_figure_of_the_end() {
     let now =
         status.split("; ").find_map(|rest| Some(rest.split_once(" USD now")?.0)).unwrap_or_else(|| panic!("{status}"));
     assert!(said.contains(&format!("; {now} USD now")), "{said}\n{status}");
+}
+
+/// Whatever is granted, to whom, and however the client has ended: the answer has the same command.
+#[test]
+fn a_grant_gives_the_command_that_goes_on_also_where_the_client_told_no_end_or_sessions_share_the_limit() {
+    let again = format!("fusebox run --summary summary.json -- claude -p --resume one 'go on' {OPTIONS}");
+    for (policy, grant) in [
+        (STOPS[0].0, "grant p max_turns=+9"),
+        (STOPS[2].0, "grant one max_turns=+9"),
+        (STOPS[3].0, "grant one max_cost_usd=+5"),
+        (
+            r#"{"user": {"max_cost_usd_per_day": 0.05, "timeout_action": "terminate"}}"#,
+            "grant user max_cost_usd_per_day=+5",
+        ),
+    ] {
+        for tells_end in [true, false] {
+            let (world, said) = stopped_by(policy, tells_end);
+            assert!(said.contains(&again), "{policy}: {said}");
+            let told = flat(&world.run(&grant.split(' ').collect::<Vec<_>>()).ok());
+            assert!(told.contains(&again), "{policy}: {tells_end}: {told}");
+        }
+    }
 }
