@@ -9,12 +9,13 @@ use crate::doctor::installation::{Installation, registers};
 use crate::install::client_versions::{self, TRIED, Version};
 use crate::install::enabled_plugins::Enabled;
 use crate::install::handler::{HOLD_S, pause_hold_s};
+use crate::install::hooks::FoundHandler;
 use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::Settings;
 use crate::install::{client_extensions, files, hooks, json, owned_by_root, registration, settings_values};
 use crate::platform::run_command::Program;
 use crate::store::trust::is_trusted;
-use crate::wire::events::{EVENTS, EventRow};
+use crate::wire::events::{EVENTS, EventName, EventRow};
 
 /// Whether settings files can be read at all.
 pub fn settings(installation: &Installation<'_>) -> Diagnosis {
@@ -60,13 +61,13 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
             format!(
                 "registered at {all} of {all} events in {files}{without}; calls that are to wait for a rate are refused"
             ),
-            "run `fusebox init` again: it has the client wait for the hook",
+            registers_again(installation, &[EventName::PreToolUse], HOLD_S),
         ),
         (0, all) if short_of_pauses(installation) => Diagnosis::warn(
             format!(
                 "registered at {all} of {all} events in {files}{without}; calls of paused runs are not held for as long as `pause_wait_ms` says"
             ),
-            "run `fusebox init` again: it has the client wait for the hook",
+            registers_again(installation, &[EventName::PreToolUse, EventName::PostToolBatch], pause_s(installation)),
         ),
         (0, all) if let Some(limit) = unheard(installation) => Diagnosis::warn(
             format!(
@@ -112,7 +113,26 @@ fn short_of_holds(installation: &Installation<'_>) -> bool {
 /// Whether calls of paused runs are to be held, and the client would not wait for that.
 fn short_of_pauses(installation: &Installation<'_>) -> bool {
     let registered = installation.registered.call_timeout_s.min(installation.registered.batch_timeout_s);
-    registered < pause_hold_s(policy(installation).pause_wait_ms())
+    registered < pause_s(installation)
+}
+
+/// Returns for how many seconds the client has to wait where calls of paused runs are held.
+fn pause_s(installation: &Installation<'_>) -> u32 {
+    pause_hold_s(policy(installation).pause_wait_ms())
+}
+
+/// Names the registrations whose handlers have the client wait for less than so many seconds at these events.
+fn registers_again(installation: &Installation<'_>, events: &[EventName], least_s: u32) -> String {
+    let is_short = |found: &FoundHandler| {
+        let is_at = events.iter().any(|event| found.event == event.as_str());
+        is_at && found.covers() && found.handler.is_ours() && found.handler.timeout_s() < least_s
+    };
+    let short = installation.settings.iter().filter(|file| hooks::find(&file.text).iter().any(is_short));
+    let mut commands: Vec<String> =
+        short.map(|file| format!("`fusebox init --scope {}`", file.place.scope.as_str())).collect();
+    commands.dedup();
+    let commands = if commands.is_empty() { "`fusebox init`".to_owned() } else { commands.join(" and ") };
+    format!("run {commands} again: that has the client wait for the hook")
 }
 
 fn policy(installation: &Installation<'_>) -> Policy {

@@ -137,7 +137,9 @@ fn nothing_is_held_where_that_is_not_asked_for_or_the_client_would_not_wait() {
     // The hooks are registered from before.
     let world = world(&json!(0));
     world.write("home/.claude/fusebox.json", world.read("home/.claude/fusebox.json").unwrap().replace(":0", ":600000"));
-    assert!(world.run(&["doctor"]).to_string().contains("calls of paused runs are not held"));
+    let doctor = || world.command(&["doctor"]).env("COLUMNS", "400").run().to_string();
+    assert!(doctor().contains("calls of paused runs are not held"));
+    assert!(doctor().contains("run `fusebox init --scope user` again"), "{}", doctor());
     let time = GivenTime::at(&world, BEGAN_MS);
     begin(&world, |input| time.hook(input));
     assert!(time.hook(call(&world, "t3")).contains("deny"));
@@ -145,7 +147,23 @@ fn nothing_is_held_where_that_is_not_asked_for_or_the_client_would_not_wait() {
     let _said = world.run(&["init", "--scope", "user"]).ok();
     let settings = world.read("home/.claude/settings.json").unwrap();
     assert_eq!(settings.matches("\"timeout\": 620").count(), 2, "{settings}");
-    assert!(!world.run(&["doctor"]).to_string().contains("not held"));
+    assert!(!doctor().contains("not held"));
+    // Of several files those whose handlers are too short are named.
+    for scope in ["project", "local"] {
+        world.run(&["init", "--scope", scope]).ok();
+        let file = world.path(if scope == "project" {
+            "project/.claude/settings.json"
+        } else {
+            "project/.claude/settings.local.json"
+        });
+        let settings = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, settings.replace("\"timeout\": 620", "\"timeout\": 60")).unwrap();
+        let said = doctor();
+        assert!(said.contains("not held") && said.contains(&format!("`fusebox init --scope {scope}`")), "{said}");
+        assert!(!said.contains("--scope user`"), "{said}");
+    }
+    let again = "run `fusebox init --scope project` and `fusebox init --scope local` again";
+    assert!(doctor().contains(again), "{}", doctor());
 }
 
 #[test]

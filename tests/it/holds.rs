@@ -90,6 +90,7 @@ fn a_call_is_refused_where_the_client_would_not_wait() {
         assert_eq!(time.now_ms(), BEGAN_MS);
         let doctor = world.command(&["doctor"]).env("COLUMNS", "400").run().to_string();
         assert_eq!(doctor.contains("calls that are to wait for a rate are refused"), !is_known, "{doctor}");
+        assert_eq!(doctor.contains("run `fusebox init --scope user` again"), !is_known, "{doctor}");
     }
 }
 
