@@ -31,7 +31,8 @@ Examples:
   fusebox uninstall --scope project  what all who work here have: commit what it changes
   fusebox uninstall --scope user     what `fusebox init --scope user` did")]
 pub struct Args {
-    /// Where to take it out; when not given, everywhere but in managed settings and where a project has committed the hooks
+    /// Where to take it out; when not given, from your own settings and this repository's, but not where a project has committed
+    /// the hooks; other repositories with hooks of their own are named where a session was counted
     #[arg(long, value_enum)]
     scope: Option<InstallScope>,
 }
