@@ -19,7 +19,8 @@ use crate::platform::processes::tree::{Above, MOST_ABOVE, Tree, UNSEEN};
 const PROCFS: rustix::fs::FsWord = 0x9FA0;
 /// The pid namespace that all others are below, by the kernel's fixed number.
 const OUTERMOST: u64 = 0xEFFF_FFFC;
-/// The most that is read of a process, in bytes.
+/// How much of a process is read at once, and the most that is, in bytes.
+const USUAL: usize = 4 << 10;
 const LARGEST: u64 = 64 << 10;
 /// How often the processes above are read anew where one of them ends meanwhile.
 const TRIES: u32 = 3;
@@ -44,7 +45,8 @@ impl Procfs {
     }
 
     fn text(&self, name: &str) -> io::Result<String> {
-        let mut bytes = Vec::new();
+        // What most of them hold, so that it takes one reading.
+        let mut bytes = Vec::with_capacity(USUAL);
         File::from(self.file(name, OFlags::RDONLY)?).take(LARGEST).read_to_end(&mut bytes)?;
         // The kernel cuts a program's name wherever its fifteenth byte ends.
         Ok(String::from_utf8_lossy(&bytes).into_owned())
