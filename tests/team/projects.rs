@@ -48,7 +48,7 @@ fn a_projects_cap_stops_its_sessions_and_no_others_until_it_is_raised() {
     let answer = app.turn().unwrap();
     let says = "the cap of the month of project git.example/app in team core is used up, 0.02";
     assert!(answer.contains(says), "{answer}");
-    assert!(answer.contains("ask ann: `fusebox team limit month=USD --project git.example/app`"), "{answer}");
+    assert!(answer.contains("ask ann: `fusebox team limit month=0.04 --project git.example/app`"), "{answer}");
     assert!(answer.contains("it resets at 20"), "{answer}");
     assert_eq!(other.turn(), None);
     let blocked = app.prompt().unwrap();
