@@ -1,5 +1,5 @@
-//! Which of several registrations of one program counts where that breaks: the client runs what two files register alike once, as the file
-//! has it that wins.
+//! Whether hooks that are registered to fail closed do. Where two settings files register the same command, the client runs it once, with
+//! the `onFailure` of the file that takes precedence.
 
 use crate::install::client_versions::{self, Feature, Version};
 use crate::install::hooks::{self, FoundHandler};
@@ -8,15 +8,15 @@ use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
 use crate::wire::events::EVENTS;
 
-/// Returns the file whose handler the client goes by in place of this one, where it does not fail closed. `files` stand in the order in
-/// which the client lets them win, the last first of all.
+/// Returns the file that has the client take the same command without `onFailure`, where one takes precedence over this handler's. `files`
+/// are in the client's order: the last one takes precedence over all others.
 pub fn opened_by<'a>(files: &'a [Settings], found: &FoundHandler) -> Option<&'a SettingsPlace> {
     let is_same = |other: &FoundHandler| other.event == found.event && other.handler.runs_as(&found.handler);
     let winner = files.iter().rev().find_map(|file| Some((file, hooks::find(&file.text).into_iter().find(is_same)?)));
     winner.filter(|(_, handler)| !handler.handler.fails_closed()).map(|(file, _)| &file.place)
 }
 
-/// Returns the first file of which that is true for a handler of ours that is to fail closed.
+/// Returns the file that opens a handler of ours which is registered to fail closed; nothing where each does.
 pub fn opened(files: &[Settings]) -> Option<&SettingsPlace> {
     let is_asked = |found: &FoundHandler| {
         let can = EVENTS.iter().any(|row| row.name == found.event && row.can_fail_closed);
@@ -26,7 +26,7 @@ pub fn opened(files: &[Settings]) -> Option<&SettingsPlace> {
     all.filter(is_asked).find_map(|found| opened_by(files, &found))
 }
 
-/// Returns the command that closes it there as well.
+/// Returns the command that registers the hooks of this file to fail closed as well.
 pub fn closes(place: &SettingsPlace) -> String {
     format!("fusebox init --scope {} --fail-closed", place.scope.as_str())
 }
@@ -43,7 +43,7 @@ pub fn note(env: &Environment, client: Option<Version>) -> String {
     let files = settings_files::read(&Folders::of(env, &env.folder()));
     match opened(&files) {
         Some(place) => format!(
-            "in this folder --fail-closed has no effect yet: the same hooks in {} are without it, and count here. `{}`",
+            "in this folder --fail-closed has no effect yet: the same hooks in {} are without it, and count here; `{}` closes them",
             env.short_path(&place.settings),
             closes(place)
         ),
