@@ -2,9 +2,14 @@
 //!
 //! Only words in quotes are read that stand in a call of a function which runs commands or writes files.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::iter::once;
+
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
 use crate::wire::bypass_detection::language_calls::{FLAGS, Takes, WRITES, WRITES_HELD, taken};
+use crate::wire::bypass_detection::program_text::{Given, LONGEST_CALL, Token, given, tokens};
 use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
 
@@ -44,10 +49,14 @@ const WRITES_INTO: [&str; 11] = [
     "write_text",
 ];
 
+/// A function that leads what follows into a folder.
+const ENTERS: &str = "chdir";
+
 /// What holds such functions.
-const HOLDERS: [&str; 16] = [
+const HOLDERS: [&str; 18] = [
     "Bun",
     "Deno",
+    "Dir",
     "File",
     "FileUtils",
     "Path",
@@ -57,23 +66,13 @@ const HOLDERS: [&str; 16] = [
     "fsp",
     "os",
     "pathlib",
+    "process",
     "promises",
     "require",
     "shutil",
     "sp",
     "subprocess",
 ];
-
-/// The most parts of a text that one call is looked for in.
-const LONGEST_CALL: usize = 64;
-
-/// A part of a text.
-#[derive(Debug, PartialEq, Eq)]
-enum Token<'t> {
-    Name(&'t str),
-    Text(&'t str),
-    Sign(char),
-}
 
 impl Walk<'_> {
     /// Says what the text of a program in another language does that is refused.
@@ -93,17 +92,21 @@ impl Walk<'_> {
             texts.extend(read);
         }
         texts.retain(|text| self.guard.mentions(text));
-        texts.into_iter().find_map(|text| {
+        let scope = self.scope.clone();
+        let refused = texts.into_iter().find_map(|text| {
             let run = quoted_commands(it.name(), text).into_iter().find_map(|command| self.text(command, depth + 1));
             run.or_else(|| self.calls(&tokens(text), depth))
-        })
+        });
+        self.scope = scope;
+        refused
     }
 
     fn calls(&mut self, tokens: &[Token], depth: usize) -> Option<String> {
+        let renamed = renamed(tokens);
         tokens.iter().enumerate().find_map(|(at, token)| {
             let Token::Name(name) = token else { return None };
             let before = &tokens[..at];
-            let given = || literals(&tokens[at + 1..]);
+            let given = || given(&tokens[at + 1..]);
             // Of a path the file is named before: `Path("x").write_text(…)`.
             let named = match before {
                 [.., Token::Name("Path"), Token::Sign('('), Token::Text(path), Token::Sign(')'), Token::Sign('.')] => {
@@ -111,28 +114,52 @@ impl Walk<'_> {
                 }
                 _ => None,
             };
-            let is_held = || holder(before).is_none_or(|holder| HOLDERS.contains(&holder));
+            let is_held = || holder(before).is_none_or(|holder| HOLDERS.contains(&holder) || renamed.contains(holder));
             let is_named =
                 RUNS_NAMED.iter().any(|begin| name.strip_prefix(begin).is_some_and(|end| ENDS.contains(&end)));
             if is_named || RUNS_SURELY.contains(name) || (RUNS.contains(name) && is_held()) {
-                let mut words = given();
-                if is_named && words.len() > 1 {
-                    words.remove(1);
-                }
-                let words: Vec<String> =
-                    words.iter().map(|word| if words.len() > 1 { quoted(word) } else { (*word).to_owned() }).collect();
-                return if words.is_empty() { None } else { self.text(&words.join(" "), depth + 1) };
+                return self.runs(given(), is_named, depth);
+            }
+            if *name == ENTERS && is_held() {
+                // What follows goes on in that folder.
+                return given()
+                    .words
+                    .first()
+                    .and_then(|folder| self.text(&format!("cd {}", quoted(folder)), depth + 1));
             }
             if let Some(path) = named {
-                let opens =
-                    || *name == "open" && !taken(Takes::ByMode, &[&[path], &given()[..]].concat(), false).is_empty();
+                let opens = || {
+                    let given = given().words;
+                    let words: Vec<&str> = once(path).chain(given.iter().map(|word| &**word)).collect();
+                    *name == "open" && !taken(Takes::ByMode, &words, false).is_empty()
+                };
                 return if WRITES_INTO.contains(name) || opens() { self.is_written(path) } else { None };
             }
             let held = || WRITES_HELD.iter().filter(|_| is_held());
             let row = WRITES.iter().chain(held()).find(|row| row.0 == *name);
-            let taken = row.map(|(_, takes)| taken(*takes, &given(), opens_to_write(&tokens[at + 1..])));
-            taken.unwrap_or_default().into_iter().find_map(|path| self.is_written(path))
+            let (_, takes) = row?;
+            let given = given().words;
+            let words: Vec<&str> = given.iter().map(|word| &**word).collect();
+            let taken = taken(*takes, &words, opens_to_write(&tokens[at + 1..]));
+            taken.into_iter().find_map(|path| self.is_written(path))
         })
+    }
+
+    /// Says what a command does that is refused, which a function is given as a text or as words.
+    fn runs(&mut self, given: Given, is_named: bool, depth: usize) -> Option<String> {
+        let Given { mut words, folder } = given;
+        if is_named && words.len() > 1 {
+            words.remove(1);
+        }
+        let is_text = words.len() == 1;
+        let words: Vec<Cow<str>> =
+            words.iter().map(|word| if is_text { Cow::Borrowed(&**word) } else { quoted(word).into() }).collect();
+        let command = Some(words.join(" ")).filter(|command| !command.is_empty())?;
+        let scope = self.scope.clone();
+        let entered = folder.and_then(|folder| self.text(&format!("cd {}", quoted(&folder)), depth + 1));
+        let refused = entered.or_else(|| self.text(&command, depth + 1));
+        self.scope = scope;
+        refused
     }
 
     fn is_written(&self, path: &str) -> Option<String> {
@@ -160,72 +187,20 @@ fn holder<'t>(before: &[Token<'t>]) -> Option<&'t str> {
     }
 }
 
+/// Returns the names that a text gives to what holds functions: `import os as o`, `f = require("fs")`, `import f from "fs"`.
+fn renamed<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
+    let names = tokens.windows(3).filter_map(|three| match three {
+        [Token::Name(held), Token::Name("as"), Token::Name(name)] if HOLDERS.contains(held) => Some(*name),
+        [Token::Name(name), Token::Sign('='), Token::Name("require")]
+        | [Token::Name("import"), Token::Name(name), Token::Name("from")] => Some(*name),
+        _ => None,
+    });
+    names.collect()
+}
+
 /// Whether a call's own words name a flag by which a file is opened to write.
 fn opens_to_write(tokens: &[Token]) -> bool {
     let is_in_call = |token: &&Token| !matches!(token, Token::Sign(')' | ';'));
     let is_flag = |token: &Token| matches!(token, Token::Name(name) if FLAGS.contains(name));
     tokens.iter().take(LONGEST_CALL).take_while(is_in_call).any(is_flag)
-}
-
-/// Returns the words in quotes that a function is given.
-fn literals<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
-    let mut depth = 0_usize;
-    let mut found = Vec::new();
-    for (at, token) in tokens.iter().take(LONGEST_CALL).enumerate() {
-        match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') if depth <= 1 => break,
-            Token::Sign(')' | ']' | '}') => depth -= 1,
-            Token::Text(text) => found.push(*text),
-            // Some languages leave the parentheses out.
-            Token::Sign(',') => {}
-            _ if depth == 0 => break,
-            _ => {}
-        }
-        if at == 0 && !matches!(token, Token::Sign('(') | Token::Text(_)) {
-            break;
-        }
-    }
-    found
-}
-
-/// Splits a text into names, words in quotes and signs; comments are left out.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let length = match first {
-            '#' => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '\'' | '"' | '`' => {
-                let mark = ["\"\"\"", "'''"].into_iter().find(|mark| rest.starts_with(mark)).map_or(1, str::len);
-                let inner = &rest[mark..];
-                let end = ends(inner, &rest[..mark]);
-                found.push(Token::Text(&inner[..end]));
-                (mark + end + mark).min(rest.len())
-            }
-            letter if is_name(letter) => {
-                let length = rest.find(|letter| !is_name(letter)).unwrap_or(rest.len());
-                found.push(Token::Name(&rest[..length]));
-                length
-            }
-            letter => {
-                found.extend((!letter.is_whitespace()).then_some(Token::Sign(letter)));
-                letter.len_utf8()
-            }
-        };
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    found
-}
-
-/// Returns where a word in quotes ends.
-fn ends(inner: &str, mark: &str) -> usize {
-    let bytes = inner.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() && !bytes[at..].starts_with(mark.as_bytes()) {
-        at += if bytes[at] == b'\\' { 2 } else { 1 };
-    }
-    at.min(bytes.len())
 }

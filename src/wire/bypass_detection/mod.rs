@@ -284,14 +284,11 @@ impl<'g> Walk<'g> {
         }
         self.note_listed(it);
         match it.name() {
-            "find" => {
-                if let Some(refused) = self.found(simple, it, depth) {
-                    return Some(refused);
-                }
-            }
-            "fd" | "fdfind" => {
-                if let Some(refused) = self.run_on_listed(it, depth) {
-                    return Some(refused);
+            name @ ("find" | "fd" | "fdfind") => {
+                let refused =
+                    if name == "find" { self.found(simple, it, depth) } else { self.run_on_listed(it, depth) };
+                if refused.is_some() {
+                    return refused;
                 }
             }
             name if ENTERING.contains(&name) => self.enter(simple, it),
@@ -337,6 +334,7 @@ pub mod path_rules;
 pub mod paths;
 mod persons;
 pub mod processes;
+mod program_text;
 mod quoted_commands;
 mod runner_variables;
 pub mod servers;

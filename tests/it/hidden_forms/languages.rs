@@ -1,0 +1,135 @@
+//! Programs in other languages: what one does to the session's own files is refused, and the same call of other files passes.
+
+use crate::hidden_forms::values::{lay_out, own};
+use crate::hidden_forms::{guard, run};
+use crate::world::TestWorld;
+
+/// A language: how a text is run in it, what it begins with under other names, calls of a file, and paths of files.
+struct Language {
+    run: &'static str,
+    /// How its modules are named, and the names that the calls below have then instead of their own.
+    beginnings: &'static [(&'static str, &'static [(&'static str, &'static str)])],
+    /// Calls that change the file `P`, and calls that change nothing of their own.
+    calls: &'static [&'static str],
+    paths: &'static [&'static str],
+    /// Calls as people write them, in which another word than that of a file is a name of the session's own.
+    others: &'static [&'static str],
+}
+
+const LANGUAGES: [Language; 2] = [
+    Language {
+        run: "python3 - <<'E'\nTEXT\nE",
+        beginnings: &[
+            ("import os, shutil, subprocess\nfrom pathlib import Path", &[]),
+            (
+                "import os as o, shutil as s, subprocess as p",
+                &[("os.", "o."), ("shutil.", "s."), ("subprocess.", "p.")],
+            ),
+        ],
+        calls: &[
+            "os.remove(P)",
+            "os.rename(P, 'zz')",
+            "os.replace('x', P)",
+            "shutil.copy('x', P)",
+            "shutil.copy(P, 'zz')",
+            "open(P, 'w').write('{}')",
+            "open(P).read()",
+            "subprocess.run(['rm', '-f', P])",
+            "subprocess.run(['cp', 'x', P], check=True)",
+            "subprocess.run(['cat', P], stdin=open(P), env={'A': P})",
+            "subprocess.run(['touch', 'zz'], stdin=open(P))",
+        ],
+        paths: &[
+            "'.claude/fusebox.json'",
+            "'.claude/notes.md'",
+            "os.path.join('.claude', 'fusebox.json')",
+            "os.path.join('build', '.claude/fusebox.json')",
+        ],
+        others: &[
+            "subprocess.run(['rm', '-f', 'notes.md'], cwd='.claude')",
+            "subprocess.run(['rm', '-f', 'fusebox.json'], cwd='.claude')",
+            "subprocess.run(['rm', '-f', 'fusebox.json'], cwd=os.path.join('build', '.claude'))",
+            "subprocess.run('rm -f fusebox.json', shell=True, cwd='.claude')",
+            "subprocess.run(['touch', 'notes.md'], cwd='.claude', env={'A': '.claude/fusebox.json'})",
+            "subprocess.run(['tee', 'out.txt'], stdin=open('.claude/fusebox.json'))",
+            "subprocess.run(['rm', '-f', 'fusebox.json'], cwd='build'); os.remove('.claude/notes.md')",
+            "os.chdir('.claude'); os.remove('fusebox.json')",
+            "os.chdir('.claude'); os.remove('notes.md')",
+            "os.chdir('build'); os.remove('fusebox.json')",
+            "os.system(' '.join(['rm', '.claude/fusebox.json']))",
+            "os.system(' '.join(['rm', '.claude/notes.md']))",
+        ],
+    },
+    Language {
+        run: "node - <<'E'\nTEXT\nE",
+        beginnings: &[
+            ("const fs = require('fs'), cp = require('child_process'), path = require('path'), os = process", &[]),
+            (
+                "const f = require('fs'), c = require('child_process'), path = require('path'), os = process",
+                &[("fs.", "f."), ("cp.", "c.")],
+            ),
+        ],
+        calls: &[
+            "fs.rm(P, () => 0)",
+            "fs.rename(P, 'zz', () => 0)",
+            "fs.unlinkSync(P)",
+            "fs.writeFileSync(P, '{}')",
+            "fs.copyFileSync('x', P)",
+            "fs.copyFileSync(P, 'zz')",
+            "fs.readFileSync(P)",
+            "cp.execFileSync('rm', ['-f', P])",
+            "cp.spawnSync('touch', ['zz'], {env: {A: P}})",
+        ],
+        paths: &[
+            "'.claude/fusebox.json'",
+            "'.claude/notes.md'",
+            "path.join('.claude', 'fusebox.json')",
+            "path.join('build', '.claude/fusebox.json')",
+        ],
+        others: &[
+            "cp.execFileSync('rm', ['-f', 'notes.md'], {cwd: '.claude'})",
+            "cp.execFileSync('rm', ['-f', 'fusebox.json'], {cwd: '.claude'})",
+            "cp.execSync('rm -f fusebox.json', {cwd: '.claude'})",
+            "process.chdir('.claude'); fs.unlinkSync('fusebox.json')",
+            "process.chdir('.claude'); fs.unlinkSync('notes.md')",
+            "cp.execSync(['rm', '.claude/fusebox.json'].join(' '))",
+            "cp.execSync(['rm', '.claude/notes.md'].join(' '))",
+        ],
+    },
+];
+
+impl Language {
+    fn programs(&self) -> Vec<String> {
+        let with_paths = self.calls.iter().flat_map(|call| self.paths.iter().map(|path| call.replace('P', path)));
+        let all: Vec<String> = with_paths.chain(self.others.iter().map(|it| (*it).to_owned())).collect();
+        let begun = self.beginnings.iter().flat_map(|(begin, names)| {
+            all.iter().map(move |text| {
+                let text = names.iter().fold(text.clone(), |text, (own, name)| text.replace(own, name));
+                self.run.replace("TEXT", &format!("{begin}\n{text}"))
+            })
+        });
+        begun.collect()
+    }
+}
+
+#[test]
+fn a_program_is_refused_for_what_it_changes_and_for_nothing_else() {
+    let world = TestWorld::new();
+    let (mut wrong, mut changing, mut total) = (Vec::new(), 0, 0);
+    for program in LANGUAGES.iter().flat_map(Language::programs) {
+        lay_out(&world);
+        world.write("project/.claude/notes.md", "notes");
+        world.write("project/build/.claude/fusebox.json", "{}");
+        world.write("project/build/fusebox.json", "{}");
+        let before = own(&world);
+        run(&world, &program);
+        let (changes, refused) = (own(&world) != before, guard(&world).command(&program));
+        if changes != refused.is_some() {
+            wrong.push(format!("{program}: changes {changes}, {refused:?}"));
+        }
+        total += 1;
+        changing += usize::from(changes);
+    }
+    assert!(wrong.is_empty(), "{} of {total}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(changing * 5 > total && changing * 2 < total, "{changing} of {total} change something");
+}
