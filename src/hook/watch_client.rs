@@ -28,7 +28,7 @@ pub fn watch(
     let command = command_watch::job(state, run, (event, input), (&applied.verdict, answer));
     let clients = client_watch::job(store.folder(), state, (event, input), &applied.verdict);
     changed_calls::note(state, run, (event, input), answer, &call.guard);
-    let settings = settings::watch::watch_settings(env, state, event, answer);
+    let settings = settings::watch::watch_settings(env, store, state, event, answer);
     unwatched_clients::tell(store, state, event, answer);
     called_skills::typed(env, state, event, input);
     live_mods::end_client(env, state, event, answer);

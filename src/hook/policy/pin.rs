@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::calendar;
 use crate::config::load;
 use crate::config::policy::Policy;
+use crate::config::problem::Problem;
 use crate::domain::billing::OwnPrices;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::layer::Layer;
@@ -152,12 +153,23 @@ pub fn mods(env: &Environment, folder: &Path) -> Mods {
     Mods { mods: texts(found.mods), overfull: texts(found.overfull) }
 }
 
+/// Whether the files say something else by now than the policy that a session is pinned to, or hold a mistake.
+pub fn is_outdated(env: &Environment, store: &Store, session: &Session) -> Result<bool> {
+    let Some(pinned) = pinned(store, session.policy)? else { return Ok(true) };
+    let (policy, problems) = read(env, store, session)?;
+    let now = Policy { learned: pinned.learned.clone(), zone: pinned.zone.clone(), ..policy };
+    Ok(text_of(&now)? != text_of(&pinned)? || problems.iter().any(Problem::is_error))
+}
+
+fn read(env: &Environment, store: &Store, session: &Session) -> Result<(Policy, Vec<Problem>)> {
+    let (mut policy, problems) = load::load(env, Path::new(&session.folder), store.is_trusted(&session.project)?);
+    policy.prices = pricing::text(env).0;
+    Ok((policy, problems))
+}
+
 /// Reads the configuration as it is now and pins a session to it.
 pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Result<()> {
-    let folder = PathBuf::from(&session.folder);
-    let trusted = store.is_trusted(&session.project)?;
-    let (mut policy, problems) = load::load(env, &folder, trusted);
-    policy.prices = pricing::text(env).0;
+    let (mut policy, problems) = read(env, store, session)?;
     // What is learned changes from day to day, which would hide an edit.
     tell::of_change(store, session, (&policy, &text_of(&policy)?))?;
     learned_caps::follow(store, &mut policy)?;

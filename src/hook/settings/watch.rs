@@ -12,6 +12,7 @@ use crate::hook::settings::recheck::RecheckJob;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
+use crate::store::Store;
 use crate::wire::output::Answer;
 
 /// The kinds of what is told of changes that wait: of the first, and of later ones.
@@ -22,6 +23,7 @@ const WAITS_BEHIND: &str = "settings behind";
 /// look again at settings that are let pass.
 pub fn watch_settings(
     env: &Environment,
+    store: &Store,
     state: &mut SessionState,
     event: &Event,
     answer: &mut Answer,
@@ -49,15 +51,15 @@ pub fn watch_settings(
             answer.reason = Some(hold(state, &harm));
         }
         EventKind::Prompt { .. } if answer.decision == Some("block") => {
-            edits_behind_block(env, &state.session, &folder, answer);
+            edits_behind_block(env, store, &state.session, answer);
         }
-        EventKind::Prompt { .. } => edits(env, state, &folder),
+        EventKind::Prompt { .. } => edits(env, store, state),
         EventKind::Stopped { .. } => {
-            edits(env, state, &folder);
+            edits(env, store, state);
             unasked(env, state);
         }
-        EventKind::SessionEnded => last_look(env, state, &folder),
-        _ if ends => last_look(env, state, &folder),
+        EventKind::SessionEnded => last_look(env, store, state, &folder),
+        _ if ends => last_look(env, store, state, &folder),
         _ => {}
     }
     None
@@ -114,8 +116,8 @@ pub fn takes_as_told(env: &Environment, session: &mut Session) -> bool {
 }
 
 /// Tells of edits, and of mods that the next client would load.
-fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
-    edits(env, state, folder);
+fn last_look(env: &Environment, store: &Store, state: &mut SessionState, folder: &str) {
+    edits(env, store, state);
     unasked(env, state);
     let now = policy::pin::mods(env, Path::new(folder));
     for folder in now.overfull {
@@ -130,24 +132,32 @@ fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
 }
 
 /// Tells of an edit of the configuration, once.
-fn edits(env: &Environment, state: &mut SessionState, folder: &str) {
-    let print = policy::pin::fingerprint(env, Path::new(folder));
-    if is_edited(&state.session, print) {
-        state.session.config_hash = print;
-        state.session.notify_user(&notices::configuration_edited(NextStep::Reload));
+fn edits(env: &Environment, store: &Store, state: &mut SessionState) {
+    let session = &mut state.session;
+    if let Some(print) = touched(env, session) {
+        session.config_hash = print;
+        if is_edited(env, store, session) {
+            session.notify_user(&notices::configuration_edited(NextStep::Reload));
+        }
     }
 }
 
 /// Tells of an edit in the reason of a blocked prompt: whoever is blocked may have raised the cap already.
-fn edits_behind_block(env: &Environment, session: &Session, folder: &str, answer: &mut Answer) {
-    if is_edited(session, policy::pin::fingerprint(env, Path::new(folder))) {
+fn edits_behind_block(env: &Environment, store: &Store, session: &Session, answer: &mut Answer) {
+    if touched(env, session).is_some() && is_edited(env, store, session) {
         let (said, edited) =
             (answer.reason.take().unwrap_or_default(), notices::configuration_edited(NextStep::Reload));
         answer.reason = Some(format!("{said}\n{}", signed(&edited)));
     }
 }
 
-/// Whether the configuration has another fingerprint than the one that the session was told of last.
-fn is_edited(session: &Session, print: u64) -> bool {
-    print != session.config_hash && session.config_hash != 0
+/// Returns the fingerprint of the files of the configuration, where it is another than the one that the session was told of last.
+fn touched(env: &Environment, session: &Session) -> Option<u64> {
+    let print = policy::pin::fingerprint(env, Path::new(&session.folder));
+    (print != session.config_hash && session.config_hash != 0).then_some(print)
+}
+
+/// Whether files that were touched say something else by now: an agent's file without limits changes nothing.
+fn is_edited(env: &Environment, store: &Store, session: &Session) -> bool {
+    policy::pin::is_outdated(env, store, session).unwrap_or(true)
 }

@@ -122,6 +122,36 @@ fn a_prompt_that_is_blocked_after_an_edit_says_what_takes_it() {
     assert!(fixture.prompt() && fixture.step(Actor::Main));
 }
 
+/// Files that are touched and say the same are no edit: neither an agent without limits nor a comment.
+#[test]
+fn an_edit_is_told_where_the_limits_that_a_session_began_with_are_others_now() {
+    let agent = |limits: &str| format!("---\nname: writer\ndescription: writes\n{limits}---\nWrite.\n");
+    let ours = "home/.claude/fusebox.json";
+    let begun = json!({"main": {"max_turns": 40}, "agents": {"*": {"max_turns": 30}}}).to_string();
+    let edits = [
+        ("project/.claude/agents/writer.md", agent(""), false),
+        ("home/.claude/agents/writer.md", agent(""), false),
+        ("project/.claude/settings.json", json!({"model": "opus"}).to_string(), false),
+        (ours, format!("// why\n{begun}"), false),
+        (ours, begun.clone(), false),
+        ("project/.claude/agents/writer.md", agent("execution_limits:\n  max_turns: 3\n"), true),
+        (ours, begun.replace("40", "400"), true),
+        (ours, begun.replace("main", "mian"), true),
+        (ours, String::new(), true),
+        ("project/.claude/fusebox.json", json!({"main": {"max_turns": 9}}).to_string(), true),
+    ];
+    for (path, text, is_told) in edits {
+        let mut fixture = Fixture::new();
+        fixture.world.write(ours, &begun);
+        fixture.begin();
+        assert!(fixture.step(Actor::Main));
+        fixture.world.write(path, &text);
+        assert!(fixture.prompt());
+        let log = fixture.world.run(&["log"]).stdout;
+        assert_eq!(log.contains("the configuration was edited"), is_told, "{path}: {text}: {log}");
+    }
+}
+
 #[test]
 fn a_reload_says_which_grant_stays() {
     let mut fixture = Fixture::new();
