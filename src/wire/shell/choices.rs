@@ -51,6 +51,11 @@ pub(super) fn size(simple: &Simple) -> usize {
         + simple.input.iter().map(|text| text.len()).sum::<usize>()
 }
 
+/// Whether what a word's variables hold becomes words of its own at its blanks: where it is not in quotes, and of a list in any case.
+pub(super) fn falls_into_words(word: &Word) -> bool {
+    word.splits || ["[@]", "[*]", "$@", "${@"].iter().any(|list| word.text.contains(list))
+}
+
 /// Returns a command with the values that are chosen.
 pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
     let whole = |word: &Word| references::with_values(word, choice).unwrap_or_else(|| word.to_static());
@@ -58,13 +63,9 @@ pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
     let mut words = Vec::new();
     for word in &simple.words {
         let new = whole(word);
-        let is_list = word.text.contains("[@]")
-            || word.text.contains("[*]")
-            || word.text.contains("$@")
-            || word.text.contains("${@");
         // What a substitution writes is not known here.
         let is_known = !new.text.contains("$(") && !new.text.contains('`');
-        if (word.splits || is_list) && new.text != word.text && is_known {
+        if falls_into_words(word) && new.text != word.text && is_known {
             words.extend(new.split());
         } else {
             words.push(new);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::wire::shell::choices::{Choice, Named, all_words, size, with};
+use crate::wire::shell::choices::{self, Choice, Named, all_words, size, with};
 use crate::wire::shell::operators;
 use crate::wire::shell::parts::{Simple, assignment, element};
 use crate::wire::shell::references::{self, Kind};
@@ -15,9 +15,6 @@ pub(super) const MOST_TIMES: usize = 8;
 
 /// What each value, and each command that is written with values, counts beside its bytes.
 pub(super) const EACH: usize = 128;
-
-/// How many times its length a value counts that falls into words.
-const EACH_WORD: usize = 16;
 
 /// The most values of one variable, and the most commands that one becomes with several of them.
 const MOST_VALUES: usize = 1024;
@@ -291,12 +288,11 @@ impl Variables {
         }
         let choices = product(&counts);
         let bytes = EACH + size(simple);
-        let longest =
-            |name: &Cow<str>| self.values.get(&**name).map_or(0, |it| it.iter().map(String::len).max().unwrap_or(0));
-        let places: usize = all_words(simple).map(|word| word.expansions.len()).sum();
-        let added = places.saturating_mul(named.known.iter().map(longest).max().unwrap_or(0));
-        // A value that falls into words takes as many times what it takes whole.
-        let added = if named.has_words { added.saturating_mul(EACH_WORD) } else { added };
+        let falls = simple.words.iter().any(|word| !word.expansions.is_empty() && choices::falls_into_words(word));
+        let blanks = |value: &str| if falls { value.bytes().filter(u8::is_ascii_whitespace).count() } else { 0 };
+        let values = named.known.iter().filter_map(|name| self.values.get(&**name)).flatten();
+        let most = values.map(|value| value.len() + EACH * blanks(value)).max().unwrap_or(0);
+        let added = all_words(simple).map(|word| word.expansions.len()).sum::<usize>().saturating_mul(most);
         let forms =
             choices.saturating_mul(1 + usize::from(named.has_words)).saturating_mul(1 + usize::from(named.has_inner));
         if choices > MOST_VALUES || !self.takes(forms.saturating_mul(bytes.saturating_add(added))) {

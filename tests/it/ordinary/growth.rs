@@ -252,3 +252,45 @@ fn a_prompt_with_many_blocks_is_read_in_time() {
         assert!(took < MOST, "{form}: {took:?}");
     }
 }
+
+/// How a value of many words, `W`, comes into many places, `P`, and how it is named in each.
+const FILLED: &[(&str, &str)] = &[
+    ("set -- W; : P", "$@ "),
+    ("set -- W; : P", "${@:2} "),
+    ("set -- W; shift; : P", "\"$@\" "),
+    ("x='W'; : P", "$x "),
+    ("x='W'; : P", "${x:-y z} "),
+    ("x='W'; y=(P); : ${y[@]}", "$x "),
+    ("a=(W); : P", "${a[@]} "),
+    ("a=(W); for x in P; do : $x; done", "${a[@]} "),
+    ("read -r x <<<'W'; : P", "$x "),
+    ("f() { : P; }; f W", "$@ "),
+    ("sh -c ': P' x W", "$@ "),
+    ("x='W'; eval ': P'", "$x "),
+    ("x='W'; echo P | xargs :", "$x "),
+    ("x='W'; cat >P", "$x "),
+];
+
+/// How many words a value has, and in how many places it stands.
+const SHARES: [(usize, usize); 5] = [(1500, 1000), (100, 1000), (1000, 100), (20, 2000), (4000, 20)];
+
+/// How long reading one of a few thousand bytes may take, in a build that is not optimized.
+const MOST_OF_A_FEW: Duration = Duration::from_millis(150);
+
+#[test]
+fn a_value_of_many_words_in_many_places_is_read_in_time() {
+    let mut wrong = Vec::new();
+    for (way, name) in FILLED {
+        for (words, places) in SHARES {
+            for before in ["", "false || exit 3; "] {
+                let command =
+                    before.to_owned() + &way.replace('W', &"x ".repeat(words)).replace('P', &name.repeat(places));
+                let took = works(&command).min(works(&command));
+                if took > MOST_OF_A_FEW {
+                    wrong.push(format!("{before}{way} of {words} words in {places} places: {took:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
