@@ -121,7 +121,7 @@ fn reaching(file: &Settings) -> Vec<Diverted> {
 fn unread(file: &Settings) -> Option<Diverted> {
     let what = "all that stands in it".to_owned();
     let print = print(&what, &file.unread?.to_string());
-    let does = "is no JSON that Fusebox can read, and may be some to the client";
+    let does = "is over 512 KiB or no JSON: Fusebox does not read it, and the client may";
     let file = file.place.settings.clone();
     Some(Diverted { file, what, does, print, is_hook: true, is_doubtful: false, program: None })
 }
