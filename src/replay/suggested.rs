@@ -18,6 +18,9 @@ use crate::ui::table::{Align, Column, table};
 /// The finished runs below which nothing is suggested.
 const ENOUGH: usize = 20;
 
+/// How many times what 90 of 100 runs need a run has used that ran away: it says nothing of what work needs.
+const RUNAWAY: u64 = 10;
+
 /// What is said of the runs of all agent types.
 #[derive(Serialize)]
 pub struct Suggestions {
@@ -105,7 +108,11 @@ fn suggested(
     let [p50, p90, p99] = [50, 90, 99].map(|percent| quantile(observations, percent));
     let largest = observations.iter().map(|it| it.used).max().unwrap_or(0);
     let stopped = observations.len() - finished;
-    let basis = p99.unwrap_or(largest);
+    let ran_away = |used: u64| p90.is_some_and(|p90| p90 > 0 && used > p90.saturating_mul(RUNAWAY));
+    let runaways = observations.iter().filter(|it| ran_away(it.used)).count();
+    let tame = observations.iter().map(|it| it.used).filter(|used| !ran_away(*used)).max().unwrap_or(0);
+    let basis = p99.unwrap_or(largest).min(tame);
+    let is_led_astray = basis < p99.unwrap_or(largest);
     let cap = rounded(limit.unit, basis.saturating_mul(2));
     let ceiling = policy.resolved(policy.who(name)).resolved().ceiling(limit).filter(|_| name != MAIN);
     let bound = ceiling.map_or(cap, |it| cap.clamp(it.range.0, it.range.1));
@@ -119,6 +126,13 @@ fn suggested(
         _ if name.is_empty() || name.contains('*') => "its name cannot stand in a fusebox.json".to_owned(),
         // What was not used or not counted says nothing of what is needed.
         _ if basis == 0 => format!("its runs used none of it ({counts})"),
+        _ if is_led_astray => {
+            let runs = counted(runaways as u64, "run");
+            let tame = limit.show(tame);
+            format!(
+                "without {runs} of over {RUNAWAY} times what 90 of 100 need, the largest is {tame} ({counts}); twice that"
+            )
+        }
         Some(p99) => format!("99 of 100 runs need at most {} ({counts}); twice that", limit.show(p99)),
         None => format!("too many of the largest runs did not finish ({counts}); twice the largest"),
     };

@@ -39,6 +39,28 @@ pub fn named(sessions: &[(String, usize)]) -> Vec<(&str, usize)> {
     sessions.iter().map(|(id, calls)| (id.as_str(), *calls)).collect()
 }
 
+/// After the night of a runaway nobody wants twice of what that used; what grows by degrees is work.
+#[test]
+fn a_runaway_does_not_lead_what_is_suggested() {
+    for (largest, suggested) in [(&[200][..], 6), (&[150, 200][..], 6), (&[4, 30][..], 60), (&[][..], 6)] {
+        let world = TestWorld::new();
+        world.write("home/.claude/projects/-p/empty.jsonl", "");
+        let mut time = GivenTime::at(&world, BEGAN_MS);
+        let runs: Vec<(String, usize)> =
+            largest.iter().flat_map(|calls| sessions(&format!("r{calls}-"), 1, *calls)).collect();
+        play_builders(&world, &mut time, &named(&sessions("s", 24, 3)));
+        play_builders(&world, &mut time, &named(&runs));
+        let said: Value = serde_json::from_str(&time.run(&["suggest", "--json", "builder"]).ok()).unwrap();
+        let limits = said["agents"][0]["limits"].as_array().unwrap();
+        let turns = limits.iter().find(|limit| limit["limit"] == "max_turns").unwrap();
+        assert_eq!(
+            (&turns["suggested"], &turns["would_trip"]),
+            (&json!(suggested), &json!(largest.iter().filter(|calls| **calls > suggested).count())),
+            "{turns}"
+        );
+    }
+}
+
 #[test]
 fn runs_whose_transcripts_are_gone_count() {
     let world = TestWorld::new();
