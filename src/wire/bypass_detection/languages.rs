@@ -13,16 +13,17 @@ use crate::wire::bypass_detection::program_text::{Given, LONGEST_CALL, Token, gi
 use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
 
-/// How the names of the programs begin, and the options that a text follows.
-const LANGUAGES: [(&str, &[&str]); 8] = [
-    ("python", &["-c"]),
-    ("pypy", &["-c"]),
-    ("node", &["-e", "--eval", "-p", "--print"]),
-    ("bun", &["-e", "--eval"]),
-    ("deno", &["eval"]),
-    ("perl", &["-e", "-E"]),
-    ("ruby", &["-e"]),
-    ("php", &["-r"]),
+/// How the names of the programs begin, the options that a text follows, and what a comment begins with.
+const LANGUAGES: [(&str, &[&str], &[&str]); 8] = [
+    ("python", &["-c"], &["#"]),
+    ("pypy", &["-c"], &["#"]),
+    ("node", &["-e", "--eval", "-p", "--print"], &["//"]),
+    ("bun", &["-e", "--eval"], &["//"]),
+    ("deno", &["eval"], &["//"]),
+    // There `$#a` and `s#a#b#` are none.
+    ("perl", &["-e", "-E"], &[" #", "\t#", "\n#", ";#"]),
+    ("ruby", &["-e"], &["#"]),
+    ("php", &["-r"], &["//", "#"]),
 ];
 
 /// Functions that run a command, a text for a shell or words: those that are called so elsewhere, too, and those that are not.
@@ -34,20 +35,12 @@ const RUNS_SURELY: [&str; 8] =
 const RUNS_NAMED: [&str; 3] = ["exec", "spawn", "posix_spawn"];
 const ENDS: [&str; 9] = ["l", "le", "lp", "lpe", "v", "ve", "vp", "vpe", "p"];
 
-/// Functions that write what they are given into the file that stands before them.
-const WRITES_INTO: [&str; 11] = [
-    "chmod",
-    "hardlink_to",
-    "lchmod",
-    "rename",
-    "replace",
-    "rmdir",
-    "symlink_to",
-    "touch",
-    "unlink",
-    "write_bytes",
-    "write_text",
-];
+/// Functions that move the file that stands before them to where they are told.
+const MOVES: [&str; 2] = ["rename", "replace"];
+
+/// Functions that write, make or take away the file that stands before them.
+const WRITES_INTO: [&str; 9] =
+    ["chmod", "hardlink_to", "lchmod", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text"];
 
 /// A function that leads what follows into a folder.
 const ENTERS: &str = "chdir";
@@ -77,7 +70,7 @@ const HOLDERS: [&str; 18] = [
 impl Walk<'_> {
     /// Says what the text of a program in another language does that is refused.
     pub(super) fn other_language(&mut self, it: &Invocation, read: &[&str], depth: usize) -> Option<String> {
-        let (_, options) = LANGUAGES.iter().find(|row| it.name().starts_with(row.0))?;
+        let (_, options, comments) = LANGUAGES.iter().find(|row| it.name().starts_with(row.0))?;
         let mut texts: Vec<&str> = Vec::new();
         for (at, word) in it.args.iter().enumerate() {
             let attached =
@@ -95,7 +88,7 @@ impl Walk<'_> {
         let scope = self.scope.clone();
         let refused = texts.into_iter().find_map(|text| {
             let run = quoted_commands(it.name(), text).into_iter().find_map(|command| self.text(command, depth + 1));
-            run.or_else(|| self.calls(&tokens(text), depth))
+            run.or_else(|| self.calls(&tokens(text, comments), depth))
         });
         self.scope = scope;
         refused
@@ -128,12 +121,7 @@ impl Walk<'_> {
                     .and_then(|folder| self.text(&format!("cd {}", quoted(folder)), depth + 1));
             }
             if let Some(path) = named {
-                let opens = || {
-                    let given = given().words;
-                    let words: Vec<&str> = once(path).chain(given.iter().map(|word| &**word)).collect();
-                    *name == "open" && !taken(Takes::ByMode, &words, false).is_empty()
-                };
-                return if WRITES_INTO.contains(name) || opens() { self.is_written(path) } else { None };
+                return self.path_is_written(path, name, &given().words);
             }
             let held = || WRITES_HELD.iter().filter(|_| is_held());
             let row = WRITES.iter().chain(held()).find(|row| row.0 == *name);
@@ -160,6 +148,18 @@ impl Walk<'_> {
         let refused = entered.or_else(|| self.text(&command, depth + 1));
         self.scope = scope;
         refused
+    }
+
+    /// Says which file is written that is named before its function: `Path("x").rename("y")`.
+    fn path_is_written(&self, path: &str, name: &str, given: &[Cow<str>]) -> Option<String> {
+        let words: Vec<&str> = once(path).chain(given.iter().map(|word| &**word)).collect();
+        let takes = match name {
+            "open" => Takes::ByMode,
+            _ if MOVES.contains(&name) => Takes::Both,
+            _ if WRITES_INTO.contains(&name) => Takes::First,
+            _ => return None,
+        };
+        taken(takes, &words, false).into_iter().find_map(|path| self.is_written(path))
     }
 
     fn is_written(&self, path: &str) -> Option<String> {

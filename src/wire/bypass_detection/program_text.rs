@@ -92,15 +92,16 @@ fn is_of_paths(before: &[Token]) -> bool {
     !matches!(before, [.., Token::Sign('.')]) || matches!(before, [.., Token::Name(_), Token::Sign('.')])
 }
 
-/// Splits a text into names, words in quotes and signs; comments are left out.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+/// Splits a text into names, words in quotes and signs; comments are left out, which begin with one of some marks.
+pub(super) fn tokens<'t>(text: &'t str, comments: &[&str]) -> Vec<Token<'t>> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
         let length = match first {
-            '#' => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            _ if comments.iter().any(|mark| rest.starts_with(mark)) => {
+                rest[1..].find('\n').map_or(rest.len(), |newline| newline + 1)
+            }
             '\'' | '"' | '`' => {
                 let mark = ["\"\"\"", "'''"].into_iter().find(|mark| rest.starts_with(mark)).map_or(1, str::len);
                 let inner = &rest[mark..];

@@ -16,13 +16,32 @@ struct Language {
     others: &'static [&'static str],
 }
 
-const LANGUAGES: [Language; 2] = [
+const LANGUAGES: [Language; 3] = [
+    Language {
+        run: "perl - <<'E'\nTEXT\nE",
+        beginnings: &[("use strict;", &[])],
+        calls: &[
+            "unlink(P);",
+            "rename('x', P);",
+            "open(my $f, '>', P);",
+            "open(my $f, '<', P);",
+            "system('rm', '-f', P);",
+        ],
+        paths: &["'.claude/fusebox.json'", "'.claude/notes.md'"],
+        others: &[
+            "my @a = (1); print $#a; unlink('.claude/fusebox.json');",
+            "$_ = 'a'; s#a#b#; unlink('.claude/fusebox.json');",
+            "my $n = undef // 1; unlink('.claude/fusebox.json');",
+            "print 1; # unlink('.claude/fusebox.json');",
+            "print 1;# isn't it\nunlink('.claude/fusebox.json');",
+        ],
+    },
     Language {
         run: "python3 - <<'E'\nTEXT\nE",
         beginnings: &[
             ("import os, shutil, subprocess\nfrom pathlib import Path", &[]),
             (
-                "import os as o, shutil as s, subprocess as p",
+                "import os as o, shutil as s, subprocess as p\nfrom pathlib import Path",
                 &[("os.", "o."), ("shutil.", "s."), ("subprocess.", "p.")],
             ),
         ],
@@ -56,6 +75,15 @@ const LANGUAGES: [Language; 2] = [
             "os.chdir('.claude'); os.remove('fusebox.json')",
             "os.chdir('.claude'); os.remove('notes.md')",
             "os.chdir('build'); os.remove('fusebox.json')",
+            "n = 7 // 2; os.remove('.claude/fusebox.json')",
+            "n = 1 # os.remove('.claude/fusebox.json')",
+            "n = max(1, 2)# isn't it\nos.remove('.claude/fusebox.json')",
+            "Path('x').rename('.claude/fusebox.json')",
+            "Path('x').replace('.claude/notes.md')",
+            "Path('.claude/fusebox.json').replace('zz')",
+            "Path('.claude/fusebox.json').touch(); Path('.claude/fusebox.json').write_text('.')",
+            "Path('.claude/notes.md').write_text('.claude/fusebox.json')",
+            "Path('zz').write_text('.claude/fusebox.json')",
             "os.system(' '.join(['rm', '.claude/fusebox.json']))",
             "os.system(' '.join(['rm', '.claude/notes.md']))",
         ],
@@ -92,6 +120,8 @@ const LANGUAGES: [Language; 2] = [
             "cp.execSync('rm -f fusebox.json', {cwd: '.claude'})",
             "process.chdir('.claude'); fs.unlinkSync('fusebox.json')",
             "process.chdir('.claude'); fs.unlinkSync('notes.md')",
+            "class A { #x = 1; a() { fs.unlinkSync('.claude/fusebox.json') } }; new A().a()",
+            "1 // fs.unlinkSync('.claude/fusebox.json')",
             "cp.execSync(['rm', '.claude/fusebox.json'].join(' '))",
             "cp.execSync(['rm', '.claude/notes.md'].join(' '))",
         ],
