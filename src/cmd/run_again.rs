@@ -8,6 +8,7 @@ use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::Target;
 use crate::domain::text::shell_word::quoted;
 use crate::platform::environment::Environment;
+use crate::report::take_up::GO_ON;
 use crate::store::Store;
 use crate::ui::terminal::plain;
 
@@ -114,7 +115,7 @@ impl Again {
         let options: String = options(words).iter().map(|word| format!(" {}", quoted(word))).collect();
         Again {
             before: format!("fusebox run{strict}{} -- {} -p --resume", summary.unwrap_or_default(), quoted(program)),
-            after: format!("'go on'{options}"),
+            after: format!("{GO_ON}{options}"),
         }
     }
 

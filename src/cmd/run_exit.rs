@@ -19,6 +19,8 @@ pub enum Cause {
     Unheard,
     /// A subagent was stopped or paused.
     Subagent,
+    /// A subagent was not let start.
+    NotStarted,
     /// A client that an agent started could not do its work.
     Below,
     /// Something was done of which no hook was asked.
@@ -36,7 +38,7 @@ pub enum Cause {
 }
 
 /// Every cause, and its words.
-pub const CAUSES: [(Cause, &str); 15] = [
+pub const CAUSES: [(Cause, &str); 16] = [
     (Cause::Stopped, "a limit or a person stopped the main agent"),
     (Cause::Paused, "a limit or a person paused the main agent"),
     (Cause::Blocked, "the prompt was not sent"),
@@ -45,6 +47,7 @@ pub const CAUSES: [(Cause, &str); 15] = [
     (Cause::NoHooks, "no hook of Fusebox is in force"),
     (Cause::Unheard, "no hook was heard"),
     (Cause::Subagent, "a subagent was stopped or paused"),
+    (Cause::NotStarted, "a subagent was not let start"),
     (Cause::Below, "a client that an agent started was stopped or refused"),
     (Cause::Unasked, "a call or a client went by without a hook"),
     (Cause::Off, "limits were switched off"),

@@ -8,9 +8,10 @@ use crate::cmd::run_command::is_client;
 use crate::cmd::run_exit::{Cause, Remark};
 use crate::cmd::run_summary::HowEnded;
 use crate::domain::frees::Frees;
+use crate::domain::limit::Limit;
 use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
-use crate::domain::record::Record;
+use crate::domain::record::{Record, Warning};
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
@@ -113,6 +114,9 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<Remark>> {
         Cause::Subagent.remark(to_people::run_subagent(&run.agent_type, run.status.deed(), why, next))
     };
     let records = store.records_of(&session.id)?;
+    let of_session = || NextStep::Explain { id: messages::short(&session.id).to_owned() };
+    let not_started = each_once(&records, refuses_agent).into_iter();
+    let not_started = not_started.map(|it| Cause::NotStarted.remark(to_people::run_agent_refused(it, of_session())));
     let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);
     let off = off.map(|_| Cause::Off.remark(to_people::run_limits_off()));
     let mut sets = std::iter::once(&session.limits).chain(runs.iter().map(|run| &run.limits));
@@ -124,13 +128,25 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<Remark>> {
     let observed = observed.map(|line| Cause::Observed.remark(line));
     let refused = session.refuses_repository.then(|| Cause::Refused.remark(to_people::repository_refused()));
     let silent = Some(session.silent_clients.count).filter(|count| *count > 0);
-    let silent = silent.map(|count| {
-        let next = NextStep::Explain { id: messages::short(&session.id).to_owned() };
-        Cause::Unasked.remark(to_people::run_silent(counted(count, "client"), next))
-    });
+    let silent =
+        silent.map(|count| Cause::Unasked.remark(to_people::run_silent(counted(count, "client"), of_session())));
     let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
     let unasked = unasked.map(|line| Cause::Unasked.remark(line));
-    Ok(ended.map(of_run).chain(off).chain(observed).chain(refused).chain(silent).chain(unasked).collect())
+    Ok(ended
+        .map(of_run)
+        .chain(not_started)
+        .chain(off)
+        .chain(observed)
+        .chain(refused)
+        .chain(silent)
+        .chain(unasked)
+        .collect())
+}
+
+/// Whether a record tells of an agent that a limit did not let start.
+fn refuses_agent(record: &&Record) -> bool {
+    let is_of_agents = || Limit::find(&record.limit).is_some_and(Limit::refuses_agents);
+    record.mode.is_empty() && record.warning() == Some(Warning::CallRefused) && is_of_agents()
 }
 
 /// Says which limits only warned, each once.

@@ -13,6 +13,8 @@ use crate::domain::text::duration;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
+use crate::messages::next_step::NextStep;
+use crate::messages::notices;
 
 /// Takes the time that an event was held off the clock of its run, as far as nothing else of the run has happened in it.
 pub fn take_off(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
@@ -78,16 +80,22 @@ pub fn hold(state: &mut SessionState, id: &str, event: &Event, (most_ms, holder)
 /// Ends a hold whose hook was killed: the agent has gone on without an answer.
 pub fn note_unanswered(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
     let of_request = state.run(id).and_then(|run| run.order.as_ref()?.hold).is_some_and(|hold| hold.is_of_request);
-    let went_on = match &event.kind {
-        EventKind::ToolRequested(_) => of_request && !ingested.is_again,
+    let is_open = |call: &CallRecord| call.requested.is_some() && call.state == CallState::Unseen;
+    let (went_on, is_call) = match &event.kind {
+        EventKind::ToolRequested(_) => (of_request && !ingested.is_again, false),
         EventKind::ToolEnded(call, _) => {
-            let is_open = |call: &CallRecord| call.requested.is_some() && call.state == CallState::Unseen;
-            of_request || state.call(&call.id).is_some_and(is_open)
+            let is_call = state.call(&call.id).is_some_and(is_open);
+            (of_request || is_call, is_call)
         }
-        _ => false,
+        _ => (false, false),
     };
-    if let Some(hold) = state.run_mut(id).filter(|_| went_on).and_then(|run| run.order.as_mut()?.hold.as_mut()) {
-        hold.is_over = true;
+    let Some(run) = state.run_mut(id).filter(|_| went_on) else { return };
+    let kind = run.agent_type.clone();
+    let Some(hold) = run.order.as_mut().and_then(|order| order.hold.as_mut()) else { return };
+    hold.is_over = true;
+    if is_call {
+        let what = notices::calls_unasked("1 tool call", kind, NextStep::FailClosed);
+        state.session.notify_user(&what);
     }
 }
 

@@ -132,7 +132,9 @@ fn note(env: &Environment, plan: &Plan) -> String {
     let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) else {
         return String::new();
     };
-    let is_covered = handlers::registered(env, &main).files.iter().any(|(path, _)| path.starts_with(&main));
+    // Of the main folder's settings the client reads the local ones alone in the folders below.
+    let local = Folders::of(env, &main).place(InstallScope::Local).map(|place| place.settings).ok();
+    let is_covered = handlers::registered(env, &main).files.iter().any(|(path, _)| Some(path) == local.as_ref());
     let root = env.short_path(&main);
     let note = match is_covered {
         true => format!(

@@ -166,6 +166,10 @@ messages! {
     run_subagent(agent = "developer", status = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
         => "a subagent was {status}: {agent}: {why}. {next}";
 
+    /// At the end of `fusebox run`: a limit on subagents has refused a call that would have started one.
+    run_agent_refused(figures = "max_subagents 40/40", next = next(explain, "5f0c1d2e"))
+        => "a subagent was not let start: {figures}. {next}";
+
     /// At the end of `fusebox run`: a client that an agent of it started was stopped, and the main agent could go on.
     run_below(did = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
         => "a client that an agent started was {did}: {why}. {next}";

@@ -130,6 +130,11 @@ impl Report {
         for session in &mut sessions {
             let stays = |it: &PromptBlock| shared.iter().all(|of| !prompt_block::is_budget_raised(&it.finding, of));
             session.prompt_blocks.retain(stays);
+            for run in &mut session.runs {
+                let order = run.order.as_ref();
+                run.is_outgrown |=
+                    order.is_some_and(|it| shared.iter().any(|of| prompt_block::has_room(&it.finding, of)));
+            }
             (session.standing, session.stands) = session.standing();
             session.runs.iter_mut().for_each(|run| run.standing = run.standing());
         }

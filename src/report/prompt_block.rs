@@ -82,6 +82,11 @@ pub fn is_budget_raised(finding: &Finding, budget: &Budget) -> bool {
     is_named() || is_raised(finding, budget.scope, budget.share.as_ref().unwrap_or(&budget.reading))
 }
 
+/// Whether a budget that was used up has a higher cap by now, or has begun anew, and leaves something.
+pub fn has_room(finding: &Finding, budget: &Budget) -> bool {
+    is_budget_raised(finding, budget) && budget.reading.used.value < budget.reading.cap.value
+}
+
 /// Whether a limit has a higher cap by now than it had, or has begun anew.
 pub fn is_raised(finding: &Finding, scope: Scope, reading: &LimitReading) -> bool {
     let is_same = finding.scope == scope && finding.source == *reading.limit;

@@ -98,7 +98,7 @@ pub struct RunReport {
     /// Whether it is to end, or to be held, and has not come to that yet.
     #[serde(skip)]
     pub is_ending: bool,
-    /// Whether a budget has stopped it that is in no configuration any more, or has a higher cap there.
+    /// Whether a budget has stopped it that is in no configuration any more, or has a higher cap by now.
     #[serde(skip)]
     pub is_outgrown: bool,
     /// Whether a person has left its turn with Esc or No.

@@ -71,8 +71,7 @@ pub fn sufficient(increase: u64, lacking: u64) -> u64 {
 pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> String {
     let id = &session.session_id;
     // Nobody prompts an agent or sends it a message until a client takes its session up.
-    let then = |lifts: &NextStep| {
-        let again = takes_up(session, &terminal.folder);
+    let then_by = |lifts: &NextStep, again: String| {
         let words = match lifts {
             NextStep::Administrator => None,
             NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Passed => Some(again),
@@ -83,6 +82,8 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
             .map(|words| terminal.steps(&format!("{indent}  "), &words))
             .unwrap_or_default()
     };
+    let then = |lifts: &NextStep| then_by(lifts, takes_up(session, &terminal.folder));
+    let sent_again = |lifts: &NextStep| then_by(lifts, sends_again(session, &terminal.folder));
     let reader = Reader { now_ms: session.now_ms, zone: &terminal.zone };
     let of_session = session.order.as_ref().map(|order| {
         let now = &of_now(order, Scope::Session, &session.limits);
@@ -115,7 +116,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     let prompt_blocks = session.prompt_blocks.iter().map(|block| {
         let who = format!("session {}, prompt blocked: {}", short(id), block.says(reader));
         let next = block.next(reader);
-        told(&who, &next.entry(), (indent, terminal)) + &then(&next)
+        told(&who, &next.entry(), (indent, terminal)) + &sent_again(&next)
     });
     let used_up = used_up(session).map(|(reading, next)| {
         let why =
@@ -134,7 +135,7 @@ fn or_free(session: &SessionReport, text: String, place: (&str, &Terminal)) -> S
         return text;
     }
     let who = format!("session {}, {word}: nothing holds its next prompt any more", short(&session.session_id));
-    told(&who, &goes_on(session, &place.1.folder), place)
+    told(&who, &sends_again(session, &place.1.folder), place)
 }
 
 /// Says of every run that nothing holds any more how it goes on: one that a person has let, and one whose turn a No has ended.
@@ -211,6 +212,11 @@ pub fn is_left(status: Status) -> bool {
 /// Returns the command by which a client takes a session up again.
 fn takes_up(session: &SessionReport, here: &str) -> String {
     take_up::typed_in(&session.folder, &session.taken_up, here)
+}
+
+/// Returns the command by which a client takes a session up with the prompt that was blocked.
+fn sends_again(session: &SessionReport, here: &str) -> String {
+    take_up::with_own_prompt(&takes_up(session, here))
 }
 
 /// Whether a main run was ended and a later prompt has a run of its own: nothing is left to let go on.

@@ -4,6 +4,10 @@ use crate::domain::session::{Session, Status};
 use crate::domain::text::shell_word::quoted;
 use crate::ui::terminal::plain;
 
+/// The prompt of a command that takes work up, and what stands for that of a person who has to send one again.
+pub const GO_ON: &str = "'go on'";
+const OWN_PROMPT: &str = "'PROMPT'";
+
 /// Whether no client has a session any more: one has to take it up before anything goes on.
 pub fn is_left(session: &Session) -> bool {
     session.is_over || matches!(session.status, Status::Completed | Status::Orphaned)
@@ -14,9 +18,14 @@ pub fn is_left(session: &Session) -> bool {
 pub fn command(session: &Session) -> String {
     match (&session.again, &session.launcher) {
         (Some(again), _) => plain(again),
-        (None, Some(_)) => format!("fusebox run -- claude -p --resume {} 'go on'", plain(&session.id)),
+        (None, Some(_)) => format!("fusebox run -- claude -p --resume {} {GO_ON}", plain(&session.id)),
         (None, None) => format!("claude --resume {}", plain(&session.id)),
     }
+}
+
+/// Returns a command that takes a session up with a person's prompt, which was blocked: the client has not kept it.
+pub fn with_own_prompt(command: &str) -> String {
+    command.replacen(GO_ON, OWN_PROMPT, 1)
 }
 
 /// Returns a command that takes up a session of a folder, where it is typed in the folder `here`: elsewhere than in its own the client

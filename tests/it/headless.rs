@@ -111,3 +111,34 @@ fn a_grant_gives_the_command_that_goes_on_also_where_the_client_told_no_end_or_s
         }
     }
 }
+
+/// The client has not kept a prompt that was blocked: who goes on with it has to send it.
+#[test]
+fn a_blocked_prompt_is_sent_again_and_not_gone_on_with() {
+    let (world, _) = stopped(r#"{"user": {"max_cost_usd_per_day": 0.05, "timeout_action": "terminate"}}"#);
+    let events = [
+        ("SessionStart", json!({"source": "startup"})),
+        ("UserPromptSubmit", json!({"prompt": "fix it"})),
+        ("SessionEnd", json!({"reason": "other"})),
+    ];
+    for (at, (name, rest)) in events.iter().enumerate() {
+        world.write(&format!("b{at}"), world.event("two", "q", name, rest).to_string());
+    }
+    world.script("bin/claude", "for at in 0 1 2; do CLAUDE_PID=$$ fusebox hook <../b$at >/dev/null; done");
+    let ran = world.run(&["run", "--", "claude", "-p", "fix it"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    let again = "fusebox run -- claude -p --resume two 'PROMPT'";
+    for grant in [None, Some(["grant", "user", "max_cost_usd_per_day=+5"])] {
+        if let Some(grant) = grant {
+            world.run(&grant).ok();
+        }
+        for command in ["status", "report"] {
+            let words = if command == "status" { &["status", "--all"][..] } else { &["report", "--since", "all"] };
+            let told = flat(&world.run(words).ok());
+            assert!(told.contains(again) && !told.contains("two 'go on'"), "{grant:?}: {told}");
+            // The session that was stopped needs no grant either, once there is room again.
+            assert!(told.contains("--resume one 'go on'"), "{grant:?}: {told}");
+            assert_eq!(told.contains("fusebox grant user"), grant.is_none(), "{told}");
+        }
+    }
+}

@@ -335,6 +335,7 @@ fn a_held_process_that_is_killed_leaves_the_pause_and_a_person_lifts_it() {
     let ends =
         [hook(&world, ended(&world, "t3")), hook(&world, batch(&world, &["t3"])), hook(&world, call(&world, "t4"))];
     assert!(ends.iter().all(|answer| answer.contains(r#""continue":false"#)), "{ends:?}");
+    assert_eq!(logged(&world, "1 tool call of main went by without Fusebox being asked"), 1);
     let _said = world.run(&["resume", "p1"]).ok();
     assert!(!hook(&world, input(&world, "UserPromptSubmit", &json!({"prompt": "on"}))).contains("block"));
     assert!(!hook(&world, call(&world, "t5")).contains("deny"));

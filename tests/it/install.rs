@@ -359,6 +359,11 @@ fn a_subfolder_belongs_to_its_repository() {
     assert_eq!(world.files("project"), "project/sub/README");
     let said = world.command(&["init"]).env("COLUMNS", "200").folder("project/sub").run().ok();
     assert!(said.contains("`fusebox init` in [ROOT]/project covers the whole repository"), "{said}");
+    // A team's registration is the main folder's alone.
+    let _said = world.command(&["uninstall"]).folder("project/sub").run().ok();
+    let _said = world.run(&["init", "--scope", "project"]).ok();
+    let said = world.command(&["init"]).env("COLUMNS", "200").folder("project/sub").run().ok();
+    assert!(!said.contains("cover this folder, too") && said.contains("covers the whole repository"), "{said}");
 }
 
 #[test]

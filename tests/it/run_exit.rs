@@ -33,6 +33,11 @@ fn call(id: &str) -> Value {
     json!({"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id})
 }
 
+fn spawn() -> Value {
+    let input = json!({"prompt": "work", "description": "work", "subagent_type": "worker"});
+    json!({"hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_input": input, "tool_use_id": "a"})
+}
+
 fn of_worker(id: &str) -> Value {
     with(call(id), &json!({"agent_id": "a1", "agent_type": "worker"}))
 }
@@ -86,6 +91,7 @@ fn cases() -> Vec<Case> {
             r#"{"agents": {"worker": {"max_turns": 1, "grace_turns": 0}}}"#,
             vec![prompt("p"), of_worker("w1"), of_worker("w2")],
         ),
+        plain("a subagent was not let start", r#"{"session": {"max_subagents": 0}}"#, [one(), vec![spawn()]].concat()),
         Case {
             before: below,
             then: BELOW,
