@@ -46,7 +46,7 @@ pub struct Finding {
     /// How many requests that is; 0 where it is not known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub requests_ahead: u64,
-    /// The rule's own increase, of which `increase` is a multiple; 0 where that is the same.
+    /// The rule's own increase, of which `increase` is a multiple; 0 where the cap is locked, and in rows that lack it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub step: u64,
     /// What it is about where the limit does not say: the tools of a rate, what repeats.
@@ -200,16 +200,14 @@ impl Finding {
         self.by_now().saturating_sub(self.cap)
     }
 
-    /// Returns as much of the rule's own increases as leaves room again above what is used by now: for what is to come, where
-    /// that is known.
+    /// Returns as much of the rule's own increases as leaves room for what is to come above what is used by now, where that is known.
     pub fn sufficient_increase(&self) -> u64 {
-        let lacks = self.overshoot();
-        if lacks < self.increase {
+        let lacks = self.by_now().saturating_add(self.ahead.max(1)).saturating_sub(self.cap);
+        if lacks <= self.increase {
             return self.increase;
         }
         let step = if self.step == 0 { self.increase } else { self.step };
-        let needs = lacks.saturating_add(self.ahead.max(1));
-        step.saturating_mul(needs.div_ceil(step.max(1)))
+        step.saturating_mul(lacks.div_ceil(step.max(1)))
     }
 
     /// Whether model requests alone use it up.

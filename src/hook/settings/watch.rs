@@ -58,8 +58,12 @@ pub fn watch_settings(
             edits(env, store, state);
             unasked(env, state);
         }
-        EventKind::SessionEnded => last_look(env, store, state, &folder),
-        _ if ends => last_look(env, store, state, &folder),
+        // Who takes the session up is told at its end only what holds then, too: the next client takes edits.
+        EventKind::SessionEnded => last_look(env, state, &folder),
+        _ if ends => {
+            edits(env, store, state);
+            last_look(env, state, &folder);
+        }
         _ => {}
     }
     None
@@ -115,9 +119,8 @@ pub fn takes_as_told(env: &Environment, session: &mut Session) -> bool {
     true
 }
 
-/// Tells of edits, and of mods that the next client would load.
-fn last_look(env: &Environment, store: &Store, state: &mut SessionState, folder: &str) {
-    edits(env, store, state);
+/// Tells of settings that wait, and of mods that the next client would load.
+fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
     unasked(env, state);
     let now = policy::pin::mods(env, Path::new(folder));
     for folder in now.overfull {

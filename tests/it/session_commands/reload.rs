@@ -152,6 +152,38 @@ fn an_edit_is_told_where_the_limits_that_a_session_began_with_are_others_now() {
     }
 }
 
+/// Grants to a cap over sessions add up: what is said of it is the cap with all of them.
+#[test]
+fn a_reload_says_the_cap_with_all_that_was_granted() {
+    let mut fixture = Fixture::new();
+    let file = "home/.claude/fusebox.json";
+    let cap = |usd: u64| json!({"user": {"max_cost_usd_per_day": usd}}).to_string();
+    fixture.world.write(file, cap(5));
+    fixture.begin();
+    for more in ["=+2", "=+3"] {
+        fixture.world.run(&["grant", "user", &format!("max_cost_usd_per_day{more}")]).ok();
+    }
+    fixture.world.write(file, cap(6));
+    let said = fixture.world.run(&["reload"]).ok();
+    let told = "user: max_cost_usd_per_day is 11.00 USD for now, with the 5.00 USD that a person granted";
+    assert!(said.matches("for now").count() == 1 && said.contains(told), "{said}");
+}
+
+/// The client that takes a session up again takes its files: what was edited before is no news then.
+#[test]
+fn an_edit_before_the_end_of_a_client_is_not_told_to_the_next() {
+    let mut fixture = Fixture::new();
+    let file = "home/.claude/fusebox.json";
+    fixture.world.write(file, json!({"main": {"max_turns": 40}}).to_string());
+    fixture.begin();
+    assert!(fixture.step(Actor::Main));
+    fixture.stops();
+    fixture.world.write(file, json!({"main": {"max_turns": 4}}).to_string());
+    fixture.end();
+    let log = fixture.world.run(&["log", "--since", "all"]).stdout;
+    assert!(!log.contains("the configuration was edited"), "{log}");
+}
+
 #[test]
 fn a_reload_says_which_grant_stays() {
     let mut fixture = Fixture::new();
