@@ -3,7 +3,7 @@
 use crate::cmd::{query, suggest};
 use crate::config::policy::Policy;
 use crate::platform::environment::Environment;
-use crate::replay::evidence::{evidence, stopped_runs};
+use crate::replay::evidence::{KnownRuns, evidence, stopped_runs};
 use crate::replay::past::play_newest;
 use crate::replay::past_table;
 
@@ -17,7 +17,11 @@ pub fn show(env: &Environment, policy: &Policy) {
         watched.push(one);
         blocked.push(other);
     });
-    let types = evidence(&watched, &suggest::known_runs(env, &watched));
+    let known = suggest::known_runs(env, &watched).unwrap_or_else(|cause| {
+        env.print(&format!("note: what transcripts do not tell of past runs is left out: {cause}\n"));
+        KnownRuns::new()
+    });
+    let types = evidence(&watched, &known);
     let text = past_table::text(policy, (&types, &stopped_runs(&blocked)), watched.len(), &query::page(env));
     if !text.is_empty() {
         env.print(&format!("{text}\n"));

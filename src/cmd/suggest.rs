@@ -95,7 +95,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let sessions = play(env, (&policy, Mode::Observe), &found, between)?;
     let gone = gone_runs(env, &sessions, since_ms)?;
     let of_gone = evidence::of_state(&gone.runs);
-    let mut types = evidence::evidence(&sessions, &known_runs(env, &sessions));
+    let mut types = evidence::evidence(&sessions, &known_runs(env, &sessions)?);
     for (name, runs) in &of_gone {
         let of_type = types.entry(name.clone()).or_default();
         of_type.iter_mut().zip(runs).for_each(|(all, more)| all.extend_from_slice(more));
@@ -169,14 +169,16 @@ fn require_known<'a>(args: &Args, known: impl Iterator<Item = &'a str> + Clone) 
 }
 
 /// Returns the runs of these sessions as the state has them: it knows what transcripts do not tell.
-pub fn known_runs(env: &Environment, sessions: &[ReplayedSession]) -> KnownRuns {
-    let Some(store) = store::is_there(env).then(|| Store::open(env).ok()).flatten() else { return KnownRuns::new() };
+pub fn known_runs(env: &Environment, sessions: &[ReplayedSession]) -> Result<KnownRuns> {
     let mut known = KnownRuns::new();
-    for id in sessions.iter().map(|session| &session.session.id) {
-        let runs = store.runs_of(id).unwrap_or_default().into_iter();
-        known.extend(runs.map(|run| ((id.clone(), run.id.clone()), run)));
+    if !store::is_there(env) {
+        return Ok(known);
     }
-    known
+    let store = Store::open(env)?;
+    for id in sessions.iter().map(|session| &session.session.id) {
+        known.extend(store.runs_of(id)?.into_iter().map(|run| ((id.clone(), run.id.clone()), run)));
+    }
+    Ok(known)
 }
 
 /// What the state has of sessions whose transcripts are gone: the client deletes them after 30 days.

@@ -208,7 +208,7 @@ impl SharedBudget {
             let is_own = |model: &str| !self.own_others.is_empty() && model == self.own_others;
             let counts = |model: &str| of.is_none_or(|of| of.include(model) || is_own(model));
             let counted = period.spent.iter().filter(|(model, _)| counts(model));
-            counted.map(|(_, spend)| *spend).fold(Spend::default(), std::ops::Add::add)
+            counted.map(|(_, spend)| *spend).sum()
         });
         Periods { day, week, month }
     }

@@ -48,7 +48,7 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
     }
 }
 
-/// Refuses calls and prompts that would go on with settings that wait for a person; what is refused for more stays so.
+/// Refuses calls, prompts and compactions for the reason beside limits that was found, unless a limit refuses them already.
 fn refuse_not_by_limit(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
     match usage.refusal_reason.filter(|_| goes_on(&event.kind) && verdict.decision < Decision::Deny) {
         Some(why) => Verdict::refusing(Decision::Deny, Vec::new(), Refusal::NotByLimit { why: why.to_owned() }),

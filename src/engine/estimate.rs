@@ -65,7 +65,7 @@ pub fn model_of_missing_usage<'a>(state: &'a SessionState, run: &'a Run) -> &'a 
 /// Estimates the next request: the mean of the last five, or the conversation read again from the cache, if that is more.
 pub fn next(run: &Run, rules: &LimitSet) -> Spend {
     let count = (run.recent.len() as u64).max(1);
-    let sum: Spend = run.recent.iter().map(|request| request.spend).fold(Spend::default(), std::ops::Add::add);
+    let sum: Spend = run.recent.iter().map(|request| request.spend).sum();
     let mean = Spend {
         requests: 1,
         tokens: sum.counting_cache_reads(rules.count_cache_reads).tokens.div_ceil(count),

@@ -320,7 +320,7 @@ impl<'a> Actor<'a> {
         let own = if counts { self.state.facts.unknown_first } else { Spend::default() };
         let others = self.others(reservations, of).filter(|reservation| reservation.first.requests > 0);
         let beyond = |reservation: &Reservation| Spend { requests: 1, ..reservation.first.beyond(reservation.spend) };
-        (others.map(beyond).fold(Spend::default(), std::ops::Add::add), own)
+        (others.map(beyond).sum(), own)
     }
 
     /// Sums what other requests in flight are expected to spend, and those of the run's own that are not on disk yet.
@@ -333,7 +333,7 @@ impl<'a> Actor<'a> {
         // Of a first request nothing was known when it was sent: by now it is taken for one like the run's own.
         let first = |it: &Reservation| it.spend.tokens == 0 && it.spend.cost == Amount::ZERO;
         let spend = |it: &Reservation| if first(it) { self.next(rules, of) } else { it.spend };
-        self.others(reservations, of).map(spend).fold(Spend::default(), std::ops::Add::add)
+        self.others(reservations, of).map(spend).sum()
     }
 }
 
@@ -346,5 +346,5 @@ fn least(budget: &SharedBudget) -> Spend {
 fn spent(all: Spend, models: &BTreeMap<String, Spend>, of: Option<&Models>) -> Spend {
     let Some(of) = of else { return all };
     let counted = models.iter().filter(|(model, _)| of.include(model));
-    counted.map(|(_, spend)| *spend).fold(Spend::default(), std::ops::Add::add)
+    counted.map(|(_, spend)| *spend).sum()
 }

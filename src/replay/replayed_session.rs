@@ -149,7 +149,7 @@ impl Sums {
         self.questions += replayed.count(&[EntryKind::Asked]);
         self.calls += replayed.recorded.calls;
         self.refused += replayed.recorded.refused;
-        let in_transcript = charges.all().fold(Spend::default(), |sum, charge| sum + charge.spend);
+        let in_transcript = charges.all().map(|charge| charge.spend).sum::<Spend>();
         self.beside += replayed.recorded.spent.beyond(in_transcript);
         for charge in charges.all().filter(|charge| !charge.inherited) {
             let response = self.responses.entry(charge.message.clone()).or_default();

@@ -63,5 +63,5 @@ pub fn project(id: &str) -> &str {
 
 /// Sums what responses spent.
 pub fn sum<'a>(charges: impl Iterator<Item = &'a Charge>) -> Spend {
-    charges.map(|charge| charge.spend).fold(Spend::default(), std::ops::Add::add)
+    charges.map(|charge| charge.spend).sum()
 }

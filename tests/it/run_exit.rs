@@ -53,17 +53,19 @@ fn start() -> Value {
     json!({"hook_event_name": "SessionStart", "source": "startup"})
 }
 
+/// Has the machine's owner refuse a repository that brings limits.
+fn with_repository(world: &TestWorld) {
+    world.write("project/.claude/fusebox.json", r#"{"session": {"max_turns": 3}}"#);
+    let own = json!({"refuse_repositories": [world.path("project")]});
+    world.write("home/.claude/fusebox.json", own.to_string());
+}
+
 fn cases() -> Vec<Case> {
     let ends = r#"{"main": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}}"#;
     let two = || vec![prompt("p"), call("t1"), call("t2")];
     let one = || vec![prompt("p"), call("t1")];
     let went_by = json!({"hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {}, "tool_use_id": "t9",
         "tool_response": {}});
-    let with_repository = |world: &TestWorld| {
-        world.write("project/.claude/fusebox.json", r#"{"session": {"max_turns": 3}}"#);
-        let own = json!({"refuse_repositories": [world.path("project")]});
-        world.write("home/.claude/fusebox.json", own.to_string());
-    };
     let below = |world: &TestWorld| {
         for (name, event) in [("b1", start()), ("b2", prompt("b")), ("b3", call("c1")), ("b4", call("c2"))] {
             let event = with(world.event("below", "b", "", &json!({})), &with(event, &json!({"prompt_id": "b"})));

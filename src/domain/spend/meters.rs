@@ -1,5 +1,6 @@
 //! What is counted, as numbers.
 
+use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul};
 
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,12 @@ impl Add for Spend {
             cache_reads: self.cache_reads.saturating_add(other.cache_reads),
             cost: self.cost + other.cost,
         }
+    }
+}
+
+impl Sum for Spend {
+    fn sum<I: Iterator<Item = Spend>>(spends: I) -> Spend {
+        spends.fold(Spend::default(), Add::add)
     }
 }
 
