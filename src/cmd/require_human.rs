@@ -31,7 +31,12 @@ pub fn require(env: &Environment, command: &str) -> Result<()> {
 /// Does the same for a form of a command that a sentence calls `what`.
 pub fn require_for(env: &Environment, what: &str) -> Result<()> {
     let clients = require_outside(env, what)?;
-    let lives = |(pid, start)| processes::parent_and_start(pid).is_some_and(|(_, now)| now == start);
+    if !processes::is_shown(env.pid()) {
+        let why = "the system does not say when its process was started";
+        return Err(Error::failed(format!("{what} is a person's to run: {why}")).hint(ORDINARY));
+    }
+    let is_seen = |(pid, start)| processes::parent_and_start(pid).is_some_and(|(_, now)| now == start);
+    let lives = |client: (u32, u64)| is_seen(client) || processes::is_hidden(client.0);
     let began = processes::orphaned_since(env.pid()).unwrap_or_default();
     match clients.into_iter().any(|client| client.1 < began && lives(client)) {
         true => Err(Error::failed(format!(

@@ -6,6 +6,7 @@ use crate::cmd::run_command::is_client;
 use crate::install::place::Folders;
 use crate::install::{handlers, plugin_handlers, settings_files};
 use crate::platform::environment::Environment;
+use crate::wire::events::EventName;
 
 /// The client's options that bring hooks of their own.
 const BRING_HOOKS: [&str; 2] = ["--settings", "--plugin-dir"];
@@ -27,5 +28,5 @@ pub fn none_registered(env: &Environment) -> bool {
     // The client loads nothing of what lies in its cache alone.
     brought.retain(|it| it.plugin.is_installed);
     // Whichever binary is registered: another version or copy counts too.
-    handlers::resolve(&settings, &brought, None).events.is_empty()
+    !handlers::resolve(&settings, &brought, None).events.contains(&EventName::PreToolUse)
 }

@@ -17,8 +17,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Whether its id is surely of another space of process ids than this one: there nobody can look for it.
+    /// Whether its id is of another space of process ids than this one, or nobody can tell which that is: nobody can look for it there.
     pub fn is_elsewhere(&self, here: Option<u64>) -> bool {
-        self.ns != 0 && here.is_some_and(|here| here != self.ns)
+        self.ns != 0 && here != Some(self.ns)
     }
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 use crate::hook::failure;
 use crate::platform::environment::Environment;
 use crate::platform::stopwatch::Stopwatch;
-use crate::wire::events::EventName;
+use crate::wire::events::{EventName, ORDINARY_TIMEOUT_S as ORDINARY_S};
 
 /// Where the answer stands: nothing is saved, the commit is under way, the first thread answers, this one has.
 const WORKING: u8 = 0;
@@ -31,8 +31,6 @@ const LATE: u8 = 3;
 
 /// Of ten parts of the client's patience so many are ours.
 const OF_TEN: u32 = 7;
-/// The longest patience of the client's for an event that no command judges, in seconds.
-const ORDINARY_S: u32 = 10;
 /// How long before the client's patience ends a command that judges an agent's work has to be over.
 const SPARE: Duration = Duration::from_secs(3);
 /// How long the last work may take after an answer that was given at the last moment.

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::domain::stored::stable_hash::StableHash;
+use crate::install::fail_closed;
 use crate::install::handler::Handler;
 use crate::install::hooks;
 use crate::install::json;
+use crate::install::place::SettingsPlace;
 use crate::install::run_commands;
 use crate::install::settings_files::Settings;
 use crate::install::settings_values;
@@ -88,6 +90,7 @@ pub fn find(settings: &[Settings], binary: Option<&Path>) -> Vec<Diverted> {
         .chain(own().flat_map(asking))
         .chain(settings.iter().flat_map(|file| called_ours(file, binary)))
         .chain(own().flat_map(reaching))
+        .chain(fail_closed::opened(settings).map(opened))
         .chain(own().filter_map(unread))
         .chain(own().flat_map(overlong))
         .chain(own().flat_map(doubtful))
@@ -115,6 +118,21 @@ fn reaching(file: &Settings) -> Vec<Diverted> {
     let does = "starts a client without hooks, or gives a person's command, and no hook is asked";
     let found = run_commands::reaching(&file.text).into_iter();
     found.map(|(what, command)| Diverted { is_hook: true, ..named(file, what, does, &command) }).collect()
+}
+
+/// Returns the file that takes `onFailure` from hooks which another file registers to fail closed.
+fn opened(place: &SettingsPlace) -> Diverted {
+    let what = "Fusebox's hooks without `onFailure`".to_owned();
+    let does = "the client goes by, where another file has them fail closed";
+    Diverted {
+        print: print(&what, ""),
+        file: place.settings.clone(),
+        what,
+        does,
+        is_hook: true,
+        is_doubtful: false,
+        program: None,
+    }
 }
 
 /// Returns a file that cannot be read here: what it says to the client is not known.

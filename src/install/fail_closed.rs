@@ -3,6 +3,7 @@
 
 use crate::install::client_versions::{self, Feature, Version};
 use crate::install::hooks::{self, FoundHandler};
+use crate::install::hooks_in_force;
 use crate::install::place::{Folders, SettingsPlace};
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
@@ -18,12 +19,12 @@ pub fn opened_by<'a>(files: &'a [Settings], found: &FoundHandler) -> Option<&'a 
 
 /// Returns the file that opens a handler of ours which is registered to fail closed; nothing where each does.
 pub fn opened(files: &[Settings]) -> Option<&SettingsPlace> {
-    let is_asked = |found: &FoundHandler| {
-        let can = EVENTS.iter().any(|row| row.name == found.event && row.can_fail_closed);
-        can && found.handler.is_ours() && found.handler.fails_closed()
-    };
-    let all = files.iter().flat_map(|file| hooks::find(&file.text));
-    all.filter(is_asked).find_map(|found| opened_by(files, &found))
+    let can = |found: &FoundHandler| EVENTS.iter().any(|row| row.name == found.event && row.can_fail_closed);
+    let mut all: Vec<(&SettingsPlace, FoundHandler)> = Vec::new();
+    for file in files {
+        all.extend(hooks::find(&file.text).into_iter().filter(can).map(|found| (&file.place, found)));
+    }
+    hooks_in_force::opened(&all)
 }
 
 /// Returns the command that registers the hooks of this file to fail closed as well.

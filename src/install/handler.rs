@@ -200,10 +200,11 @@ impl Handler {
         self.kind == "prompt" && self.prompt.as_ref().is_some_and(|prompt| prompt.starts_with(JUDGE_BEGINS))
     }
 
-    /// Whether it is run at every call of its event, and the client waits long enough for the answer.
-    pub fn is_attended(&self) -> bool {
+    /// Whether it is run at every call of its event, and the client waits so many seconds for the answer, or longer.
+    pub fn is_attended(&self, least_s: u32) -> bool {
         let always = self.condition.is_none() && self.shell.is_none() && !self.once;
-        always && !self.unattended && !self.unattended_rewake && self.timeout.is_none_or(|seconds| seconds >= 1.0)
+        let is_long = self.timeout.is_none_or(|seconds| seconds >= f64::from(least_s));
+        always && !self.unattended && !self.unattended_rewake && is_long
     }
 
     /// Returns for how many whole seconds the client waits for it; 0 where the settings do not say.

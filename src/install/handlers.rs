@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::model_hook::ModelHook;
 use crate::install::diverted::{self, Diverted};
 use crate::install::hooks::{self, FoundHandler};
+use crate::install::hooks_in_force;
 use crate::install::json;
 use crate::install::place::{Folders, InstallScope};
 use crate::install::plugin_handlers::{self, PluginHandlers};
@@ -41,6 +42,14 @@ pub struct Registered {
     pub files: Vec<(PathBuf, Vec<EventName>)>,
 }
 
+impl Registered {
+    /// Leaves events out.
+    pub fn without(mut self, events: &[EventName]) -> Registered {
+        self.events.retain(|event| !events.contains(event));
+        self
+    }
+}
+
 /// Reads the settings of a project. A file that is missing, emptied or broken simply has nothing in it.
 pub fn registered(env: &Environment, project_folder: &Path) -> Registered {
     let folders = Folders::of(env, project_folder);
@@ -57,12 +66,13 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     let adds = |it: &&PluginHandlers| covered(&it.file.text, binary).iter().any(|event| !own.contains(event));
     registered.status_line = status_line::print_of_ours(settings);
     registered.plugins = brought.iter().filter(adds).map(PluginHandlers::print).collect();
+    let mut run = Vec::new();
     for file in settings.iter().chain(brought.iter().map(|it| &it.file)) {
         let events = covered(&file.text, binary);
         match &switch {
             Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
             _ => {
-                registered.events.extend(&events);
+                run.extend(hooks::find(&file.text).into_iter().filter(|found| runs(found, binary)));
                 let least = |event, known| timeouts(&file.text, binary, event).into_iter().chain(known).min();
                 call_timeout_s = least(EventName::PreToolUse, call_timeout_s);
                 batch_timeout_s = least(EventName::PostToolBatch, batch_timeout_s);
@@ -83,8 +93,7 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     registered.call_timeout_s = call_timeout_s.unwrap_or(0);
     registered.batch_timeout_s = batch_timeout_s.unwrap_or(0);
     registered.is_off_for_others = switch.is_some();
-    registered.events.sort_unstable();
-    registered.events.dedup();
+    registered.events = hooks_in_force::events(&run);
     let lost = switched_off.iter().any(|event| !registered.events.contains(event));
     registered.disabled = switch.filter(|_| lost).map(|(path, _)| path);
     registered
@@ -98,12 +107,8 @@ fn timeouts(text: &str, binary: Option<&Path>, event: EventName) -> Vec<u32> {
 
 /// Returns the events at which a file has the client run this binary for every call.
 fn covered(text: &str, binary: Option<&Path>) -> Vec<EventName> {
-    let found = hooks::find(text);
-    let ours = found.iter().filter(|found| found.covers() && runs(found, binary));
-    let mut events: Vec<_> = ours.filter_map(|found| EventName::parse(&found.event)).collect();
-    events.sort_unstable();
-    events.dedup();
-    events
+    let found: Vec<FoundHandler> = hooks::find(text).into_iter().filter(|found| runs(found, binary)).collect();
+    hooks_in_force::events(&found)
 }
 
 /// Whether a handler runs this binary: it names it, or leaves the search to the PATH.

@@ -8,7 +8,7 @@ use crate::domain::gather::gather;
 use crate::domain::model_hook::ModelHook;
 use crate::install::handler::{Handler, Judge, Wanted, judge_handler};
 use crate::install::json::{self, Span};
-use crate::wire::events::{EVENTS, EventName, EventRow};
+use crate::wire::events::{EVENTS, EventName, EventRow, ORDINARY_TIMEOUT_S};
 
 /// A part of a settings file that is not what it must be.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +38,13 @@ pub struct FoundHandler {
 impl FoundHandler {
     /// Whether the client runs it at every call of its event, and waits for it.
     pub fn covers(&self) -> bool {
-        self.matches_all && self.handler.is_ours() && self.handler.is_attended()
+        self.matches_all && self.handler.is_ours() && self.is_attended()
+    }
+
+    /// Whether the client waits for it for as long as its answer may take.
+    pub fn is_attended(&self) -> bool {
+        let least_s = EventName::parse(&self.event).map_or(0, |event| event.timeout_s().min(ORDINARY_TIMEOUT_S));
+        self.handler.is_attended(least_s)
     }
 }
 

@@ -16,6 +16,7 @@ pub mod files;
 pub mod handler;
 pub mod handlers;
 pub mod hooks;
+pub mod hooks_in_force;
 pub mod installed_at;
 pub mod json;
 pub mod limit_words;

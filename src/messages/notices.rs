@@ -102,6 +102,10 @@ messages! {
     /// More notices come at once than are shown.
     more_notices(count = 12, next = NextStep::Log) => "there are {count} more remarks like these. {next}";
 
+    /// A client starts with hooks of Fusebox and does not wait for the one at calls: another file has it `async`, or its `timeout` is short.
+    calls_not_waited_for(next = NextStep::Doctor)
+        => "the client does not wait for Fusebox's hook at tool calls here: no call can be refused. {next}";
+
     /// A call ends that no hook was asked about.
     calls_unasked(calls = "3 tool calls", agent = "developer", next = NextStep::FailClosed)
         => "{calls} of {agent} went by without Fusebox being asked: its hooks were ended, failed or took too long. They are counted. {next}";

@@ -85,6 +85,11 @@ pub fn terminal(pid: u32) -> Option<String> {
     system::terminal(pid).flatten()
 }
 
+/// Whether the system tells of a process: its parent, its start and, on Linux, its terminal.
+pub fn is_shown(pid: u32) -> bool {
+    parent_and_start(pid).is_some() && (!cfg!(target_os = "linux") || system::terminal(pid).is_some())
+}
+
 /// Returns when a process was started that nobody watches: it has no terminal, and what started it, or those above it, has
 /// gone, so that another process has taken it in.
 pub fn orphaned_since(pid: u32) -> Option<u64> {
@@ -173,6 +178,19 @@ pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
     let is_there = ns == namespace().unwrap_or(0) && parent_and_start(pid).is_some_and(|(_, now)| now == start);
     // One that has ended keeps its id until its parent has asked how.
     is_there && !system::is_gone(pid, start)
+}
+
+/// Whether it is at work, or somebody has hidden what runs under its id.
+pub fn may_be_at_work(pid: u32, start: u64, ns: u64) -> bool {
+    is_at_work(pid, start, ns) || is_hidden(pid)
+}
+
+/// Whether somebody has put something in the place of what the system says of a process. On other systems nobody can.
+pub fn is_hidden(pid: u32) -> bool {
+    #[cfg(target_os = "linux")]
+    return linux_view::is_hidden(pid);
+    #[cfg(not(target_os = "linux"))]
+    return pid == 0;
 }
 
 /// Whether the process that started then is stopped, or may wait for a file that another keeps under a lease: it runs on later.

@@ -90,6 +90,9 @@ pub struct EventRow {
     pub since: Option<[u32; 3]>,
 }
 
+/// For how many seconds the client waits at most events.
+pub const ORDINARY_TIMEOUT_S: u32 = 10;
+
 /// What most events are, for the rest of a row. What stands first in each row has to be said of every event.
 const PLAIN: EventRow = EventRow {
     event: EventName::SessionStart,
@@ -99,7 +102,7 @@ const PLAIN: EventRow = EventRow {
     touches: Touches::Own,
     shows_person: ShowsPerson::Never,
     has_matcher: true,
-    timeout_s: 10,
+    timeout_s: ORDINARY_TIMEOUT_S,
     can_fail_closed: false,
     tells_model: false,
     asks_model: false,

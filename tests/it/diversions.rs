@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::world::{TestWorld, in_long_form};
 
 mod called_ours;
+mod twins;
 
 /// The settings files that an agent's user can write.
 pub const FILES: [&str; 3] =
@@ -148,8 +149,12 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
+        Bench::registered(&["init"])
+    }
+
+    fn registered(command: &[&str]) -> Bench {
         let world = TestWorld::new();
-        world.run(&["init"]).ok();
+        let _said = world.run(command).ok();
         let plain = FILES.map(|file| world.read(file)).to_vec();
         Bench { world, plain, sessions: 0 }
     }

@@ -97,7 +97,7 @@ pub fn note(session: &mut Session, before: Option<Process>, call: &HookCall) {
 
 /// Says who has sent an event over another channel than that of a session's client, unless that is its next client.
 fn not_over_channel(store: &Store, client: Process, call: &HookCall) -> Result<Option<String>> {
-    if !processes::is_at_work(client.pid, client.start, client.ns) {
+    if !processes::may_be_at_work(client.pid, client.start, client.ns) {
         return Ok(None);
     }
     let Some(sender) = call.sender else { return Ok(Some("a program that is no client".to_owned())) };
@@ -133,7 +133,7 @@ fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> 
             break;
         }
     }
-    let is_at_work = processes::is_at_work(client.pid, client.start, client.ns);
+    let is_at_work = processes::may_be_at_work(client.pid, client.start, client.ns);
     let (at, sender) = match nearest {
         Some(nearest) => nearest,
         None => return Ok(left_behind(client, env.pid()).filter(|_| is_at_work)),

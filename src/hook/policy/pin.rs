@@ -103,6 +103,7 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
     }
     client_lineage::remember(store, session, event.at.boot)?;
     let settings = settings::baseline::register(env, session);
+    tell::of_calls_not_waited_for(session, &settings);
     session.mods = mods(env, &PathBuf::from(&session.folder)).mods;
     match known.before {
         Some(before) => settings::baseline::keep(session, &before),

@@ -10,10 +10,12 @@ use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::stored::{metadata, stable_hash};
 use crate::error::Result;
+use crate::install::handlers::Registered;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::pricing;
 use crate::store::Store;
+use crate::wire::events::EventName;
 
 /// Tells where the machine has joined a team that the policy does not name.
 #[cfg(feature = "team")]
@@ -24,6 +26,13 @@ pub fn of_unnamed_team(store: &Store, session: &mut Session) -> Result<()> {
         session.notify_user(&notices::team_unnamed(team, NextStep::Doctor));
     }
     Ok(())
+}
+
+/// Tells where hooks are registered, and none for calls that the client waits for: no call can be refused then.
+pub fn of_calls_not_waited_for(session: &mut Session, settings: &Registered) {
+    if !settings.events.is_empty() && !settings.events.contains(&EventName::PreToolUse) {
+        session.notify_user(&notices::calls_not_waited_for(NextStep::Doctor));
+    }
 }
 
 /// How many mistakes in the configuration are told one by one, and how many of the others are named.

@@ -16,7 +16,7 @@ use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::plugin_handlers::PluginHandlers;
 use crate::install::settings_files;
-use crate::install::{agent_models, client_extensions, hooks, plugin_handlers};
+use crate::install::{agent_models, client_extensions, hooks, hooks_in_force, plugin_handlers};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::{changes, processes};
@@ -49,7 +49,7 @@ fn resolve(
     let settings = settings_files::beside(settings_files::read(&client.folders), client.named_settings());
     let mut brought = plugin_handlers::find(&client.folders, &settings, &client.named_plugins());
     brought.retain(counts);
-    handlers::resolve(&settings, &brought, binary)
+    handlers::resolve(&settings, &brought, binary).without(&hooks_in_force::unattended_in_agents(env, &client))
 }
 
 /// Reads the settings as they are now and makes them the session's.

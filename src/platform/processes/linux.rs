@@ -10,6 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, p
 use crate::platform::file_info::{self, FileInfo};
 use crate::platform::{clock, files};
 
+use crate::platform::processes::linux_view::is_hidden;
 pub use crate::platform::processes::linux_view::{namespace, shown_id, shows_own_ids, tree};
 
 /// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
@@ -71,8 +72,12 @@ pub fn outputs(pid: u32) -> Vec<PathBuf> {
     [1, 2].into_iter().filter_map(target).collect()
 }
 
-/// Whether nothing runs under an id, or something that started at another time.
+/// Whether nothing runs under an id, or something that started at another time. What is hidden may be there.
 pub fn is_gone(pid: u32, start: u64) -> bool {
+    looks_gone(pid, start) && !is_hidden(pid)
+}
+
+fn looks_gone(pid: u32, start: u64) -> bool {
     let Ok(stat) = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) else {
         return file_info::is_gone(Path::new(&format!("/proc/{pid}")));
     };

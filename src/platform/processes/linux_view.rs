@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstatfs, openat, openat2, readlinkat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat, openat2, readlinkat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
@@ -39,8 +39,23 @@ impl Procfs {
         let how = how | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat2(&self.0, name, how, Mode::empty(), ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS) {
             // Older kernels, and sandboxes that know none of its kind.
-            Err(Errno::NOSYS | Errno::PERM) => openat(&self.0, name, how, Mode::empty()),
+            Err(Errno::NOSYS | Errno::PERM) => self.file_by_steps(name, how),
             found => found,
+        }
+    }
+
+    /// Does the same, a folder and then what is in it: neither may be on another mount.
+    fn file_by_steps(&self, name: &str, how: OFlags) -> rustix::io::Result<OwnedFd> {
+        let within = |folder: &OwnedFd, name: &str, how: OFlags| {
+            let found = openat(folder, name, how, Mode::empty())?;
+            if fstat(&found)?.st_dev == fstat(&self.0)?.st_dev { Ok(found) } else { Err(Errno::XDEV) }
+        };
+        match name.split_once('/') {
+            None => within(&self.0, name, how),
+            Some((folder, rest)) => {
+                let to_folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                within(&within(&self.0, folder, to_folder)?, rest, how)
+            }
         }
     }
 
@@ -177,11 +192,22 @@ fn whole_chain(procfs: &Procfs, pid: u32) -> Option<Vec<Above>> {
                 above.push(process);
                 at = parent;
             }
-            Err(_) if is_of_another(at) => break,
+            // What something else lies over was hidden by somebody.
+            Err(cause) if is_kept_back(&cause) && is_of_another(at) => break,
             _ => return None,
         }
     }
     Some(above)
+}
+
+fn is_kept_back(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
+}
+
+/// Whether something lies over what /proc says of a process, or over /proc: whoever did that hides a process that may be there.
+pub fn is_hidden(pid: u32) -> bool {
+    let Some(procfs) = Procfs::open() else { return true };
+    procfs.process(pid).is_err_and(|cause| cause.raw_os_error() == Some(Errno::XDEV.raw_os_error()))
 }
 
 /// Whether a process is there, and another user's.

@@ -1,0 +1,104 @@
+//! Handlers with the same command as ours: the client runs one of them, the last in its order, and heeds what that one says.
+
+use serde_json::{Value, json};
+
+use crate::diversions::{Bench, FILES};
+
+/// What a twin of our handler has beside its command, and whether it lets calls go by that ours would refuse.
+fn twins() -> Vec<(Value, bool)> {
+    vec![
+        (json!({"async": true}), true),
+        (json!({"asyncRewake": true}), true),
+        (json!({"timeout": 0.001}), true),
+        (json!({"timeout": 2}), true),
+        (json!({"if": "Bash(nothing)"}), true),
+        (json!({"once": true}), true),
+        (json!({"timeout": 10}), false),
+        (json!({"timeout": 600}), false),
+        (json!({}), false),
+    ]
+}
+
+/// Returns the settings of a file with a twin of a handler at an event, behind what is there.
+fn with_twin(bench: &Bench, (ours, file): (usize, usize), event: &str, twin: &Value) -> Value {
+    let mut handler = bench.settings(ours)["hooks"][event][0]["hooks"][0].clone();
+    let handler_keys = handler.as_object_mut().unwrap();
+    handler_keys.remove("timeout");
+    handler_keys.extend(twin.as_object().unwrap().clone());
+    let mut settings = bench.settings(file);
+    let groups = &mut settings["hooks"][event];
+    let mut all = groups.as_array().cloned().unwrap_or_default();
+    all.push(json!({"matcher": "*", "hooks": [handler]}));
+    *groups = all.into();
+    settings
+}
+
+#[test]
+fn a_twin_of_our_hook_waits_where_the_client_takes_it_in_its_place_and_would_not_wait_for_it() {
+    let mut wrong = Vec::new();
+    for (ours, command) in [(0, &["init", "--scope", "user"][..]), (1, &["init", "--scope", "project"]), (2, &["init"])]
+    {
+        let mut bench = Bench::registered(command);
+        for (at, (twin, is_weaker)) in twins().into_iter().enumerate() {
+            let event = ["PreToolUse", "PostToolBatch", "UserPromptSubmit"][at % 3];
+            // Where a team shares its settings, its hook is a shell's line.
+            for file in 0..FILES.len() {
+                bench.sessions += 1;
+                bench.event("SessionStart");
+                bench.world.write(FILES[file], with_twin(&bench, (ours, file), event, &twin).to_string());
+                let is_blocked = bench.event("ConfigChange").contains(r#""decision":"block""#);
+                bench.undo(file);
+                // A weaker file's handler is not the last.
+                if is_blocked != (is_weaker && file >= ours) {
+                    wrong.push(format!("{command:?}, {} at {event}: {twin}: blocked {is_blocked}", FILES[file]));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn hooks_that_fail_closed_are_not_opened_by_another_file() {
+    let mut bench = Bench::registered(&["init", "--scope", "user", "--fail-closed"]);
+    for (twin, opens) in
+        [(json!({}), true), (json!({"onFailure": "continue"}), true), (json!({"onFailure": "block"}), false)]
+    {
+        for file in [1, 2] {
+            bench.sessions += 1;
+            bench.event("SessionStart");
+            let mut settings = with_twin(&bench, (0, file), "PreToolUse", &twin);
+            if opens {
+                let handler = &mut settings["hooks"]["PreToolUse"][0]["hooks"][0];
+                if twin.as_object().unwrap().is_empty() {
+                    handler.as_object_mut().unwrap().remove("onFailure");
+                }
+            }
+            bench.world.write(FILES[file], settings.to_string());
+            let is_blocked = bench.event("ConfigChange").contains(r#""decision":"block""#);
+            bench.undo(file);
+            assert_eq!(is_blocked, opens, "{}: {settings}", FILES[file]);
+        }
+    }
+}
+
+/// An agent's frontmatter registers hooks, too, for its own runs.
+#[test]
+fn a_client_below_is_held_where_an_agents_frontmatter_has_a_twin_that_is_not_waited_for() {
+    let mut bench = Bench::new();
+    bench.sessions += 1;
+    bench.event("SessionStart");
+    let handler = bench.settings(2)["hooks"]["PreToolUse"][0]["hooks"][0].clone();
+    let program = handler["command"].as_str().unwrap().to_owned();
+    let agent = |more: &str| {
+        format!(
+            "---\nname: kid\ndescription: works\nhooks:\n  PreToolUse:\n    - matcher: \"*\"\n      hooks:\n        - type: command\n          \
+             command: {program}\n          args: [hook]\n{more}---\nWork.\n"
+        )
+    };
+    for (more, waits) in [("          async: true\n", true), ("          timeout: 60\n", false)] {
+        bench.world.write("project/.claude/agents/kid.md", agent(more));
+        let is_blocked = bench.event("ConfigChange").contains(r#""decision":"block""#);
+        assert_eq!(is_blocked, waits, "{more}");
+    }
+}
