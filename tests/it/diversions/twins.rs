@@ -41,16 +41,15 @@ fn a_twin_of_our_hook_waits_where_the_client_takes_it_in_its_place_and_would_not
         let mut bench = Bench::registered(command);
         for (at, (twin, is_weaker)) in twins().into_iter().enumerate() {
             let event = ["PreToolUse", "PostToolBatch", "UserPromptSubmit"][at % 3];
-            // Where a team shares its settings, its hook is a shell's line.
-            for file in 0..FILES.len() {
+            for (file, path) in FILES.iter().enumerate() {
                 bench.sessions += 1;
                 bench.event("SessionStart");
-                bench.world.write(FILES[file], with_twin(&bench, (ours, file), event, &twin).to_string());
+                bench.world.write(path, with_twin(&bench, (ours, file), event, &twin).to_string());
                 let is_blocked = bench.event("ConfigChange").contains(r#""decision":"block""#);
                 bench.undo(file);
                 // A weaker file's handler is not the last.
                 if is_blocked != (is_weaker && file >= ours) {
-                    wrong.push(format!("{command:?}, {} at {event}: {twin}: blocked {is_blocked}", FILES[file]));
+                    wrong.push(format!("{command:?}, {path} at {event}: {twin}: blocked {is_blocked}"));
                 }
             }
         }

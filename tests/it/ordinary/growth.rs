@@ -263,6 +263,9 @@ const FILLED: &[(&str, &str)] = &[
     ("x='W'; y=(P); : ${y[@]}", "$x "),
     ("a=(W); : P", "${a[@]} "),
     ("a=(W); for x in P; do : $x; done", "${a[@]} "),
+    ("a=(W); : P", "\"${a[@]}\" "),
+    ("x='W'; y=$x$x; z=$y$y; q=\"$z$z\"; : P", "$q "),
+    ("x='W'; y=$x$x; z=$y$y; q=$z$z; : P", "\"$q\" "),
     ("read -r x <<<'W'; : P", "$x "),
     ("f() { : P; }; f W", "$@ "),
     ("sh -c ': P' x W", "$@ "),
@@ -272,7 +275,8 @@ const FILLED: &[(&str, &str)] = &[
 ];
 
 /// How many words a value has, and in how many places it stands.
-const SHARES: [(usize, usize); 5] = [(1500, 1000), (100, 1000), (1000, 100), (20, 2000), (4000, 20)];
+const SHARES: [(usize, usize); 8] =
+    [(1500, 1000), (100, 1000), (1000, 100), (20, 2000), (4000, 20), (500, 3000), (4000, 3000), (700, 300)];
 
 /// How long reading one of a few thousand bytes may take, in a build that is not optimized.
 const MOST_OF_A_FEW: Duration = Duration::from_millis(150);
