@@ -76,7 +76,10 @@ impl Walk<'_> {
             let read: Vec<&str> =
                 simple.input.iter().map(|text| &**text).chain(said.iter().map(String::as_str)).collect();
             let streams = simple.reads.iter().flat_map(|word| written::streamed(&word.text)).collect::<Vec<_>>();
-            let read: Vec<&str> = read.into_iter().chain(streams.iter().map(String::as_str)).collect();
+            let read = read.into_iter().chain(streams.iter().map(String::as_str));
+            // Behind `-0` words end with a zero byte.
+            let read: Vec<String> = read.map(|text| text.replace('\0', "\n")).collect();
+            let read: Vec<&str> = read.iter().map(String::as_str).collect();
             match name {
                 "xargs" => self.by_xargs(simple, options, rest, &read, depth),
                 _ => self.by_parallel(simple, rest, &read, depth),

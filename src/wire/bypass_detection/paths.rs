@@ -6,7 +6,7 @@ use crate::byte_search;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
 use crate::wire::bypass_detection::lies::{Lies, fits, lies};
 use crate::wire::bypass_detection::path_rules::LONGEST;
-use crate::wire::bypass_detection::processes::SERVICE_FILES;
+use crate::wire::bypass_detection::processes::{SERVICE_FILES, SERVICE_FOLDERS};
 use crate::wire::shell::base;
 
 /// Files whose content decides limits.
@@ -46,7 +46,9 @@ impl Guard {
                 return Some(format!("`{file}`, which holds the limits"));
             }
         }
-        if let Some(file) = SERVICE_FILES.iter().find(|file| name.starts_with(PROGRAM) && fits(name, file)) {
+        let lies_in = |folder: &str| path.rsplit('/').nth(1).is_some_and(|parent| fits(parent, folder));
+        let is_service = |file: &&&str| name.starts_with(PROGRAM) && fits(name, file);
+        if let Some(file) = SERVICE_FILES.iter().find(is_service).filter(|_| SERVICE_FOLDERS.into_iter().any(lies_in)) {
             return Some(format!("`{file}`, which keeps `fusebox watch` at work"));
         }
         if let Some(program) = self.own_program(None, &path) {

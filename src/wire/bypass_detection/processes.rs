@@ -40,6 +40,8 @@ const OWN_PROCESSES: [&str; 6] = ["$$", "${$}", "$BASHPID", "${BASHPID}", "$!", 
 
 /// The files of the service that `fusebox watch --install` makes: of systemd, and of launchd.
 pub const SERVICE_FILES: [&str; 2] = ["fusebox-watch.service", "fusebox.watch.plist"];
+/// The names of the folders that they lie in: `~/.config/systemd/user` and `~/Library/LaunchAgents`.
+pub const SERVICE_FOLDERS: [&str; 2] = ["user", "LaunchAgents"];
 
 /// Commands that begin and end services, and what of theirs only looks.
 const SERVICE_MANAGERS: [&str; 2] = ["systemctl", "launchctl"];

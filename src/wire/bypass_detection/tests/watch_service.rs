@@ -11,6 +11,8 @@ fn the_service_of_the_watch_is_a_persons() {
         "systemctl --user stop 'fusebox*'",
         "launchctl bootout gui/501/fusebox.watch",
         "rm ~/.config/systemd/user/fusebox-watch.service",
+        "cd ~/.config/systemd/user && rm fusebox-*",
+        "rm ~/.config/systemd/us*/fusebox-watch.service",
         "echo > ~/Library/LaunchAgents/fusebox.watch.plist",
         "fusebox watch --once",
         "fusebox watch --uninstall",
@@ -22,6 +24,10 @@ fn the_service_of_the_watch_is_a_persons() {
         "systemctl --user stop other",
         "sudo systemctl stop fusebox",
         "cat ~/.config/systemd/user/fusebox-watch.service",
+        "rm -f /tmp/fusebox-*",
+        "rm -rf target/fusebox-*; rm -f fusebox-*.tgz",
+        "cp packaging/fusebox-watch.service /tmp/x",
+        "sed -i s/a/b/ systemd/fusebox-watch.service",
         "fusebox watch --help",
     ] {
         assert_eq!(guard().command(command), None, "{command}");
