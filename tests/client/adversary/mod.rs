@@ -26,6 +26,7 @@ mod team;
 mod transcripts;
 mod trial;
 mod turns;
+mod twins;
 pub mod unasked;
 
 use std::collections::BTreeSet;
@@ -91,6 +92,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("team", include_str!("team.rs"), team::ATTEMPTS),
     ("transcripts", include_str!("transcripts.rs"), transcripts::ATTEMPTS),
     ("turns", include_str!("turns.rs"), turns::ATTEMPTS),
+    ("twins", include_str!("twins.rs"), twins::ATTEMPTS),
     ("unasked", include_str!("unasked.rs"), unasked::ATTEMPTS),
 ];
 

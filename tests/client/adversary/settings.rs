@@ -102,7 +102,7 @@ fn write(path: &str, settings: &Value) -> Tool {
 }
 
 /// Makes each edit and waits until the client has seen it; before, where it sees none at its start, until it has seen a first one.
-fn seen(edits: impl IntoIterator<Item = Tool>) -> Vec<Vec<Tool>> {
+pub fn seen(edits: impl IntoIterator<Item = Tool>) -> Vec<Vec<Tool>> {
     let first = (!has(Feature::EarlySettings)).then(noticed);
     let changes = if first.is_some() { 2 } else { 1 };
     let edits = edits.into_iter().enumerate().flat_map(|(at, edit)| [edit, settled(at + changes)]);
