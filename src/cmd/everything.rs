@@ -6,10 +6,11 @@ use crate::cmd::require_human;
 use crate::cmd::session_edit;
 use crate::cmd::target::{LATELY_DAYS, Target, TargetArgs};
 use crate::cmd::{query, target};
-use crate::domain::session::{Run, Session, Status};
+use crate::domain::session::{Order, Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::report::rows::project;
+use crate::report::standing::HELD;
 use crate::store::Store;
 use crate::ui::formats::counted;
 use crate::ui::style::Style;
@@ -126,12 +127,19 @@ fn capital(verb: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Returns the sessions at work, the oldest first; those below another of them follow it.
-pub fn at_work(env: &Environment) -> Result<Vec<Candidate>> {
+/// Returns the sessions at work, the oldest first; those below another of them follow it. Paused ones are among them where `with_held`
+/// asks for them and a call or request of theirs is held.
+pub fn at_work(env: &Environment, with_held: bool) -> Result<Vec<Candidate>> {
     query::note_untold(env)?;
     let store = Store::open(env)?;
-    let mut sessions = store.open_sessions()?;
-    sessions.retain(|session| session.status == Status::Running);
+    let mut sessions = Vec::new();
+    for session in store.open_sessions()? {
+        let may_be_held = with_held && session.status == Status::Paused && !session.is_over;
+        if session.status == Status::Running || may_be_held && query::runs_of(&store, &session)?.iter().any(is_holding)
+        {
+            sessions.push(session);
+        }
+    }
     let ids: Vec<String> = sessions.iter().map(|session| session.id.clone()).collect();
     let is_below = |session: &Session| session.outer.iter().chain(&session.between).any(|above| ids.contains(above));
     let mut candidates = Vec::new();
@@ -142,12 +150,18 @@ pub fn at_work(env: &Environment) -> Result<Vec<Candidate>> {
     Ok(candidates)
 }
 
+/// Whether a call or request of a run is held until a person lets it go on.
+fn is_holding(run: &Run) -> bool {
+    run.order.as_ref().is_some_and(Order::is_holding)
+}
+
 /// Says who is at work in a session.
 fn doing(runs: &[Run]) -> String {
     let at_work = |run: &&Run| run.working && run.status == Status::Running;
     let main = runs.iter().filter(at_work).any(Run::is_main);
     let others = runs.iter().filter(at_work).filter(|run| !run.is_main()).count() as u64;
     match (main, others) {
+        (false, 0) if runs.iter().any(is_holding) => HELD.to_owned(),
         (false, 0) => "waits for a prompt".to_owned(),
         (true, 0) => "main at work".to_owned(),
         (false, others) => format!("{} at work", counted(others, "subagent")),
@@ -169,11 +183,12 @@ pub fn halted(env: &Environment) -> Result<Vec<Candidate>> {
         }
     }
     for session in sessions {
-        let state = |status: Status, order: &crate::domain::session::Order| {
-            format!("{}: {}", status.word(), by_layer(&order.finding))
+        let words = query::standings(&store, &session, env.now())?;
+        let state = |id: &str, order: &Order| {
+            format!("{}: {}", words.get(id).copied().unwrap_or_default(), by_layer(&order.finding))
         };
         if let Some(order) = session.order.as_ref().filter(|_| is_held(session.status)) {
-            candidates.push(Candidate::of_session(&session, state(session.status, order)));
+            candidates.push(Candidate::of_session(&session, state(&session.id, order)));
         }
         for run in store.runs_of(&session.id)? {
             let current = !run.is_main() || session.main.as_deref() == Some(&run.id);
@@ -183,7 +198,7 @@ pub fn halted(env: &Environment) -> Result<Vec<Candidate>> {
                 && run.stopped_by() == run.id
                 && !(is_sessions && session.order.is_some());
             if let Some(order) = run.order.as_ref().filter(|_| own) {
-                candidates.push(Candidate::of_run(&run, &session, state(run.status, order)));
+                candidates.push(Candidate::of_run(&run, &session, state(&run.id, order)));
             }
         }
     }

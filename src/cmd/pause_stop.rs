@@ -111,8 +111,11 @@ fn give_orders(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitC
     if let Some(named) = args.bulk.named() {
         return session_edit::edit_session(env, named, Fits::AtWork, giving(env, kind, reason)?);
     }
-    let bulk = BulkCommand { verb: verb(kind), takes: "open (at work, or at a prompt)", apart: "" };
-    everything::take_confirmed(env, bulk, (everything::at_work(env)?, args.bulk.yes()), |target| {
+    // What is held would go on with a resume: a stop ends that, too.
+    let with_held = kind.status == Status::Stopped;
+    let takes = if with_held { "open (at work, held, or at a prompt)" } else { "open (at work, or at a prompt)" };
+    let bulk = BulkCommand { verb: verb(kind), takes, apart: "" };
+    everything::take_confirmed(env, bulk, (everything::at_work(env, with_held)?, args.bulk.yes()), |target| {
         session_edit::edit(env, target, |edit| give(edit, kind, (reason, &OrderGiver::Person), Ok(())))
     })
 }

@@ -8,7 +8,7 @@ use crate::report::run_report::RunReport;
 /// How a session is called whose client waits for a prompt.
 pub const IDLE: &str = "idle";
 /// How a paused run is called whose next call or request is held.
-const HELD: &str = "held, waits for resume";
+pub const HELD: &str = "held, waits for resume";
 
 /// How a run is called whose turn a person has left.
 pub const INTERRUPTED: &str = "interrupted";

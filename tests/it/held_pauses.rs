@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use crate::given::{BEGAN_MS, GivenTime};
 use crate::world::{FUSEBOX, Started, TestWorld, with};
 
+mod without_id;
+
 /// For how long a pause holds, where the test's clock is its own.
 const WAIT_MS: i64 = 600_000;
 /// How often the log is read until a hook holds.

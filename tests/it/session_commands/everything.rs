@@ -43,7 +43,7 @@ fn without_a_terminal_everything_takes_a_yes() {
     let world = with_two();
     assert_snapshot!(world.run(&["stop"]), @r"
     [stderr]
-    error: `fusebox stop` would take all that is open (at work, or at a prompt) on this machine
+    error: `fusebox stop` would take all that is open (at work, held, or at a prompt) on this machine
       WHAT              STATE                   COST  PROJECT
       session 5f0c1d2e  1 subagent at work  2.36 USD  /srv/shop
       session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
@@ -112,7 +112,7 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
 fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
     let world = with_two();
     assert_snapshot!(at_a_terminal(&world, "stop", "n\\n"), @r"
-    2 are open (at work, or at a prompt) on this machine:
+    2 are open (at work, held, or at a prompt) on this machine:
     WHAT              STATE                   COST  PROJECT
     session 5f0c1d2e  1 subagent at work  2.36 USD  /srv/shop
     session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
@@ -121,7 +121,7 @@ fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
     ");
     assert_eq!(statuses(&world), [Status::Running; 2]);
     assert_snapshot!(at_a_terminal(&world, "stop", "y\\n"), @r"
-    2 are open (at work, or at a prompt) on this machine:
+    2 are open (at work, held, or at a prompt) on this machine:
     WHAT              STATE                   COST  PROJECT
     session 5f0c1d2e  1 subagent at work  2.36 USD  /srv/shop
     session 77aa01bc  waits for a prompt  0.00 USD  /srv/api
