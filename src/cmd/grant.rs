@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use crate::cmd::clear_order;
 use crate::cmd::grant_args::{self, More, To, like};
 use crate::cmd::grant_shared;
+use crate::cmd::grant_target;
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
-use crate::cmd::target::{self, Fits, Target};
+use crate::cmd::target::{Target, TargetArgs};
 use crate::config::limit_name::named;
 use crate::domain::action::Action;
 use crate::domain::limit_set::LimitSet;
@@ -33,7 +34,7 @@ A cap can only be raised. What this limit had paused or stopped may go on. What 
 of this folder) counts for all their sessions until the day, week or month is over.
 
 Examples:
-  fusebox grant max_turns=+10              ten more tool calls for what was stopped last
+  fusebox grant max_turns=+10              ten more tool calls for what this has stopped last
   fusebox grant a1b2c3d4 max_turns=+10     the same for a run
   fusebox grant 5f0c1d2e max_cost_usd=+5   five more dollars for a session
   fusebox grant a1b2c3d4 max_turns=60 max_duration_ms=+10m
@@ -42,7 +43,7 @@ Examples:
 )]
 pub struct Args {
     /// A run or session (as much of its id as is unique), and by how much each limit is raised, or to what; without an id the
-    /// last that was stopped, or the only session
+    /// last that such a limit has stopped and that waits for it, or the only session where nothing waits
     #[arg(value_name = "ID|LIMIT=+N")]
     words: Vec<String>,
     /// The run that works on this task
@@ -57,8 +58,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if let Some(scope) = id.as_ref().and_then(|id| grant_shared::scope(id)) {
         return grant_shared::run(env, scope, &more);
     }
-    let named = target::TargetArgs { id, task: args.task.clone() };
-    session_edit::edit_session(env, &named, Fits::Open, |edit| give(edit, &more))
+    let found = grant_target::find(env, &TargetArgs { id, task: args.task.clone() }, &more)?;
+    session_edit::edit_found(env, found, |edit| give(edit, &more))
 }
 
 /// Gives one run or session more, as words say it: `max_turns=+10`. Returns what is said of it.
@@ -207,17 +208,15 @@ fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String>
         To::Added(added) => finding.cap.saturating_add(added),
         To::Cap(cap) => cap,
     };
+    let [before, after] = [finding.cap, cap].map(|cap| more.limit.show_cap(cap));
     if cap <= finding.cap {
-        let now = more.limit.show_cap(finding.cap);
-        return Err(Error::failed(format!("{} of {name} is {now} already: a grant only raises it", limit))
+        return Err(Error::failed(format!("{limit} of {name} is {before} already: a grant only raises it"))
             .hint(format!("`{limit}=+N` adds N; configuration files set lower limits")));
     }
     clear_order::raise(edit.state, target, &finding, cap - finding.cap);
     edit.sign_grant();
-    let show = |value| more.limit.show_cap(value);
-    let used = more.limit.show(finding.used);
-    let done = format!("{limit} of {name}: {} -> {} ({used} used)", show(finding.cap), show(cap));
-    edit.notice(notices::granted(&edit.by, limit, &name, show(finding.cap), show(cap)));
+    let done = format!("{limit} of {name}: {before} -> {after} ({} used)", more.limit.show(finding.used));
+    edit.notice(notices::granted(&edit.by, limit, &name, before, after));
     Ok(done)
 }
 

@@ -14,6 +14,7 @@ mod explain_last;
 pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
+mod grant_target;
 pub mod help;
 pub mod hook_watch;
 pub mod init;

@@ -56,6 +56,15 @@ pub fn edit_session(
     let found = target::find(env, &looking, args, fits)?;
     // The locks are taken in one order, the session's first: so this one goes before the next is opened.
     drop(looking);
+    edit_found(env, found, change)
+}
+
+/// Changes what was found, and prints what `change` says of it.
+pub fn edit_found(
+    env: &Environment,
+    found: target::Found,
+    change: impl FnOnce(&mut SessionEdit) -> Result<Vec<String>>,
+) -> Result<ExitCode> {
     let said = edit(env, &found.target, change)?;
     print(env, &found.because.into_iter().chain(said).collect::<Vec<_>>());
     Ok(ExitCode::SUCCESS)

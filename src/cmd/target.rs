@@ -148,7 +148,7 @@ fn only(store: &Store, fits: Fits, here: &str) -> Result<Found> {
 }
 
 /// How many of the latest trips are looked at for one that still stands.
-const LATEST: u64 = 20;
+pub const LATEST: u64 = 20;
 
 /// Finds what the latest trip has ended or paused that still stands: in this project, else in any.
 fn last_trip(store: &Store, here: &str) -> Result<Option<Found>> {
@@ -171,7 +171,7 @@ fn last_trip(store: &Store, here: &str) -> Result<Option<Found>> {
 }
 
 /// Returns what a stop of a run still holds: its session, or the run. A main run that a later one has followed is over.
-fn held_by(store: &Store, session: &Session, run: &str) -> Result<Option<Target>> {
+pub fn held_by(store: &Store, session: &Session, run: &str) -> Result<Option<Target>> {
     if session.order.is_some() {
         return Ok(Some(Target::Session(session.id.clone())));
     }
@@ -334,7 +334,8 @@ fn to_type(store: &Store, id: &str) -> Result<String> {
 /// How many candidates an error names.
 const NAMED: usize = 12;
 
-fn with(error: Error, candidates: &[String]) -> Error {
+/// Names the candidates below an error.
+pub fn with(error: Error, candidates: &[String]) -> Error {
     if candidates.is_empty() {
         return error.hint("no session or run is at work; `fusebox report --since all` lists all that were here, and each machine knows its own");
     }

@@ -8,6 +8,7 @@ mod exact_grants;
 mod fixture;
 mod followers;
 mod grant;
+mod grant_without_id;
 mod held_twice;
 #[cfg(target_os = "linux")]
 mod hidden;

@@ -106,9 +106,11 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
     ");
     assert_snapshot!(world.run(&["grant", "max_requests=+5"]), @r"
     [stderr]
-    error: developer a3fa11ed has no max_requests: there is nothing to raise
-      hint: developer a3fa11ed has max_turns (now 25), max_cost_usd (now 1.00 USD)
-    [exit 1]
+    error: nothing waits for more of max_requests, and no run or session is named
+      hint: name one of these:
+        run a3fa11ed  developer  ended by limit  session 5f0c1d2e
+        session 5f0c1d2e  running
+    [exit 2]
     ");
     assert_snapshot!(world.run(&["grant", "a1", "a2", "max_turns=+5"]), @r"
     [stderr]
