@@ -12,8 +12,9 @@ use crate::domain::billing::Billing;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::report::group;
-use crate::report::model::Report;
+use crate::report::model::{Report, SessionReport};
 use crate::report::own_run;
+use crate::report::standing::BLOCKED;
 use crate::report::status::{self, Show};
 use crate::report::suggestion;
 use crate::store::Store;
@@ -24,8 +25,8 @@ use crate::ui::style::{Style, Terminal};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Those at work come first, then what is held or paused, then clients that wait for a prompt,
-then the newest that were stopped in the last 7 days and not let go on. Behind a limit's
-bar stands its layer.
+then the newest that were stopped or blocked in the last 7 days and not let go on. Behind a
+limit's bar stands its layer.
 
 Examples:
   fusebox status              sessions at work or held, with what each limit has left
@@ -80,10 +81,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mut report = Report::of(&rows, &Store::open(env)?.shared_budgets()?, env.now());
     match &target {
         Some(target) => narrow(&mut report, target),
-        // What is used up blocks the next prompt, whether or not a client is there.
-        None => report
-            .sessions
-            .retain(|session| args.all || status::is_open(session) || suggestion::used_up(session).next().is_some()),
+        None => report.sessions.retain(|session| args.all || waits(session)),
     }
     if args.json {
         env.print_data(&json::text(&report));
@@ -101,6 +99,12 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         _ => block + &status::text(&report, show, "", &page),
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a session is neither done nor left: it may be open, or what is used up or was blocked waits for its next prompt, whether or not
+/// a client is there.
+fn waits(session: &SessionReport) -> bool {
+    status::is_open(session) || session.standing == BLOCKED || suggestion::used_up(session).next().is_some()
 }
 
 fn nothing(report: &Report, terminal: &Terminal) -> String {

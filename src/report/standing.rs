@@ -10,6 +10,9 @@ pub const IDLE: &str = "idle";
 /// How a paused run is called whose next call or request is held.
 pub const HELD: &str = "held, waits for resume";
 
+/// How a session is called whose last prompt was not sent, and the run that it would have begun.
+pub const BLOCKED: &str = "blocked";
+
 /// How a run is called whose turn a person has left.
 pub const INTERRUPTED: &str = "interrupted";
 
@@ -27,9 +30,9 @@ impl SessionReport {
         let is_ending = self.runs.iter().any(|run| run.is_ending);
         let has_ended = self.status == Status::Completed;
         match last {
-            _ if !self.prompt_blocks.is_empty() => ("blocked", Status::Failed),
+            _ if !self.prompt_blocks.is_empty() => (BLOCKED, Status::Failed),
             _ if self.waits() => (WAITS, self.status),
-            Some(last) if has_ended && last.is_blocked_prompt() => ("blocked", Status::Failed),
+            Some(last) if has_ended && last.is_blocked_prompt() => (BLOCKED, Status::Failed),
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
             Some(last) if self.status == Status::Running && !self.is_at_work() => match last.status {
                 Status::Paused if last.is_held() => (HELD, last.status),
@@ -79,7 +82,7 @@ impl RunReport {
     /// Says in a word where it stands.
     pub fn standing(&self) -> &'static str {
         match self.status {
-            _ if self.is_blocked_prompt() => "blocked",
+            _ if self.is_blocked_prompt() => BLOCKED,
             _ if self.was_let_go_on() => MAY_GO_ON,
             _ if self.waits() => WAITS,
             Status::Completed if self.is_left => INTERRUPTED,

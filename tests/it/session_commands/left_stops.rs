@@ -133,3 +133,20 @@ fn the_heading_of_sessions_stands_above_them() {
     assert!(at("all sessions of this user") < at("No session is at work."), "{said}");
     assert!(at("No session is at work.") < at("session s-0000"), "{said}");
 }
+
+/// A prompt that was blocked waits for its limit after its client's end, too: it is not done, and `status` lists it.
+#[test]
+fn a_session_whose_prompt_was_blocked_is_listed_after_its_clients_end() {
+    let mut fixture = begin(&json!({"session": {"max_cost_usd": 0.08, "timeout_action": "request_increase"}}));
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)), "nothing was asked");
+    fixture.stops();
+    fixture.leaves();
+    fixture.takes_up();
+    assert!(!fixture.prompt());
+    fixture.leaves();
+    let said = shell(&fixture, "fusebox status");
+    assert!(said.contains("The newest that are not done:") && said.contains("session s-0000  blocked"), "{said}");
+    assert!(said.contains("fusebox grant s-0000 max_cost_usd=+"), "{said}");
+    let json: Value = serde_json::from_str(&fixture.world.run(&["status", "--json"]).ok()).unwrap();
+    assert_eq!(json["sessions"][0]["standing"], "blocked", "{json}");
+}
