@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::config::fitting::{Misfit, Why, fitting};
+use crate::config::key::{Key, Takes};
 use crate::config::keys;
 use crate::config::limit_name;
 use crate::config::limit_name::LimitName;
@@ -95,13 +96,18 @@ impl DocumentRead {
         }
         let home = keys::all().find(|key| key.name == name).map(|key| key.blocks.to_vec());
         let home = home.or_else(|| Some(blocks_of(Limit::find(name).or(limit_name::named(name).map(|it| it.limit))?)));
+        // A block of limits at the top is one whose name was mistyped, or an agent type's.
+        let is_block = name == at && (limits_something(value) || values(value).any(limits_something));
+        let takes_limits = |key: &&Key| matches!(key.takes, Takes::Block(_) | Takes::Blocks | Takes::PerLimit(_));
+        let blocks = keys::at(None).filter(takes_limits).map(|key| key.name);
         let hint = match home.as_deref() {
             Some([]) => "it belongs at the top of the file".to_owned(),
             Some(blocks) => belongs(blocks),
-            None if name == at && !name.contains("agent") && limits_something(value) => {
-                format!("an agent type stands in `agents`: `agents.{name}`")
-            }
-            None if name == at && values(value).any(limits_something) => "agent types stand in `agents`".to_owned(),
+            None if is_block => match nearest(name, blocks) {
+                Some(nearest) => format!("the nearest is `{nearest}`"),
+                None if limits_something(value) => format!("an agent type stands in `agents`: `agents.{name}`"),
+                None => "agent types stand in `agents`".to_owned(),
+            },
             None => match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
                 Some(nearest) => format!("the nearest is `{nearest}`"),
                 None => "`fusebox config schema` has all keys".to_owned(),

@@ -27,6 +27,30 @@ fn a_key_that_one_line_has_twice_says_that_the_first_counts() {
 }
 
 #[test]
+fn a_block_of_limits_at_the_top_names_the_nearest_key_and_is_else_an_agent_types() {
+    for (name, nearest) in [
+        ("sesion", "session"),
+        ("Session", "session"),
+        ("usr", "user"),
+        ("users", "user"),
+        ("Main", "main"),
+        ("projekt", "project"),
+        ("agent", "agents"),
+        ("ceiling", "ceilings"),
+    ] {
+        let said = check(&json!({name: {"max_cost_usd": 3}}).to_string());
+        assert!(said.contains(&format!("the nearest is `{nearest}`")), "{name}: {said}");
+    }
+    let said = check(r#"{"agnets": {"developer": {"max_turns": 3}}}"#);
+    assert!(said.contains("the nearest is `agents`"), "{said}");
+    for name in ["developer", "qa", "planner", "Plan", "Explore", "coder", "tester", "dev", "ops", "security-architect"]
+    {
+        let said = check(&json!({name: {"max_cost_usd": 3}}).to_string());
+        assert!(said.contains(&format!("an agent type stands in `agents`: `agents.{name}`")), "{name}: {said}");
+    }
+}
+
+#[test]
 fn values_are_quoted_as_they_were_written() {
     let said = check("{\"agents\": {\"a.b\": {\"max_duration_ms\": \"2h\"}}, \"session\": {\"max_cost_usd\": 50.00}}");
     assert!(said.contains("`agents.a.b.max_duration_ms: \"2h\"`"), "{said}");
