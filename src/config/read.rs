@@ -69,13 +69,22 @@ pub fn text(source: &LayerFile, path: &str, text: &str) -> Option<DocumentRead> 
         FilePart::Whole => (file(source.layer, path, &json), String::new()),
         FilePart::Object => (file(source.layer, path, json.get(SETTINGS_KEY)?), format!("{SETTINGS_KEY}.")),
     };
+    let ignored: Vec<String> =
+        reading.problems.iter().filter(|it| it.is_error()).map(|problem| problem.key.clone()).collect();
     for again in &again {
         let Some(key) = again.key.strip_prefix(&prefix) else { continue };
         let problem = Problem::of_key(&reading.document, key, &again.value);
         let (first, this) = again.lines;
-        let which = match first == this {
-            true => format!("line {this} says it twice, and the first counts"),
-            false => format!("line {this} says it again, and line {first} counts"),
+        let is_of = |whole: &String| {
+            key.strip_prefix(whole.as_str()).is_some_and(|of| matches!(of.chars().next(), None | Some('.')))
+        };
+        let which = match (ignored.iter().any(is_of), first == this) {
+            (true, true) => format!("line {this} says it twice, only the first is read, and that is ignored, too"),
+            (true, false) => {
+                format!("line {this} says it again, only line {first} is read, and that is ignored, too")
+            }
+            (false, true) => format!("line {this} says it twice, and the first counts"),
+            (false, false) => format!("line {this} says it again, and line {first} counts"),
         };
         reading.report(problem.says(format!("is ignored: {which}")));
     }

@@ -27,6 +27,26 @@ fn a_key_that_one_line_has_twice_says_that_the_first_counts() {
 }
 
 #[test]
+fn a_key_that_is_there_twice_says_so_where_neither_counts() {
+    for (policy, counts) in [
+        (
+            r#"{"session": {"max_cost_usd": "10 USD", "max_cost_usd": 3}}"#,
+            "the first is read, and that is ignored, too",
+        ),
+        ("{\"session\": {\"max_turns\": -1,\n\"max_turns\": 3}}", "only line 1 is read, and that is ignored, too"),
+        (r#"{"sessoin": {"max_turns": 2, "max_turns": 3}}"#, "the first is read, and that is ignored, too"),
+        // The first of three is what counts for each of the others, and a key's neighbours do not matter.
+        (r#"{"session": {"max_turns": 2, "max_turns": 3, "max_turns": 4, "max_turn": 1}}"#, "the first counts"),
+        (r#"{"session": {"max_turns": 2, "max_requests": -1}, "session": {"max_turns": 3}}"#, "the first counts"),
+    ] {
+        let said = check(policy);
+        let twice: Vec<&str> = said.lines().filter(|line| line.contains("says it ")).collect();
+        let all = twice.iter().all(|line| line.contains(counts));
+        assert!(!twice.is_empty() && all, "{policy}: {said}");
+    }
+}
+
+#[test]
 fn a_block_of_limits_at_the_top_names_the_nearest_key_and_is_else_an_agent_types() {
     for (name, nearest) in [
         ("sesion", "session"),
