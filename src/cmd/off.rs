@@ -97,7 +97,7 @@ pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
     let store = Store::open(env)?;
     let whose = whose(env, &store, args.id.as_deref())?;
     let (policy, _) = load::load(env, &folder, store.is_trusted(&env.project_of(&folder).to_string_lossy())?);
-    let off = LimitsOff { since_ms: now, until_ms, managed: managed(&policy), let_go_on: Vec::new() };
+    let off = LimitsOff { since_ms: now, until_ms, managed: managed(&policy), ..LimitsOff::default() };
     let team = policy.team().map(|team| team.name);
     let until = match until_ms {
         Some(at) => format!("until {}", query::zone(env).minute(at)),
@@ -246,9 +246,10 @@ fn takes(session: &Session) -> &'static str {
 }
 
 fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<String> {
-    edit.state.session.limits_off = Some(off.clone());
+    edit.state.session.limits_off = Some(off.clone().after(edit.state.session.limits_off.as_ref()));
     let team = edit.state.session.team.as_ref().map(|terms| terms.name.as_str());
-    note(edit, notices::switched_off(&edit.by, THIS, until, stays(off, team, "")));
+    let stays = stays(off, team, "");
+    note(edit, |by, whose| notices::switched_off(by, whose, until, &stays));
     let id = edit.state.session.id.clone();
     let mut said = vec![format!("session {} takes it {}", short(&id), takes(&edit.state.session))];
     for target in held(edit, off) {
@@ -280,7 +281,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     off.until_ms = Some(now);
     let (key, let_go_on) = (off.ended_key(), off.let_go_on.clone());
     edit.state.session.mark_notified(&key);
-    note(edit, notices::switched_on(&edit.by, THIS));
+    note(edit, |by, whose| notices::switched_on(by, whose));
     let mut said = vec![format!("session {} takes it {}", short(edit.target.id()), takes(&edit.state.session))];
     said.extend(let_go_on.iter().map(|it| format!("`fusebox off` had let {it} go on, which a limit had stopped")));
     let would_act = clear_order::would_act(edit.state, edit.now);
@@ -308,9 +309,11 @@ fn foretold(edit: &SessionEdit, of: &Target, finding: &Finding) -> Option<String
     Some(format!("{} of {whose} {stands} ({used} of {cap}): {next}", finding.source))
 }
 
-/// Tells the session's user what somebody did, and writes it down.
-fn note(edit: &mut SessionEdit, what: String) {
-    let record = Record::notice(&edit.state.session.id, what.trim_end_matches('.'));
+/// Tells the session's user what somebody did, and writes it down with the session's name.
+fn note(edit: &mut SessionEdit, what: impl Fn(&str, &str) -> String) {
+    let id = &edit.state.session.id;
+    let written = what(&edit.by, &format!("session {}", short(id)));
+    let record = Record::notice(id, written.trim_end_matches('.'));
     edit.state.effects.log_records.push(record);
-    edit.notice(what);
+    edit.notice(what(&edit.by, THIS));
 }

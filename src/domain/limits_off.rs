@@ -21,12 +21,26 @@ pub struct LimitsOff {
     /// What it has let go on that a limit had stopped or paused, as sentences call it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub let_go_on: Vec<String>,
+    /// How often they were off before that in the same session.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub earlier: u32,
 }
 
 impl LimitsOff {
     /// Whether limits are off at a moment, in milliseconds since 1970.
     pub fn holds(&self, at_ms: i64) -> bool {
         self.until_ms.is_none_or(|until| at_ms < until)
+    }
+
+    /// Returns it as it stands in a session that had `before`: the same time goes on where that was not over, and else it is one more.
+    pub fn after(self, before: Option<&LimitsOff>) -> LimitsOff {
+        match before {
+            None => self,
+            Some(before) if before.holds(self.since_ms) => {
+                LimitsOff { since_ms: before.since_ms.min(self.since_ms), earlier: before.earlier, ..self }
+            }
+            Some(before) => LimitsOff { earlier: before.earlier.saturating_add(1), ..self },
+        }
     }
 
     /// Returns the key under which it is said once that they are on again.

@@ -16,6 +16,8 @@ pub struct OffReport {
     pub until: Option<Timestamp>,
     /// Whether they are off now.
     pub now: bool,
+    /// How often they were off in this session, this time included.
+    pub times: u32,
 }
 
 impl OffReport {
@@ -26,6 +28,7 @@ impl OffReport {
             since: Timestamp(off.since_ms),
             until: off.until_ms.into_iter().chain(ended_ms).min().map(Timestamp),
             now: off.holds(now.wall_ms) && !session.is_over,
+            times: off.earlier.saturating_add(1),
         };
         ended_ms.is_none_or(|ended_ms| off.since_ms <= ended_ms).then_some(report)
     }

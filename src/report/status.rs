@@ -200,18 +200,24 @@ fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
 /// Says that a session's limits do not block, or when they did not, where a person has switched them off.
 pub fn unblocked(session: &SessionReport, terminal: &Terminal) -> Option<String> {
     let minute = |at: Timestamp| terminal.zone.minute(at.0);
+    let earlier = session.limits_off.map_or(0, |off| off.times.saturating_sub(1));
+    let before = match earlier {
+        0 => String::new(),
+        1 => ", and once before that".to_owned(),
+        earlier => format!(", and {earlier} times before that"),
+    };
     match session.limits_off {
         Some(OffReport { until: Some(until), now: true, .. }) => {
-            Some(format!("limits are off until {}, by a person (`fusebox on`)", minute(until)))
+            Some(format!("limits are off until {}, by a person (`fusebox on`){before}", minute(until)))
         }
-        Some(OffReport { now: true, .. }) => Some("limits are off, by a person (`fusebox on`)".to_owned()),
+        Some(OffReport { now: true, .. }) => Some(format!("limits are off, by a person (`fusebox on`){before}")),
         _ if session.mode == Mode::Observe => Some("limits are only observed: nothing is blocked".to_owned()),
         _ if session.blocks_bound => {
             Some("only what the repository binds blocks; all else is only observed".to_owned())
         }
         _ if session.observes => Some("the repository's limits are only observed; the others block".to_owned()),
         Some(OffReport { since, until: Some(until), .. }) => {
-            Some(format!("limits were off from {} to {}, by a person", minute(since), minute(until)))
+            Some(format!("limits were off from {} to {}, by a person{before}", minute(since), minute(until)))
         }
         _ => None,
     }

@@ -133,7 +133,7 @@ fn take_off(store: &Store, session: &mut Session, now_ms: i64) -> Result<()> {
         }
         return Ok(());
     };
-    session.limits_off = Some(off);
+    session.limits_off = Some(off.after(session.limits_off.as_ref()));
     session.notify_user(&notices::off_in_repository());
     Ok(())
 }

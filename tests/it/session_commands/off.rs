@@ -199,8 +199,8 @@ fn only_a_person_switches_limits_off() {
     assert_snapshot!(log(&world), @r"
     AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+), warn, project
     AGENT_FAILED developer a3fa11ed max_turns 25/25, terminate, project
-    NOTICE somebody without a terminal switched the limits of this session off until `fusebox on`; all that is spent counts
-    NOTICE somebody without a terminal switched the limits of this session on again
+    NOTICE somebody without a terminal switched the limits of session 5f0c1d2e off until `fusebox on`; all that is spent counts
+    NOTICE somebody without a terminal switched the limits of session 5f0c1d2e on again
     ");
 }
 
@@ -209,7 +209,7 @@ fn asked(layer: Layer, locked: bool, managed: &[&str]) -> (Decision, String) {
     let mut limits = rules(&[("max_turns", 0, Action::Terminate)], layer);
     limits.limits[0].locked = locked;
     let managed = managed.iter().map(|name| (*name).to_owned()).collect();
-    let limits_off = Some(LimitsOff { since_ms: at(0).wall_ms, until_ms: None, managed, let_go_on: Vec::new() });
+    let limits_off = Some(LimitsOff { since_ms: at(0).wall_ms, until_ms: None, managed, ..LimitsOff::default() });
     let mut state = SessionState::new(Session { limits_off, limits: LimitSet::default(), ..session("s1") });
     let (id, tool, intent) = ("t1".to_owned(), "Read".to_owned(), Intent::Plain);
     let call = Call { id, tool, intent, fingerprints: Fingerprints::default(), ..Call::default() };
@@ -309,4 +309,52 @@ fn off_says_nothing_of_sessions_whose_client_is_gone() {
     let said = fixture.world.run(&["off", "s-0000"]).ok();
     assert!(said.contains("session s-0000 takes it when a client takes it up"), "{said}");
     assert!(said.contains("claude --resume s-0000") && !said.contains("at once"), "{said}");
+}
+
+/// Each time counts: reports tell of the last, and how often limits were off before that.
+#[test]
+fn limits_that_were_off_more_than_once_are_said_to_have_been() {
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    let told = |command: &[&str]| fixture.world.command(command).env("COLUMNS", "200").run().ok();
+    for before in ["", ", and once before that", ", and 2 times before that"] {
+        // Limits that are off already are not off once more.
+        for words in [&["off"][..], &["off", "--for", "1h"]] {
+            told(words);
+            let said = told(&["status"]);
+            let until = said.split("limits are off").nth(1).unwrap().lines().next().unwrap();
+            assert!(until.ends_with(&format!("(`fusebox on`){before}")), "{said}");
+        }
+        told(&["on"]);
+        for command in [&["status"][..], &["report"], &["explain", "s-0000"]] {
+            let said = told(command);
+            let line =
+                said.lines().find(|line| line.contains("limits were off from")).unwrap_or_else(|| panic!("{said}"));
+            assert!(line.trim_end_matches('.').ends_with(&format!(", by a person{before}")), "{command:?}: {said}");
+        }
+    }
+    let json: Value = serde_json::from_str(&told(&["report", "--json"])).unwrap();
+    assert_eq!(json["sessions"][0]["limits_off"]["times"], 3, "{json}");
+}
+
+/// Of several sessions of a repository each has a line with its name.
+#[test]
+fn the_log_names_the_session_whose_limits_a_person_switches() {
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    let project = load(&fixture.world, "s-0000").0.project;
+    save(&fixture.world, |store| {
+        store.save_session(&Session { project, ..session("77aa01bc-0000") }).unwrap();
+    });
+    for words in ["off", "on"] {
+        fixture.world.run(&[words]).ok();
+    }
+    let log = fixture.world.command(&["log"]).env("COLUMNS", "200").run().ok();
+    for deed in ["off until", "on again"] {
+        for session in ["s-0000", "77aa01bc"] {
+            let words = format!("switched the limits of session {session} {deed}");
+            assert_eq!(log.matches(&words).count(), 1, "{log}");
+        }
+    }
+    assert!(!log.contains("this session"), "{log}");
 }
