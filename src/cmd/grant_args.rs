@@ -147,7 +147,7 @@ pub fn like(named: &LimitName) -> &'static str {
 /// Reads `max_turns=+10`, `max_cost_usd=5`, `max_duration_ms=+10m`.
 pub fn parse(text: &str) -> std::result::Result<More, String> {
     let (name, value) =
-        text.split_once('=').ok_or_else(|| format!("`{text}` has no `=`: it reads like max_turns=+10"))?;
+        text.split_once('=').ok_or_else(|| format!("`{text}` has no `=`: write it like max_turns=+10"))?;
     if name.is_empty() || value.is_empty() {
         return Err(format!("`{text}` lacks a part: write limit and amount without spaces, like max_turns=+10"));
     }
@@ -166,7 +166,7 @@ pub fn parse(text: &str) -> std::result::Result<More, String> {
     let base = base(&named, number).filter(|base| is_plain && *base > 0);
     let base = base.ok_or_else(|| match value.starts_with('-') {
         true => format!("`{text}` would lower it: a grant only raises, and configuration files set lower limits"),
-        false => format!("`{value}` is no amount of {}: it reads like {}", named.unit(), like(&named)),
+        false => format!("`{value}` is no amount of {}: write it like {}", named.unit(), like(&named)),
     })?;
     let rule = match models {
         Some((like, _)) => format!("models.{like}.{}", named.limit),

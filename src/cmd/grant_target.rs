@@ -12,6 +12,7 @@ use crate::engine::clear_orders::is_outgrown;
 use crate::error::{Error, Result};
 use crate::hook::background::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
+use crate::report::log_lines;
 use crate::report::prompt_block;
 use crate::report::rows::project;
 use crate::store::Store;
@@ -85,7 +86,7 @@ fn waiting(store: &Store, now_ms: i64) -> Result<Vec<Waiting>> {
             Target::Session(_) => session.order.as_ref().map(|order| order.finding.clone()),
             Target::Run { .. } => of_run(store, &session, target.id())?,
         };
-        let (words, project) = (format!("trip #{number} ({})", plain(&record.limit)), session.project.clone());
+        let (words, project) = (log_lines::trip(number, &record), session.project.clone());
         let of_session = matches!(target, Target::Session(_));
         let holds = |it: &Finding| !(of_session && is_outgrown(it, &session.limits));
         if let Some(finding) = finding.filter(holds)

@@ -161,8 +161,10 @@ pub enum Command {
     /// Let a paused run or session go on
     Resume(resume::Args),
     /// Hold a run or session until it is resumed
+    #[command(after_help = pause_stop::PAUSE_HELP)]
     Pause(pause_stop::Args),
     /// End a run or session at its next event
+    #[command(after_help = pause_stop::STOP_HELP)]
     Stop(pause_stop::Args),
     /// Switch the limits of this repository or of a session off for a while
     Off(off::OffArgs),

@@ -26,17 +26,6 @@ use crate::wire::messages::short;
 
 /// Arguments of `fusebox pause` and `fusebox stop`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-It takes effect at the next event of the run or session; subagents below a run follow it.
-`fusebox resume` lifts it. Without an id it takes the one session at work on this machine, or all of them once a person has
-said yes to what it shows; --yes does not ask.
-
-Examples:
-  fusebox stop              all sessions at work on this machine
-  fusebox stop --yes        the same for scripts
-  fusebox pause a1b2c3d4    hold a run and keep its work
-  fusebox pause developer   the only developer at work
-  fusebox stop 5f0c1d2e --reason 'wrong branch'")]
 pub struct Args {
     #[command(flatten)]
     bulk: BulkArgs,
@@ -44,6 +33,31 @@ pub struct Args {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
+
+/// What the help of `fusebox pause` says besides.
+pub const PAUSE_HELP: &str = "\
+It takes effect at the next event of the run or session; subagents below a run follow it. `fusebox resume` lifts it. Without
+an id it takes the one session at work on this machine, or all of them once you have said yes; --yes does not ask.
+
+Examples:
+  fusebox pause              all sessions at work on this machine
+  fusebox pause --yes        the same for scripts
+  fusebox pause a1b2c3d4     hold a run and keep its work
+  fusebox pause developer    the only developer at work
+  fusebox pause 5f0c1d2e --reason 'over night'";
+
+/// What the help of `fusebox stop` says besides.
+pub const STOP_HELP: &str = "\
+It takes effect at the next event of the run or session, and at once where a pause holds one; subagents below a run follow it.
+`fusebox resume` lifts it. Without an id it takes the one session at work or held on this machine, or all of them once you
+have said yes; --yes does not ask.
+
+Examples:
+  fusebox stop              all sessions at work or held on this machine
+  fusebox stop --yes        the same for scripts
+  fusebox stop a1b2c3d4     end a run
+  fusebox stop developer    the only developer at work
+  fusebox stop 5f0c1d2e --reason 'wrong branch'";
 
 /// What an order does, in its words.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use crate::domain::stable_sort::sort_by_key;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::policy::retention;
 use crate::platform::environment::Environment;
+use crate::report::log_lines;
 use crate::report::rows::project;
 use crate::store::Store;
 use crate::ui::terminal::plain;
@@ -156,7 +157,7 @@ fn last_trip(store: &Store, here: &str) -> Result<Option<Found>> {
     for (number, _, record) in store.latest_stops(LATEST)? {
         let Some(session) = store.session(&record.session)? else { continue };
         let Some(target) = held_by(store, &session, &record.run)? else { continue };
-        let trip = format!("trip #{number} ({})", plain(&record.limit));
+        let trip = log_lines::trip(number, &record);
         if session.project == here {
             return Ok(Some(Found {
                 target,

@@ -138,6 +138,16 @@ pub fn is_persons(record: &Record) -> bool {
     record.layer == Layer::Grant.as_str() && Limit::find(&record.limit).is_none()
 }
 
+/// Names a trip as a sentence begins: `trip #3 (max_turns)`, and of somebody's order `#3, a stop by a person,`.
+pub fn trip(number: i64, record: &Record) -> String {
+    if !is_persons(record) {
+        return format!("trip #{number} ({})", plain(&record.limit));
+    }
+    let order = if record.event == Some(RecordKind::AgentPaused) { "a pause" } else { "a stop" };
+    let by = if record.subject.is_empty() { "a person" } else { &record.subject };
+    format!("#{number}, {order} by {},", plain(by))
+}
+
 /// Returns `max_turns 20/25 (80 %+)`, `max_turns 27/25 (108 %)`; nothing for a record that is about no limit.
 pub fn figures(record: &Record) -> Option<String> {
     let limit = Limit::find(&record.limit)?;

@@ -28,21 +28,21 @@ fn an_amount_reads_in_the_units_of_configuration() {
 #[test]
 fn what_is_no_amount_is_named() {
     for (text, error) in [
-        ("max_turns", "`max_turns` has no `=`: it reads like max_turns=+10"),
+        ("max_turns", "`max_turns` has no `=`: write it like max_turns=+10"),
         ("max_turn=+1", "no limit is called `max_turn`; the nearest is `max_turns`"),
         ("wings=+1", "no limit is called `wings`"),
-        ("max_turns=+1.5", "`+1.5` is no amount of tool calls: it reads like +10"),
-        ("max_turns=+0", "`+0` is no amount of tool calls: it reads like +10"),
+        ("max_turns=+1.5", "`+1.5` is no amount of tool calls: write it like +10"),
+        ("max_turns=+0", "`+0` is no amount of tool calls: write it like +10"),
         (
             "max_turns=-3",
             "`max_turns=-3` would lower it: a grant only raises, and configuration files set lower limits",
         ),
-        ("max_turns=++3", "`++3` is no amount of tool calls: it reads like +10"),
+        ("max_turns=++3", "`++3` is no amount of tool calls: write it like +10"),
         ("max_turns=", "`max_turns=` lacks a part: write limit and amount without spaces, like max_turns=+10"),
-        ("max_cost_usd=+nan", "`+nan` is no amount of US dollars: it reads like +5"),
-        ("max_turns=+3M", "`+3M` is no amount of tool calls: it reads like +10"),
-        ("max_tokens=+3X", "`+3X` is no amount of tokens: it reads like +200k"),
-        ("max_turns=+5m", "`+5m` is no amount of tool calls: it reads like +10"),
+        ("max_cost_usd=+nan", "`+nan` is no amount of US dollars: write it like +5"),
+        ("max_turns=+3M", "`+3M` is no amount of tool calls: write it like +10"),
+        ("max_tokens=+3X", "`+3X` is no amount of tokens: write it like +200k"),
+        ("max_turns=+5m", "`+5m` is no amount of tool calls: write it like +10"),
     ] {
         assert_eq!(parse(text).unwrap_err(), error, "{text}");
     }

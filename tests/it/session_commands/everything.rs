@@ -212,6 +212,29 @@ fn the_only_session_at_work_is_taken_without_a_terminal() {
 }
 
 #[test]
+fn what_a_person_has_stopped_is_called_a_persons() {
+    for (verb, words) in [("stop", "a stop by a person, in"), ("pause", "a pause by a person, in")] {
+        let world = with_shop();
+        world.run(&[verb, "a1b2c3d4"]).ok();
+        let said = world.run(&["reset", "--yes"]).ok();
+        let first = said.lines().next().unwrap();
+        assert!(first.starts_with('#') && first.contains(words) && first.contains("is the last that stands"), "{said}");
+        assert!(!said.contains("explicit_"), "{said}");
+    }
+}
+
+#[test]
+fn the_examples_of_a_command_are_its_own() {
+    let world = TestWorld::new();
+    for verb in ["stop", "pause"] {
+        let help = world.run(&[verb, "--help"]).ok();
+        let examples = help.split("Examples:\n").nth(1).unwrap().lines().map(str::trim);
+        let examples: Vec<&str> = examples.take_while(|line| !line.is_empty()).collect();
+        assert!(examples.len() > 3 && examples.iter().all(|it| it.starts_with(&format!("fusebox {verb}"))), "{help}");
+    }
+}
+
+#[test]
 fn an_agent_type_names_the_only_one_of_its_kind() {
     let world = with_shop();
     assert_snapshot!(world.run(&["pause", "developer"]), @r"

@@ -40,7 +40,7 @@ fn a_grant_of_another_limit_lifts_nothing() {
     let world = with_shop();
     assert_snapshot!(world.run(&["grant", "a3fa", "max_cost_usd=2.5", "max_turns=+0"]), @r"
     [stderr]
-    error: `+0` is no amount of tool calls: it reads like +10
+    error: `+0` is no amount of tool calls: write it like +10
       hint: `fusebox grant a3fa max_cost_usd=2.5 max_turns=+10`
     [exit 2]
     ");
