@@ -87,6 +87,8 @@ mod team_limits;
 #[cfg(feature = "team")]
 mod team_members;
 #[cfg(feature = "team")]
+mod team_memberships;
+#[cfg(feature = "team")]
 mod team_needs;
 #[cfg(feature = "team")]
 mod team_place;

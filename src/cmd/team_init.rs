@@ -60,7 +60,7 @@ pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
         return Err(elsewhere(team, "of another store"));
     }
     ledger.create_team(team, zone)?;
-    team_join::keep(env, team, ledger.new_id()?, address)?;
+    team_join::keep(env, team, &mut ledger, address)?;
     let tables = if steps > 0 { "its tables are made" } else { "its tables were there" };
     env.print(&format!("team {team}: {tables}, and you are its first admin; this machine has joined it\n{NEXT}"));
     env.print(no_hooks(env));
@@ -80,7 +80,7 @@ pub fn join(env: &Environment, team: &str) -> Result<ExitCode> {
             None => error,
         });
     }
-    team_join::keep(env, team, ledger.new_id()?, address)?;
+    team_join::keep(env, team, &mut ledger, address)?;
     env.print(&format!(
         "sessions that start from now on are bound by the caps of team {team}, and tell it what they spend\n{}{}",
         team_place::observed(env).unwrap_or_default(),

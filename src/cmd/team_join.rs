@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use crate::cmd::team_memberships::{Membership, Memberships};
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_sync;
 use crate::domain::scope::Scope;
@@ -16,34 +17,54 @@ use crate::install::{default_files, diff, policy_edit};
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::report::status;
+use crate::store::team::address::Address;
+use crate::store::team::ledger::Ledger;
 use crate::store::{Store, private};
 use crate::team::machine::Machine;
 use crate::wire::messages::short;
 
-/// What becomes of what a machine did not give back.
-const WRITE_OFF: &str = "the team's admin can write it off once it has expired";
-
 /// How many characters of a machine's id name it.
 const NAMED: usize = 8;
 
-/// Notes what was joined, as a machine that the team has not seen before, and has the team's caps bind the sessions to come. What was
-/// joined before is told first what was spent, and given back what is held.
-pub fn keep(env: &Environment, team: &str, machine: String, store: String) -> Result<()> {
+/// Notes what was joined, and has the team's caps bind the sessions to come. With the same login in the same store it goes on as the
+/// machine that it was, so that what was not told is told. Any other that was joined before is told first what was spent, and given back
+/// what is held.
+pub fn keep(env: &Environment, team: &str, ledger: &mut Ledger, store: String) -> Result<()> {
     private::make_folder(&team_place::folder(env)?)?;
     let _alone = team_sync::alone(env)?;
-    if team_place::has_joined(env) {
-        let told = team_place::joined_as_kept(env).and_then(|before| team_sync::give_back(env, &before));
-        if let Err(cause) = told {
-            env.eprintln_safe(&format!(
-                "warning: what this machine spent and holds of before was not told: {cause}; {WRITE_OFF}"
-            ));
-        }
-        forget_caps(&Store::open(env)?)?;
+    let mut all = Memberships::load(env)?;
+    let known = all.take_same(ledger, team, &Address::parse(&store)?.shown())?;
+    if let Some(before) = all.take_current() {
+        part(env, before, &mut all)?;
     }
-    let joined = Joined { team: team.to_owned(), store, machine, since_ms: env.now().wall_ms };
-    team_place::save_machine(env, &Machine::default())?;
-    team_place::save(env, &joined)?;
+    let machine = known.as_ref().map_or_else(|| Ok(Machine::default()), |known| known.machine(env))?;
+    let (id, since_ms) = match known {
+        Some(known) => (known.machine, known.since_ms),
+        None => (ledger.new_id()?, None),
+    };
+    let machine = team_place::going_on(ledger, (team, &id), machine)?;
+    let since_ms = since_ms.unwrap_or_else(|| env.now().wall_ms);
+    let joined = Joined { team: team.to_owned(), store, machine: id, since_ms };
+    all.add(Membership::of(&joined)?);
+    team_place::in_state(env, |store| {
+        team_place::save_machine_in(env, store, &machine)?;
+        team_place::save_in(env, store, &joined)?;
+        all.save_in(store)?;
+        forget_caps(store)
+    })?;
     write_key(env, &json!(team))
+}
+
+/// Tells the store of another login what was spent before, and gives back what is held; keeps what cannot be told.
+fn part(env: &Environment, mut before: Membership, all: &mut Memberships) -> Result<()> {
+    let told = team_place::joined_as_kept(env).and_then(|joined| team_sync::give_back(env, &joined));
+    let Err(cause) = told else { return Ok(()) };
+    if before.end_untold(env)? {
+        let what = "what this machine spent and holds of before was not told";
+        env.eprintln_safe(&format!("warning: {what}: {cause}; it is kept until that login joins again"));
+    }
+    all.add(before);
+    Ok(())
 }
 
 /// Has the machine take part no longer: gives back what it holds, and takes the key out of force.
@@ -64,11 +85,17 @@ pub fn leave(env: &Environment) -> Result<ExitCode> {
     let name = joined.as_ref().map_or_else(|_| "its team".to_owned(), |joined| format!("team {}", joined.team));
     let machine = joined.as_ref().ok().map(|joined| joined.machine.clone());
     let told = joined.and_then(|joined| team_sync::give_back(env, &joined));
-    team_place::forget(env)?;
-    let store = Store::open(env)?;
-    let at_work: String = store.open_sessions()?.iter().filter_map(goes_on).collect();
-    forget_caps(&store)?;
-    store.leave();
+    let mut all = Memberships::load(env)?;
+    if let (Some(mut before), true) = (all.take_current(), told.is_err()) {
+        before.end_untold(env)?;
+        all.add(before);
+    }
+    let at_work: String = team_place::in_state(env, |store| {
+        all.save_in(store)?;
+        team_place::forget_in(env, store)?;
+        forget_caps(store)?;
+        Ok(store.open_sessions()?.iter().filter_map(goes_on).collect())
+    })?;
     env.print(&format!("this machine has left {name}\n{at_work}"));
     told.map(|()| ExitCode::SUCCESS).map_err(|cause| untold(&cause, machine.as_deref(), holds))
 }
@@ -79,7 +106,10 @@ fn untold(cause: &Error, machine: Option<&str>, holds: bool) -> Error {
         true => "what it has leased counts as spent, until an admin writes it off once it has expired",
         false => "it has leased nothing that would count until an admin writes it off",
     };
-    let lines = ["what it has spent since its last sync is not in the team's sums, and will not be", leased];
+    let lines = [
+        "what it has spent since its last sync is not in the team's sums until it joins again with the same login",
+        leased,
+    ];
     let error = Error::failed(format!("the team's store was not told: {cause}")).with_lines(lines.map(str::to_owned));
     match machine.and_then(|id| id.get(..NAMED)) {
         _ if !holds => error,
@@ -90,11 +120,10 @@ fn untold(cause: &Error, machine: Option<&str>, holds: bool) -> Error {
 
 /// Forgets what a team's store has said: what its leases held is given back.
 fn forget_caps(store: &Store) -> Result<()> {
-    store.begin()?;
     for budget in store.shared_budgets()?.iter().filter(|budget| budget.scope == Scope::Team) {
         store.delete_shared_budget(budget)?;
     }
-    store.commit()
+    Ok(())
 }
 
 /// Says how a session at work goes on that the team's caps bound when it began; nothing of others.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::load;
 use crate::domain::mode::Mode;
+use crate::domain::moment::Moment;
 use crate::domain::stored::metadata;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -90,9 +91,9 @@ pub fn ledger(joined: &Joined) -> Result<Ledger> {
     Ledger::open(&Address::parse(&joined.store)?)
 }
 
-/// Saves what the machine has joined.
-pub fn save(env: &Environment, joined: &Joined) -> Result<()> {
-    in_state(env, |store| write(env, store, (JOINED, joined)))
+/// Saves what the machine has joined, in a transaction of the state that is open.
+pub fn save_in(env: &Environment, store: &Store, joined: &Joined) -> Result<()> {
+    write(env, store, (JOINED, joined))
 }
 
 /// Loads what the machine has told; `None` where another program has written, deleted or hidden that: what it has leased and how far
@@ -107,9 +108,19 @@ pub fn machine(env: &Environment) -> Result<Option<Machine>> {
 
 /// Makes the machine anew of what the store knows of it.
 pub fn machine_of_store(joined: &Joined) -> Result<Machine> {
-    let mut ledger = ledger(joined)?;
-    let known = Machine::of_store(ledger.known(&joined.team, &joined.machine)?);
-    Ok(Machine { shares: ledger.known_shares(&joined.team, &joined.machine)?, ..known })
+    going_on(&mut ledger(joined)?, (&joined.team, &joined.machine), Machine::default())
+}
+
+/// Returns a machine as it goes on under an id: as it is, or where the store knows less of it, or it nothing of itself, made anew of what
+/// the store knows, with all that it keeps told once more.
+pub fn going_on(ledger: &mut Ledger, (team, id): (&str, &str), machine: Machine) -> Result<Machine> {
+    let (last_number, leases) = ledger.known(team, id)?;
+    if machine.agrees_with((last_number, &leases)) {
+        return Ok(machine);
+    }
+    let mut anew = Machine::of_store((last_number, &leases));
+    anew.charge_all_of(&machine, Moment::default());
+    Ok(Machine { shares: ledger.known_shares(team, id)?, ..anew })
 }
 
 /// Saves what the machine has told.
@@ -122,17 +133,18 @@ pub fn save_machine_in(env: &Environment, store: &Store, machine: &Machine) -> R
     write(env, store, (MACHINE, machine))
 }
 
-/// Forgets what the machine has joined.
-pub fn forget(env: &Environment) -> Result<()> {
+/// Forgets what the machine has joined, in a transaction of the state that is open.
+pub fn forget_in(env: &Environment, store: &Store) -> Result<()> {
     for name in [JOINED, MACHINE] {
         let path = folder(env)?.join(name);
         changes::remove_file(&path).map_err(|cause| Error::file("remove", &path, cause))?;
-        in_state(env, |store| store.delete_metadata(&metadata::TEAM_FILE.of(name)))?;
+        store.delete_metadata(&metadata::TEAM_FILE.of(name))?;
     }
     Ok(())
 }
 
-fn in_state<T>(env: &Environment, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
+/// Does something in a transaction of the state.
+pub fn in_state<T>(env: &Environment, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
     let store = Store::open(env)?;
     store.begin()?;
     let done = work(&store)?;

@@ -212,7 +212,7 @@ fn tell(
             processes::rest(Duration::from_millis(told.last.wait_ms));
         } else if !has_heard_more && !requests.is_empty() && !is_busy {
             let what = format!("team {} has forgotten more of this machine than it keeps", joined.team);
-            return Err(Error::failed(what).hint("`fusebox team join` gives it a new id"));
+            return Err(Error::failed(what).hint("`fusebox team join NAME` has it tell all once more"));
         }
     }
 }

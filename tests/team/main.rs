@@ -29,6 +29,7 @@ mod project_forms;
 mod projects;
 mod protocol;
 mod reasons;
+mod rejoin;
 mod release;
 mod rights;
 mod scale;

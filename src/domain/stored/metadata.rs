@@ -61,11 +61,13 @@ pub const TEAM_SYNC: MetadataKind = by_fusebox("team-sync", "when a sync with th
 pub const TEAM_WAITS: MetadataKind = by_fusebox("team-waits", "what waits for a sync with the team");
 /// What the files of the team were when Fusebox wrote them.
 pub const TEAM_FILE: MetadataKind = by_fusebox("team-file:", "what a file of the team was");
+/// Of which teams the machine has taken part, as which machine, and what was not told.
+pub const TEAM_MEMBERSHIPS: MetadataKind = by_fusebox("team-memberships", "what a team was not told yet");
 /// One seal over the rows that are checked together.
 pub const SEALS: MetadataKind = by_fusebox("seals", "how many facts there are");
 
 /// Every kind.
-pub const METADATA_KINDS: [MetadataKind; 19] = [
+pub const METADATA_KINDS: [MetadataKind; 20] = [
     CLIENT,
     FIRST_REQUEST,
     LATEST,
@@ -84,6 +86,7 @@ pub const METADATA_KINDS: [MetadataKind; 19] = [
     TEAM_SYNC,
     TEAM_WAITS,
     TEAM_FILE,
+    TEAM_MEMBERSHIPS,
     SEALS,
 ];
 

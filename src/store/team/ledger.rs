@@ -107,17 +107,26 @@ impl Ledger {
         Ok(self.ask(&statement, &[Some(team)])?.iter().map(cap).collect())
     }
 
-    /// Returns how far the store knows a machine: the number of its last lease, and the leases that it may still tell of.
+    /// Whether a machine is known as one of this login.
+    pub fn knows(&mut self, team: &str, machine: &str) -> Result<bool> {
+        let known = "SELECT count(*) FROM fusebox.machine x JOIN fusebox.team t ON t.id = x.team \
+             WHERE t.name = $1 AND x.id = $2 AND x.login = session_user";
+        Ok(self.ask(known, &[Some(team), Some(machine)])?.first().is_some_and(|row| number(row, 0) > 0))
+    }
+
+    /// Returns how far the store knows a machine: the number of its last lease, and all of its leases.
     pub fn known(&mut self, team: &str, machine: &str) -> Result<(u64, Vec<KnownLease>)> {
         let of_machine = "JOIN fusebox.team t ON t.id = x.team WHERE t.name = $1";
         let last = format!("SELECT coalesce(max(x.last_number), 0) FROM fusebox.machine x {of_machine} AND x.id = $2");
         let leases = format!(
-            "SELECT x.number, x.sequence FROM fusebox.lease x {of_machine} AND x.machine = $2 AND x.state = 'open' \
-             ORDER BY x.number"
+            "SELECT x.number, x.sequence, x.state FROM fusebox.lease x {of_machine} AND x.machine = $2 ORDER BY x.number"
         );
         let names = [Some(team), Some(machine)];
         let last = self.ask(&last, &names)?.first().map_or(0, |row| number(row, 0));
-        let known = |row: &Row| KnownLease { number: number(row, 0), sequence: number(row, 1) };
+        let known = |row: &Row| {
+            let is_open = word(row, 2) == "open";
+            KnownLease { number: number(row, 0), sequence: number(row, 1), is_open }
+        };
         Ok((last, self.ask(&leases, &names)?.iter().map(known).collect()))
     }
 
