@@ -40,7 +40,22 @@ pub enum ErrorKind {
     /// Something of that name is there already.
     Taken,
     /// A team's store takes nothing from this machine's login.
-    Refused,
+    Refused(TeamRefusal),
+}
+
+/// Why a team's store takes nothing from a login.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TeamRefusal {
+    /// Its password is another one.
+    Password,
+    /// The database's server lets it in no more, or not from here.
+    NoLogin,
+    /// It has no right to the team's tables.
+    NoRight,
+    /// It takes no part in the team.
+    NoMember,
+    /// Only an admin may do that.
+    NoAdmin,
 }
 
 /// The result of everything that can fail.

@@ -33,13 +33,13 @@ pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     let address = address(env)?;
     let mut ledger = Ledger::open(&Address::parse(&address)?).map_err(|error| match error.kind {
         // No team is there yet that could be joined.
-        ErrorKind::Refused => error.hint(format!(
+        ErrorKind::Refused(_) => error.hint(format!(
             "give `fusebox team init {team}` the address once more, with the password of the login that owns the database"
         )),
         _ => error,
     })?;
     let steps = ledger.migrate().map_err(|error| match error.kind {
-        ErrorKind::Refused => {
+        ErrorKind::Refused(_) => {
             Error::failed("only the login that owns the database makes a team's tables or brings them up to date")
                 .hint(format!("`fusebox team join {team}` has this machine take part in what is there"))
         }

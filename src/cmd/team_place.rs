@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::config::load;
 use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
+use crate::domain::scope::Scope;
 use crate::domain::stored::metadata;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::platform::environment::Environment;
 use crate::platform::{atomic_file, changes, file_info, files};
 use crate::store::team::address::Address;
 use crate::store::team::ledger::Ledger;
-use crate::store::team::{JOINED, mark};
+use crate::store::team::{JOINED, mark, refusal};
 use crate::store::{Store, trust};
 use crate::team::machine::Machine;
 
@@ -84,6 +85,14 @@ pub fn joined_as_kept(env: &Environment) -> Result<Joined> {
 pub fn observed(env: &Environment) -> Option<&'static str> {
     let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
     (policy.mode() == Mode::Observe).then_some(OBSERVED)
+}
+
+/// Says of a login that is refused what helps this machine's.
+pub fn with_what_helps(env: &Environment, joined: &Joined, error: Error) -> Error {
+    let ErrorKind::Refused(why) = error.kind else { return error };
+    let budget = in_state(env, |store| store.shared_budget(Scope::Team, &joined.team)).ok().flatten();
+    let whom = budget.and_then(|budget| budget.team).unwrap_or_default().whom().to_owned();
+    error.hint(refusal::helps(why, (&joined.team, &joined.login()), &whom))
 }
 
 /// Connects to the store of what was joined.

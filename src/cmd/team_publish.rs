@@ -165,7 +165,10 @@ pub fn note_failure(env: &Environment, joined: Option<&Joined>, cause: &Error) -
             share.failed_at = query::zone(env).stamp(env.now().wall_ms);
         }
         share.failed = env.now();
-        share.refused = if cause.kind == ErrorKind::Refused { cause.what().to_owned() } else { String::new() };
+        (share.refused, share.helps) = match cause.kind {
+            ErrorKind::Refused(_) => (cause.what().to_owned(), cause.advice().unwrap_or_default().to_owned()),
+            _ => (String::new(), String::new()),
+        };
         store.save_shared_budget(&budget)?;
     }
     store.commit()?;
@@ -190,7 +193,7 @@ fn hear(share: &mut TeamShare, heard: &Heard, login: &str) {
         share.failed = heard.at;
     }
     share.held_by = heard.held_by.clone().unwrap_or_default();
-    share.refused = String::new();
+    (share.refused, share.helps) = (String::new(), String::new());
     share.caps = [&heard.caps[..], &heard.projects].concat();
     for cap in share.caps.iter_mut().filter(|cap| cap.scope == "user") {
         login.clone_into(&mut cap.label);

@@ -100,6 +100,7 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
 
 fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
     let told = known(env, joined, false).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
+    let told = told.map_err(|error| team_place::with_what_helps(env, joined, error));
     if let Err(cause) = &told {
         team_publish::note_failure(env, Some(joined), cause)?;
     }

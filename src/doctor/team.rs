@@ -92,7 +92,8 @@ fn heard(team: &str, share: &TeamShare, now: Moment) -> Diagnosis {
     };
     if !share.refused.is_empty() {
         let what = format!("{heard}, and refuses this machine since: {}; {leases}", share.refused);
-        return Diagnosis::fail(what, format!("ask {}: `fusebox team invite LOGIN` lets a login in", share.whom()));
+        let helps = if share.helps.is_empty() { format!("ask {}", share.whom()) } else { share.helps.clone() };
+        return Diagnosis::fail(what, helps);
     }
     if !share.held_by.is_empty() {
         let what = format!("{heard}; {leases}; {} keeps a transaction open, and nothing more is leased", share.held_by);

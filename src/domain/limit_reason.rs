@@ -29,8 +29,8 @@ impl SharedBudget {
         let wait_ms = right.wait_ms;
         let whom = self.team.as_deref().map_or("an admin of the team", TeamShare::whom);
         if right.standing.is_none_or(Standing::is_closed) {
-            let frees = Frees::Once(format!("the store is heard: `fusebox team sync` shows why, or ask {whom}"));
-            return LimitReason { subject: self.says_of_store() + &self.without_store(), frees: Some(frees), wait_ms };
+            let (subject, frees) = (self.says_of_store() + &self.without_store(), Some(self.hears_again()));
+            return LimitReason { subject, frees, wait_ms };
         }
         let ShareRight { cap: of_team, reserved, .. } = right;
         let (named, team, command) = (right.named(), &self.id, right.raised_by());

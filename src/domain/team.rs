@@ -44,6 +44,9 @@ pub struct TeamShare {
     /// Why the store takes nothing from this machine's login, in its words, where it said so last; empty where it did not.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub refused: String,
+    /// Who can do what about that; empty where nothing is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub helps: String,
     /// Whether the store had nothing more to give then.
     pub is_spent: bool,
     /// Who kept locked what a lease waits for when the store was heard last; empty where nobody did.

@@ -73,10 +73,8 @@ impl SharedBudget {
             Hindrance::Project(cap) | Hindrance::Cap(cap) => Frees::At(cap.anew()),
             Hindrance::Ceiling(cap) => Frees::At(cap.resets.clone()),
             Hindrance::Transaction(_) => Frees::Once("that has ended".to_owned()),
-            Hindrance::Refused => Frees::Once(format!("it takes part again: ask {whom}")),
-            Hindrance::Store if self.is_silent() => {
-                Frees::Once(format!("the store is heard: `fusebox team sync` shows why, or ask {whom}"))
-            }
+            Hindrance::Refused => self.hears_again(),
+            Hindrance::Store if self.is_silent() => self.hears_again(),
             Hindrance::Store => Frees::Once(format!("more is leased: `fusebox team sync` asks for it, or ask {whom}")),
         })
     }

@@ -1,6 +1,7 @@
 //! What is said of a team's store that is not heard, or refuses this machine.
 
 use crate::domain::budget::SharedBudget;
+use crate::domain::frees::Frees;
 use crate::domain::spend::amount::Amount;
 use crate::domain::team::{OnStale, Standing, TeamShare};
 
@@ -21,6 +22,18 @@ impl SharedBudget {
             [heard_at, _, ""] => format!("{store} has not been heard since {heard_at}"),
             [_, _, refused] => format!("{store} refuses this machine: {refused}"),
         }
+    }
+
+    /// Says what has to happen until the store takes part again, and who can do it.
+    pub(super) fn hears_again(&self) -> Frees {
+        let none = TeamShare::default();
+        let share = self.team.as_deref().unwrap_or(&none);
+        let whom = share.whom();
+        Frees::Once(match (share.refused.is_empty(), share.helps.is_empty()) {
+            (true, _) => format!("the store is heard: `fusebox team sync` shows why, or ask {whom}"),
+            (_, true) => format!("it takes part again: ask {whom}"),
+            (_, false) => format!("it takes part again: {}", share.helps),
+        })
     }
 
     /// Says what the policy has happen without the store.

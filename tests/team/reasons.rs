@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::caps::{Client, cap, joined, wait_until};
+use crate::machine::Machine;
 use crate::postgres::Postgres;
+use crate::rejoin::{join, set_password, with_passwords};
 
 /// Works until the agent is stopped; returns what its person reads.
 fn work(client: &Client) -> String {
@@ -72,4 +74,56 @@ fn without_any_cap_no_report_shows_one() {
     assert_eq!(json["budgets"], serde_json::json!([]));
     let shown = machine.shown_in(".", &["status"]);
     assert!(!shown.contains("team core") && !shown.contains("per_month"), "{shown}");
+}
+
+/// What the store does to a login, and what undoes it as the advice says.
+const REFUSALS: [(&str, &str, &str); 4] = [
+    ("ALTER ROLE bob PASSWORD 'new'", "`fusebox team join core` takes a new address", ""),
+    ("ALTER ROLE bob NOLOGIN", "`ALTER ROLE bob LOGIN`", "ALTER ROLE bob LOGIN"),
+    ("REVOKE fusebox_member FROM bob", "`GRANT fusebox_member TO bob`", "GRANT fusebox_member TO bob"),
+    (
+        "DELETE FROM fusebox.member WHERE login = 'bob'",
+        "ask ann@core: `fusebox team invite bob`",
+        "INSERT INTO fusebox.member (team, login, role) SELECT id, 'bob', 'member' FROM fusebox.team WHERE name = 'core'",
+    ),
+];
+
+#[test]
+fn who_is_refused_reads_the_one_step_that_helps_wherever_it_is_said() {
+    let Some(server) = with_passwords() else { return };
+    server.as_login("ann", "SELECT fusebox.set_team('core', 'ann@core', 1000, 0, NULL)").unwrap();
+    let mut wrong = Vec::new();
+    for (number, (refusal, helps, undone)) in REFUSALS.into_iter().enumerate() {
+        set_password(&server, "bob", "bob");
+        let machine = Machine::new(&server, "bob");
+        join(&machine, &server, "bob", "bob");
+        let policy = machine.home.path().join(".claude/fusebox.json");
+        std::fs::write(&policy, r#"{"team":{"name":"core","on_stale":"deny"}}"#).unwrap();
+        let id = format!("r{number}");
+        let client = Client::start(&machine, &id);
+        assert_eq!((client.prompt(), client.turn()), (None, None), "{refusal}");
+        server.as_login("boss", refusal).unwrap();
+        let sync = machine.bad(&["sync"]);
+        let blocked = std::cell::RefCell::new(String::new());
+        wait_until("the lease is over", || {
+            blocked.replace(client.prompt().unwrap_or_default());
+            !blocked.borrow().is_empty()
+        });
+        let doctor = machine.shown_in(".", &["doctor"]);
+        let doctor = doctor.split_whitespace().collect::<Vec<_>>().join(" ");
+        for said in [sync, blocked.into_inner(), doctor] {
+            let others = REFUSALS.iter().map(|(_, other, _)| *other).filter(|other| *other != helps);
+            let misleads = others.chain(["`fusebox team invite LOGIN`"]).any(|other| said.contains(other));
+            if misleads || !said.contains(helps) {
+                wrong.push(format!("{refusal}: {said}"));
+            }
+        }
+        if undone.is_empty() {
+            join(&machine, &server, "bob", "new");
+        } else {
+            server.as_login("boss", undone).unwrap();
+        }
+        wait_until("work goes on", || client.prompt().is_none());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -7,17 +7,17 @@ use crate::machine::Machine;
 use crate::postgres::Postgres;
 
 /// Returns the address of a store for a login with its password.
-fn address(server: &Postgres, login: &str, password: &str) -> String {
+pub fn address(server: &Postgres, login: &str, password: &str) -> String {
     format!("postgres://{login}:{password}@/postgres?host={}", server.folder().display())
 }
 
 /// Gives a login another password.
-fn set_password(server: &Postgres, login: &str, password: &str) {
+pub fn set_password(server: &Postgres, login: &str, password: &str) {
     server.as_login("boss", &format!("ALTER ROLE {login} PASSWORD '{password}'")).unwrap();
 }
 
 /// Joins with a password; returns what it says, which has to go well.
-fn join(machine: &Machine<'_>, server: &Postgres, login: &str, password: &str) -> String {
+pub fn join(machine: &Machine<'_>, server: &Postgres, login: &str, password: &str) -> String {
     let joined = machine.run_with(&address(server, login, password), &["join", "core"]);
     let said = String::from_utf8([joined.stdout, joined.stderr].concat()).unwrap();
     assert!(joined.status.success(), "{said}");
@@ -63,7 +63,7 @@ const BETWEEN: [(&str, Between); 9] = [
 ];
 
 /// Has the store ask logins for their passwords.
-fn with_passwords() -> Option<Postgres> {
+pub fn with_passwords() -> Option<Postgres> {
     let server = Postgres::start()?;
     cap(&server, 100.0);
     ["bob", "eve"].iter().for_each(|login| set_password(&server, login, login));

@@ -2,10 +2,11 @@
 
 use crate::domain::spend::amount::Amount;
 use crate::domain::team_cap::CapUse;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, TeamRefusal};
 use crate::store::team::MIGRATIONS;
 use crate::store::team::address::Address;
 use crate::store::team::connection::{Connection, Failure, Refusal, Row};
+use crate::store::team::refusal;
 use crate::team::made_anew::KnownLease;
 
 /// The SQLSTATEs of a function, a table or a column that is not there: a later Fusebox has made it.
@@ -19,15 +20,11 @@ const NO_RIGHT: &str = "42501";
 const NO_LOGIN: &str = "42704";
 /// The SQLSTATE of a name that is taken.
 const TAKEN: &str = "23505";
-/// The SQLSTATEs of a login that the server does not let in.
-const NOT_LOGGED_IN: [&str; 2] = ["28000", "28P01"];
+/// The SQLSTATEs of a login that the server does not let in, and of a password that is wrong.
+const NOT_LOGGED_IN: [(&str, TeamRefusal); 2] = [("28000", TeamRefusal::NoLogin), ("28P01", TeamRefusal::Password)];
 
 /// The SQLSTATEs of a statement that has waited too long.
 const WAITED: [&str; 2] = ["57014", "55P03"];
-
-/// Who may do what an admin may, and how one becomes it.
-const BY_ADMIN: &str =
-    "`fusebox team members` lists the admins; one of them makes you an admin: `fusebox team invite LOGIN --admin`";
 
 /// A team's store, as one login sees it.
 pub struct Ledger {
@@ -179,21 +176,23 @@ impl Ledger {
         let sees =
             self.connection.query(sees, &[]).is_ok_and(|rows| rows.first().is_some_and(|row| word(row, 0) == "t"));
         let shown = &self.shown;
-        match sees {
-            true => Error::failed(format!("{shown}: only an admin of the team may do that"))
-                .of_kind(ErrorKind::Refused)
-                .hint(format!("{BY_ADMIN}; the database's owner runs `GRANT fusebox_admin TO LOGIN`")),
-            false => Error::failed(format!("{shown} may not see the team's tables"))
-                .of_kind(ErrorKind::Refused)
-                .hint("whoever made the login runs `GRANT fusebox_member TO LOGIN` in the database"),
+        if !sees {
+            return refused(format!("{shown} may not see the team's tables"), TeamRefusal::NoRight);
         }
+        let by_admin = refusal::helps_anybody(TeamRefusal::NoAdmin);
+        refused(format!("{shown}: only an admin of the team may do that"), TeamRefusal::NoAdmin)
+            .hint(format!("{by_admin}; the database's owner runs `GRANT fusebox_admin TO LOGIN`"))
     }
+}
+
+fn refused(what: String, why: TeamRefusal) -> Error {
+    Error::failed(what).of_kind(ErrorKind::Refused(why)).hint(refusal::helps_anybody(why))
 }
 
 fn error(shown: &str, failure: Failure) -> Error {
     let Refusal { code, words, is_stores } = match failure {
         Failure::Lost(why) => return Error::failed(format!("{shown} cannot be reached: {why}")),
-        Failure::Refused(refusal) => refusal,
+        Failure::Refused(refused) => refused,
     };
     if WAITED.contains(&code.as_str()) {
         return Error::failed(format!("{shown}: somebody keeps a transaction open, and with it what this waits for"))
@@ -201,21 +200,16 @@ fn error(shown: &str, failure: Failure) -> Error {
     }
     if is_stores {
         // The functions of the store say themselves what is wrong.
-        let error = Error::failed(words);
-        let is_of_admins = error.what().contains(" is no admin of ");
         return match code.as_str() {
-            NO_RIGHT if is_of_admins => error.of_kind(ErrorKind::Refused).hint(BY_ADMIN),
-            NO_RIGHT => error
-                .of_kind(ErrorKind::Refused)
-                .hint("an admin of the team lets a login take part: `fusebox team invite LOGIN`"),
-            NO_LOGIN => error.hint("the database's owner makes it: `CREATE ROLE NAME LOGIN IN ROLE fusebox_member`"),
-            _ => error,
+            NO_RIGHT if words.contains(" is no admin of ") => refused(words, TeamRefusal::NoAdmin),
+            NO_RIGHT => refused(words, TeamRefusal::NoMember),
+            NO_LOGIN => Error::failed(words)
+                .hint("the database's owner makes it: `CREATE ROLE NAME LOGIN IN ROLE fusebox_member`"),
+            _ => Error::failed(words),
         };
     }
-    if NOT_LOGGED_IN.contains(&code.as_str()) {
-        return Error::failed(format!("{shown} does not let this login in: {words}"))
-            .of_kind(ErrorKind::Refused)
-            .hint("`fusebox team join NAME` takes a new address, with the login and its password");
+    if let Some((_, why)) = NOT_LOGGED_IN.iter().find(|(known, _)| *known == code) {
+        return refused(format!("{shown} does not let this login in: {words}"), *why);
     }
     let refused = Error::failed(format!("{shown} refuses: {words}"));
     if code == TAKEN {

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod connection;
 pub mod ledger;
 pub mod limits;
+pub mod refusal;
 pub mod shares;
 pub mod sync;
 mod tls;
