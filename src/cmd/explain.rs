@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use crate::cmd::explain_last::{self, Found};
+use crate::cmd::left_team;
 use crate::cmd::next_client;
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::record::RecordKind;
-use crate::domain::session::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::reconcile::catch_up::catch_up;
 use crate::platform::environment::Environment;
@@ -113,7 +113,7 @@ fn told_of(
     let kind = rows.runs.iter().find(|run| run.id == target.id()).map(|run| run.agent_type.clone());
     let since_ms = env.now().wall_ms.saturating_sub(query::LATELY_MS);
     let peers = kind.map(|kind| store.runs_of_type(&kind, since_ms)).transpose()?.unwrap_or_default();
-    let (budgets, is_in_team) = (store.shared_budgets()?, is_in_team(&store, &rows.session));
+    let (budgets, is_in_team) = (store.shared_budgets()?, left_team::is_in_team(&store, &rows.session));
     drop(store);
     let here = env.folder();
     let here = here.to_string_lossy();
@@ -124,15 +124,6 @@ fn told_of(
         (Target::Session(_), Format::Text(extent)) => timeline::session(&source, trip, extent, page),
         (Target::Run { run, .. }, Format::Text(_)) => timeline::run(&source, run, trip, page),
     })
-}
-
-/// Whether this machine takes part in the team that a session began in.
-fn is_in_team(store: &Store, session: &Session) -> bool {
-    #[cfg(feature = "team")]
-    let joined = crate::store::team::joined_in(store.folder());
-    #[cfg(not(feature = "team"))]
-    let joined = store.folder().to_str().filter(|_| false).map(str::to_owned);
-    session.team.as_ref().is_some_and(|terms| joined.as_ref() == Some(&terms.name))
 }
 
 /// Finds a run or session by its id, or the run of the record with this number.

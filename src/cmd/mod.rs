@@ -21,6 +21,7 @@ pub mod init;
 #[cfg(feature = "suggest")]
 pub mod learn;
 mod limit_changes;
+mod left_team;
 #[cfg(any(feature = "screen", feature = "watch"))]
 pub mod live_state;
 pub mod log;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
+use crate::cmd::left_team;
 use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::domain::gather::gather;
@@ -71,7 +72,7 @@ pub fn note_untold(env: &Environment) -> Result<()> {
 pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
     let id = session.id.clone();
     let mut runs = store.runs_of(&id)?;
-    Ok(SessionRows {
+    let mut rows = SessionRows {
         left: end_left(&session, &mut runs),
         silent_at_work: silent_at_work(&session),
         runs,
@@ -79,7 +80,9 @@ pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
         charges: store.charges_of(&id)?,
         records: store.records_of(&id)?.into_iter().map(logged).collect(),
         calls: store.calls_of(&id)?,
-    })
+    };
+    left_team::bind_rows(store, &mut rows);
+    Ok(rows)
 }
 
 /// Returns the process ids of the clients at work of which no hook tells.

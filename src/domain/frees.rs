@@ -20,6 +20,16 @@ pub enum Frees {
 }
 
 impl Frees {
+    /// Returns that of a team's budget where the machine has left the team.
+    pub fn once_team_is_left() -> Frees {
+        Frees::Once("the session takes that up: `fusebox reload --all`".to_owned())
+    }
+
+    /// Says that the machine has left the team that a session began in.
+    pub fn says_left(team: &str) -> String {
+        format!("this session began in team {team}, which this machine has left")
+    }
+
     /// Whether it does not pass by itself.
     pub fn is_never(&self) -> bool {
         *self == Frees::Never

@@ -69,7 +69,7 @@ impl SharedBudget {
         let share = self.team.as_deref();
         let whom = share.map_or("an admin of the team", TeamShare::whom);
         Some(match self.hindrance()? {
-            Hindrance::Left => Frees::Once("the session takes that up: `fusebox reload --all`".to_owned()),
+            Hindrance::Left => Frees::once_team_is_left(),
             Hindrance::Project(cap) | Hindrance::Cap(cap) => Frees::At(cap.anew()),
             Hindrance::Ceiling(cap) => Frees::At(cap.resets.clone()),
             Hindrance::Transaction(_) => Frees::Once("that has ended".to_owned()),
@@ -91,7 +91,7 @@ impl SharedBudget {
         let is_silent = self.is_silent();
         match self.hindrance() {
             None => String::new(),
-            Some(Hindrance::Left) => format!("this session began in team {}, which this machine has left", self.id),
+            Some(Hindrance::Left) => Frees::says_left(&self.id),
             Some(Hindrance::Project(cap) | Hindrance::Cap(cap)) => {
                 let spent = self.spent_of(cap);
                 cap.used_up(spent, (cap.cap.minus(spent) + lacking, "to come"))

@@ -17,6 +17,7 @@ mod forged;
 mod hindered;
 mod hook_times;
 mod lead;
+mod left;
 mod locks;
 mod machine;
 mod midnight;
