@@ -31,7 +31,7 @@ pub fn ask(
         };
         let demand = if machine.is_leaving { demand.of_use() } else { demand };
         share.ask(&Demand { stale_ms, ..demand });
-        team.rights.push(right(share));
+        team.rights.push(ShareRight { lacks: share.usable <= demand.in_use, ..right(share) });
         team.looked = now;
     }
     Ok(())

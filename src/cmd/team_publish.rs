@@ -92,6 +92,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     let (left, until) = machine.held(now);
     let left = left.min(most);
     share.margin = needs.margin.min(left);
+    share.lacks = left == share.margin || left < needs.least;
     (share.left, share.cap) = (left, budget.spent_for_team() + left.minus(share.margin));
     share.until = match (until, heard) {
         (Some(until), _) if until.boot == last.boot => Moment { mono_ms: until.mono_ms.min(last.mono_ms), ..until },

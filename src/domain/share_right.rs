@@ -28,6 +28,9 @@ pub struct ShareRight {
     pub reserved: u64,
     /// What this machine may use.
     pub usable: u64,
+    /// Whether that was all in use when a sync looked last.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lacks: bool,
     /// Until when, by the clock of this boot.
     pub until: Moment,
     /// Whether the store had no more for it than that then.
@@ -52,8 +55,10 @@ pub struct ShareRight {
 
 impl ShareRight {
     /// Adds the rule that it comes to under a session's terms at a moment; none where the limit is not kept without the store.
-    pub fn stand(&mut self, limits: &mut LimitSet, terms: &TeamTerms, now: Moment) {
-        let standing = terms.standing(self.until, now);
+    /// `is_unanswered` is whether the store was not reached when it was asked last.
+    pub fn stand(&mut self, limits: &mut LimitSet, terms: &TeamTerms, (now, is_unanswered): (Moment, bool)) {
+        let is_lacking = self.lacks && is_unanswered && !self.is_full && !self.is_held_back;
+        let standing = terms.without(is_lacking, terms.standing(self.until, now));
         self.standing = Some(standing);
         let cap = match standing {
             Standing::Alive | Standing::Outlived => self.usable,

@@ -25,6 +25,9 @@ pub struct TeamShare {
     pub cap: Amount,
     /// What was left of the leases then.
     pub left: Amount,
+    /// Whether that is too little for the next requests of what was at work then.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lacks: bool,
     /// What is kept of that for responses that cost more than expected: no part of the cap.
     pub margin: Amount,
     /// Until when the leases live, by the clock of this boot.
@@ -64,9 +67,15 @@ pub struct TeamShare {
 }
 
 impl TeamShare {
-    /// Returns how it stands under a session's terms.
+    /// Returns how it stands under a session's terms. A machine with nothing to spend waits for no store that does not answer, where the
+    /// policy allows that; what the store has said to be used up is.
     pub fn standing(&self, terms: &TeamTerms, now: Moment) -> Standing {
-        terms.standing(self.until, now)
+        terms.without(self.lacks && !self.is_spent && self.is_unanswered(), terms.standing(self.until, now))
+    }
+
+    /// Whether the store was not reached when it was asked last.
+    pub fn is_unanswered(&self) -> bool {
+        self.failed != Moment::default() && self.refused.is_empty() && self.held_by.is_empty()
     }
 
     /// Returns the rule that it comes to; none where the cap is not kept.
@@ -150,6 +159,33 @@ impl TeamShare {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_has_nothing_to_spend_waits_for_no_store_that_does_not_answer_where_the_policy_allows_it() {
+        let at = |mono_ms| Moment { mono_ms, boot: 1, ..Moment::default() };
+        let empty = TeamShare { until: at(100), failed: at(5), lacks: true, ..TeamShare::default() };
+        let cases = [
+            (empty.clone(), OnStale::Allow, Standing::Unbound),
+            (empty.clone(), OnStale::Warn, Standing::Alive),
+            (empty.clone(), OnStale::Deny, Standing::Alive),
+            (TeamShare { lacks: false, ..empty.clone() }, OnStale::Allow, Standing::Alive),
+            (TeamShare { failed: Moment::default(), ..empty.clone() }, OnStale::Allow, Standing::Alive),
+            (TeamShare { is_spent: true, ..empty.clone() }, OnStale::Allow, Standing::Alive),
+            (TeamShare { refused: "bob is no member".to_owned(), ..empty.clone() }, OnStale::Allow, Standing::Alive),
+            (TeamShare { held_by: "bob".to_owned(), ..empty }, OnStale::Allow, Standing::Alive),
+        ];
+        for (share, on_stale, standing) in cases {
+            let terms = TeamTerms {
+                name: "core".to_owned(),
+                on_stale,
+                max_staleness_ms: 50,
+                sync_interval_ms: 1,
+                ceiling: None,
+                project: String::new(),
+            };
+            assert_eq!(share.standing(&terms, at(50)), standing, "{on_stale:?} {share:?}");
+        }
+    }
 
     #[test]
     fn a_share_stands_as_the_policy_says_once_its_leases_are_over() {

@@ -30,12 +30,17 @@ impl SharedBudget {
     /// Takes the rule that a team's budget comes to under a session's terms at a moment; returns how it stands.
     pub fn stand(&mut self, terms: &TeamTerms, now: Moment) -> Standing {
         let mut share = self.team.clone().unwrap_or_default();
-        let standing = share.standing(terms, now);
-        let is_kept = matches!(standing, Standing::Alive | Standing::Outlived);
+        let lives = terms.standing(share.until, now);
+        let is_kept = matches!(lives, Standing::Alive | Standing::Outlived);
         self.spent_project = share.spent_project(&terms.project).filter(|_| is_kept).cloned();
-        let standing = if self.spent_project.is_some() { Standing::ProjectSpent } else { standing };
         self.own_ceiling = None;
-        if let (true, Some(left)) = (is_kept, share.left_by_ceiling(terms)) {
+        let left = share.left_by_ceiling(terms).filter(|_| is_kept);
+        let standing = match (&self.spent_project, left) {
+            (Some(_), _) => Standing::ProjectSpent,
+            (_, Some(_)) => lives,
+            (None, None) => share.standing(terms, now),
+        };
+        if let Some(left) = left {
             // What is held beyond it is not spent, and given back as other leases are.
             share.cap = share.cap.minus(share.left.minus(left));
             self.own_ceiling = share.of_whole_team().cloned();
@@ -195,7 +200,7 @@ mod tests {
         // What is not used up is not said to be, although nothing was leased.
         let share = TeamShare { caps: share.caps[..1].to_vec(), heard_at: "10:00".to_owned(), ..share };
         let (text, _) = says(Standing::Alive, share, OnStale::Warn);
-        assert_eq!(text, "the store of team core leases nothing more yet, and this machine's lease is spent");
+        assert_eq!(text, "the store of team core leases nothing more yet, and nothing is leased here");
     }
 
     #[test]

@@ -48,8 +48,10 @@ impl SharedBudget {
         match self.standing.is_some_and(Standing::is_closed) {
             true => format!(", and nothing is spent without it (`on_stale` is `{on_stale})"),
             false => {
-                let margin = self.team.as_ref().map_or(Amount::ZERO, |share| share.margin);
+                let (left, margin) =
+                    self.team.as_ref().map_or_else(Default::default, |share| (share.left, share.margin));
                 match self.left_of_team() + margin {
+                    Amount::ZERO if left == Amount::ZERO => ", and nothing is leased here".to_owned(),
                     Amount::ZERO => ", and this machine's lease is spent".to_owned(),
                     left => format!(", and this machine's lease is spent but for a reserve of {left}"),
                 }

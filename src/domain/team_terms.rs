@@ -58,6 +58,12 @@ impl TeamTerms {
         }
     }
 
+    /// Returns how something stands that would stand so, where it is used up and the store does not answer (`is_lacking`).
+    pub fn without(&self, is_lacking: bool, standing: Standing) -> Standing {
+        let goes_on = is_lacking && standing == Standing::Alive && self.on_stale == OnStale::Allow;
+        if goes_on { Standing::Unbound } else { standing }
+    }
+
     /// Returns for how long something is used beyond its life, in milliseconds; `None` for as long as the store is silent.
     pub fn stale_ms(&self) -> Option<u64> {
         match self.on_stale {

@@ -164,3 +164,60 @@ fn allow_passes_a_cap_by_no_more_than_was_spent_unheard() {
     assert!(spent > own && spent <= own + unheard, "{spent} {unheard}");
     assert!((spent - unheard - RESPONSE).abs() < 1e-9, "{spent} {unheard}");
 }
+
+/// Returns a machine that was heard, has given all back, and whose store is gone since: a sync has found that, or none has asked yet.
+fn at_rest_without_store<'a>(server: &'a Postgres, terms: &str, has_asked: bool) -> Machine<'a> {
+    let machine = joined(server, "bob", terms);
+    let client = Client::start(&machine, "s1");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    client.end();
+    machine.good(&["sync"]);
+    server.crash();
+    if has_asked {
+        machine.bad(&["sync"]);
+    }
+    assert!(machine.shown_in(".", &["doctor"]).contains("nothing is leased"));
+    machine
+}
+
+#[test]
+fn a_machine_at_rest_goes_on_without_the_store_at_once_where_the_policy_allows_it() {
+    for has_asked in [true, false] {
+        let Some(server) = Postgres::start() else { return };
+        cap(&server, 100.0);
+        let machine = at_rest_without_store(&server, r#""on_stale":"allow""#, has_asked);
+        let client = Client::start(&machine, "s2");
+        assert_eq!((client.prompt(), client.turn(), client.turn()), (None, None, None), "{has_asked}");
+        client.end();
+        let log = fs::read_to_string(machine.state().join("execution-limits.log")).unwrap();
+        assert_eq!(log.matches("work goes on without the team's cap").count(), 1, "{log}");
+        server.go_on();
+        machine.good(&["sync"]);
+        let (spent, committed) = used(&server);
+        assert!((spent - 3.0 * RESPONSE).abs() < 1e-9 && (committed - spent).abs() < 1e-9, "{spent} {committed}");
+    }
+}
+
+#[test]
+fn a_cap_that_was_used_up_when_the_store_was_heard_is_not_passed_at_once() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 0.001);
+    let machine = joined(&server, "bob", r#""on_stale":"allow""#);
+    let client = Client::start(&machine, "s1");
+    assert!(client.prompt().or_else(|| client.turn()).is_some());
+    server.crash();
+    machine.bad(&["sync"]);
+    let blocked = client.prompt().unwrap();
+    assert!(blocked.contains("cap of the month") || blocked.contains("has not been heard"), "{blocked}");
+}
+
+#[test]
+fn where_nothing_is_leased_no_message_says_that_a_lease_is_spent() {
+    for on_stale in ["warn", "deny"] {
+        let Some(server) = Postgres::start() else { return };
+        cap(&server, 100.0);
+        let machine = at_rest_without_store(&server, &format!(r#""on_stale":"{on_stale}""#), true);
+        let blocked = Client::start(&machine, "s2").prompt().unwrap();
+        assert!(blocked.contains("nothing is leased here") && !blocked.contains("lease is spent"), "{blocked}");
+    }
+}
