@@ -14,6 +14,11 @@ use crate::ui::json;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 
+/// What stands for what who asks may not see.
+const HIDDEN: &str = "hidden";
+/// Why that is.
+const SEES_OWN: &str = "a member sees their own machines alone; an admin sees those of all\n";
+
 /// Lets a login take part as `member` or `admin`; `None` takes it out.
 pub fn invite(env: &Environment, login: &str, role: Option<&str>) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
@@ -58,8 +63,8 @@ struct Members {
 struct ShownMember {
     login: String,
     role: String,
-    /// How many of its machines were heard in 30 days, as far as who asks may see them.
-    machines: u64,
+    /// How many of its machines were heard in 30 days; `null` where who asks may not see that.
+    machines: Option<u64>,
     /// When one was heard last, in RFC 3339; `null` for never.
     heard: Option<String>,
     /// How the ids of these machines begin, that of the one heard last first.
@@ -70,11 +75,14 @@ struct ShownMember {
 pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
     let members = team_place::ledger(&joined)?.members(&joined.team)?;
+    let own = joined.login();
+    let sees_all = members.iter().any(|member| member.login == own && member.role == "admin");
+    let is_seen = |login: &str| sees_all || login == own;
     if for_programs {
         let row = |Member { login, role, machines, heard_at, ids, .. }| ShownMember {
+            machines: is_seen(&login).then(|| machines.parse().unwrap_or(0)),
             login,
             role,
-            machines: machines.parse().unwrap_or(0),
             heard: Some(heard_at).filter(|heard| !heard.is_empty()),
             machine_ids: ids.split_whitespace().map(str::to_owned).collect(),
         };
@@ -84,9 +92,13 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     }
     let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD", "THEIR IDS"];
     let columns = columns.map(|head| Column::new(head, Align::Left, 0));
-    let row =
-        |Member { login, role, machines, heard, ids, .. }| (Style::Plain, vec![login, role, machines, heard, ids]);
+    let row = |Member { login, role, machines, heard, ids, .. }| {
+        let [machines, heard, ids] =
+            if is_seen(&login) { [machines, heard, ids] } else { [HIDDEN; 3].map(str::to_owned) };
+        (Style::Plain, vec![login, role, machines, heard, ids])
+    };
     let rows: Vec<_> = members.into_iter().map(row).collect();
-    env.print(&table(&columns, &rows, &query::page(env)));
+    let note = if sees_all { "" } else { SEES_OWN };
+    env.print(&format!("{}{note}", table(&columns, &rows, &query::page(env))));
     Ok(ExitCode::SUCCESS)
 }

@@ -299,3 +299,22 @@ fn what_an_admin_is_told_has_expired_can_be_given_up() {
     assert!(given_up.contains("lease 11111111/1 of bob") && given_up.contains("2 agents of bob"), "{given_up}");
     assert!(!ann.good(&["status"]).contains("expired"));
 }
+
+#[test]
+fn a_member_reads_that_the_machines_of_others_are_hidden_and_not_that_there_are_none() {
+    let Some(server) = Postgres::start() else { return };
+    let (ann, bob) = (Machine::new(&server, "ann"), Machine::new(&server, "bob"));
+    for machine in [&ann, &bob] {
+        machine.good(&["join", "core"]);
+        machine.spend("m1", 1);
+        machine.good(&["sync"]);
+    }
+    let members = bob.good(&["members"]);
+    let row = |who: &str| members.lines().find(|line| line.starts_with(who)).unwrap().to_owned();
+    assert!(row("bob").contains(" 1 ") && !row("bob").contains("hidden"), "{members}");
+    assert!(row("ann").matches("hidden").count() == 3 && !row("ann").contains(" 0 "), "{members}");
+    assert!(members.contains("a member sees their own machines alone"), "{members}");
+    let listed: Value = serde_json::from_str(&bob.good(&["members", "--json"])).unwrap();
+    assert_eq!([0, 1].map(|at| listed["members"][at]["machines"].clone()), [json!(null), json!(1)]);
+    assert!(!ann.good(&["members"]).contains("hidden"));
+}
