@@ -77,6 +77,10 @@ fn heard(team: &str, share: &TeamShare, now: Moment) -> Diagnosis {
     if share.heard == Moment::default() && share.failed == Moment::default() {
         return Diagnosis::ok(format!("team {team}: joined; its store is asked once an agent works"));
     }
+    let helps = if share.helps.is_empty() { format!("ask {}", share.whom()) } else { share.helps.clone() };
+    if share.heard == Moment::default() && !share.refused.is_empty() {
+        return Diagnosis::fail(format!("team {team}: its store refuses this machine: {}", share.refused), helps);
+    }
     if share.heard == Moment::default() {
         let what =
             format!("team {team}: this machine holds no lease yet; its store was not reached {}", ago(share.failed));
@@ -92,7 +96,6 @@ fn heard(team: &str, share: &TeamShare, now: Moment) -> Diagnosis {
     };
     if !share.refused.is_empty() {
         let what = format!("{heard}, and refuses this machine since: {}; {leases}", share.refused);
-        let helps = if share.helps.is_empty() { format!("ask {}", share.whom()) } else { share.helps.clone() };
         return Diagnosis::fail(what, helps);
     }
     if !share.held_by.is_empty() {
@@ -124,6 +127,11 @@ mod tests {
                 TeamShare { failed: at(1_000), ..TeamShare::default() },
                 Health::Warn,
                 "team core: this machine holds no lease yet; its store was not reached 60.0 s ago",
+            ),
+            (
+                TeamShare { failed: at(1_000), refused: "bob is no member".to_owned(), ..TeamShare::default() },
+                Health::Fail,
+                "team core: its store refuses this machine: bob is no member",
             ),
             (held.clone(), Health::Ok, "heard 60.0 s ago; 2.00 USD is leased, for 14.0 min more"),
             (TeamShare { until: at(2_000), ..held.clone() }, Health::Warn, "the leases are over"),
