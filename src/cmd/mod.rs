@@ -20,8 +20,8 @@ pub mod hook_watch;
 pub mod init;
 #[cfg(feature = "suggest")]
 pub mod learn;
-mod limit_changes;
 mod left_team;
+mod limit_changes;
 #[cfg(any(feature = "screen", feature = "watch"))]
 pub mod live_state;
 pub mod log;
