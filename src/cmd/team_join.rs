@@ -37,6 +37,7 @@ pub fn keep(env: &Environment, team: &str, ledger: &mut Ledger, store: String) -
     if let Some(before) = all.take_current() {
         part(env, before, &mut all)?;
     }
+    let was_known = known.is_some();
     let machine = known.as_ref().map_or_else(|| Ok(Machine::default()), |known| known.machine(env))?;
     let (id, since_ms) = match known {
         Some(known) => (known.machine, known.since_ms),
@@ -52,6 +53,15 @@ pub fn keep(env: &Environment, team: &str, ledger: &mut Ledger, store: String) -
         all.save_in(store)?;
         forget_caps(store)
     })?;
+    if was_known {
+        // What was not told goes now; what cannot be told stays for the next sync.
+        if let Err(cause) = team_sync::give_back(env, &joined) {
+            env.eprintln_safe(&format!(
+                "warning: what this machine spent before is not told yet: {cause}; the next sync tells it"
+            ));
+        }
+        team_place::in_state(env, forget_caps)?;
+    }
     write_key(env, &json!(team))
 }
 
