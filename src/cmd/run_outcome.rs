@@ -8,7 +8,8 @@ use crate::cmd::run_command::is_client;
 use crate::cmd::run_exit::{Cause, Remark};
 use crate::cmd::run_summary::HowEnded;
 use crate::domain::frees::Frees;
-use crate::domain::limit::Limit;
+use crate::domain::limit::{Ends, Limit};
+use crate::domain::limit_meter::Meter;
 use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
 use crate::domain::record::{Record, Warning};
@@ -145,7 +146,9 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<Remark>> {
 
 /// Whether a record tells of an agent that a limit did not let start.
 fn refuses_agent(record: &&Record) -> bool {
-    let is_of_agents = || Limit::find(&record.limit).is_some_and(Limit::refuses_agents);
+    // Of the limits that refuse a call and end none that is at work, those that are no rate are about agents.
+    let is_of_agents =
+        || Limit::find(&record.limit).is_some_and(|it| it.ends == Ends::Call && !matches!(it.meter, Meter::Window));
     record.mode.is_empty() && record.warning() == Some(Warning::CallRefused) && is_of_agents()
 }
 

@@ -178,11 +178,6 @@ impl Limit {
         example: "",
     };
 
-    /// Whether it keeps agents from being started, and ends none that is at work.
-    pub fn refuses_agents(&self) -> bool {
-        self.ends == Ends::Call && !matches!(self.meter, Meter::Window)
-    }
-
     /// Writes a value of this limit's base unit as people read it.
     pub fn show(&self, value: u64) -> String {
         self.unit.show(value)

@@ -93,7 +93,7 @@ impl SharedBudget {
     /// Says of a team's budget what keeps work from it: whose cap with its figures, or what the store does. Nothing of others. So much
     /// is lacking for what is to come.
     pub fn says_of_team(&self, lacking: Amount) -> String {
-        let is_silent = self.is_silent();
+        let (is_silent, team) = (self.is_silent(), &self.id);
         match self.hindrance() {
             None => String::new(),
             Some(Hindrance::Left) => Frees::says_left(&self.id),
@@ -104,18 +104,15 @@ impl SharedBudget {
             Some(Hindrance::Ceiling(cap)) => {
                 let own = self.terms.as_ref().and_then(|terms| terms.ceiling).unwrap_or_default();
                 let figures = CapUse { cap: own, ..cap.clone() }.figures(self.spent_of(cap));
-                format!(
-                    "team {}: `team_budget_usd` of this machine is used up for the {}, {figures}",
-                    self.id, cap.period
-                )
+                format!("team {team}: `team_budget_usd` of this machine is used up for the {}, {figures}", cap.period)
             }
             Some(Hindrance::Transaction(by)) => {
-                format!("team {}: nothing more is leased while {by} keeps a transaction open in its store", self.id)
+                format!("team {team}: nothing more is leased while {by} keeps a transaction open in its store")
             }
             Some(Hindrance::Refused) => self.says_of_store(),
             Some(Hindrance::Store) if is_silent => self.says_of_store() + &self.without_store(),
             Some(Hindrance::Store) => {
-                format!("the store of team {} leases nothing more yet{}", self.id, self.without_store())
+                format!("the store of team {team} leases nothing more yet{}", self.without_store())
             }
         }
     }

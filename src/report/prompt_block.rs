@@ -82,9 +82,11 @@ pub fn is_budget_raised(finding: &Finding, budget: &Budget) -> bool {
     is_named() || is_raised(finding, budget.scope, budget.share.as_ref().unwrap_or(&budget.reading))
 }
 
-/// Whether a budget that was used up has a higher cap by now, or has begun anew, and leaves something.
+/// Whether a budget that was used up has a higher cap by now, and leaves something. When one begins anew the clock says.
 pub fn has_room(finding: &Finding, budget: &Budget) -> bool {
-    is_budget_raised(finding, budget) && budget.reading.used.value < budget.reading.cap.value
+    let (used, cap) = (budget.reading.used.value, budget.reading.cap.value);
+    let has_more = finding.scope == Scope::Team || cap > finding.cap;
+    has_more && used < cap && is_budget_raised(finding, budget)
 }
 
 /// Whether a limit has a higher cap by now than it had, or has begun anew.
