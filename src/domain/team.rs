@@ -160,6 +160,17 @@ impl TeamShare {
 mod tests {
     use super::*;
 
+    fn terms(on_stale: OnStale) -> TeamTerms {
+        TeamTerms {
+            name: "core".to_owned(),
+            on_stale,
+            max_staleness_ms: 50,
+            sync_interval_ms: 1,
+            ceiling: None,
+            project: String::new(),
+        }
+    }
+
     #[test]
     fn who_has_nothing_to_spend_waits_for_no_store_that_does_not_answer_where_the_policy_allows_it() {
         let at = |mono_ms| Moment { mono_ms, boot: 1, ..Moment::default() };
@@ -175,14 +186,7 @@ mod tests {
             (TeamShare { held_by: "bob".to_owned(), ..empty }, OnStale::Allow, Standing::Alive),
         ];
         for (share, on_stale, standing) in cases {
-            let terms = TeamTerms {
-                name: "core".to_owned(),
-                on_stale,
-                max_staleness_ms: 50,
-                sync_interval_ms: 1,
-                ceiling: None,
-                project: String::new(),
-            };
+            let terms = terms(on_stale);
             assert_eq!(share.standing(&terms, at(50)), standing, "{on_stale:?} {share:?}");
         }
     }
@@ -201,24 +205,10 @@ mod tests {
             (OnStale::Allow, Moment { boot: 2, ..at(1) }, Standing::Unbound),
         ];
         for (on_stale, now, standing) in cases {
-            let terms = TeamTerms {
-                name: "core".to_owned(),
-                on_stale,
-                max_staleness_ms: 50,
-                sync_interval_ms: 1,
-                ceiling: None,
-                project: String::new(),
-            };
+            let terms = terms(on_stale);
             assert_eq!(share.standing(&terms, now), standing, "{on_stale:?} {now:?}");
         }
-        let terms = TeamTerms {
-            name: "core".to_owned(),
-            on_stale: OnStale::Warn,
-            max_staleness_ms: 50,
-            sync_interval_ms: 1,
-            ceiling: None,
-            project: String::new(),
-        };
+        let terms = terms(OnStale::Warn);
         assert_eq!(TeamShare::default().standing(&terms, at(1)), Standing::Closed);
     }
 }
