@@ -13,6 +13,8 @@ const APART_MS: u64 = 1_000;
 const TAIL: &str = " && pwd -P >| ";
 /// How the client keeps a command from reading its own input.
 const NO_INPUT: [&str; 3] = [" < /dev/null", " \\< /dev/null", ""];
+/// What stands behind a command that the client keeps together by braces: 2.1.332 does on Windows, and can be told to elsewhere.
+const BRACED: &str = "; }";
 
 /// Ends the shell command of a task with everything it started; returns whether it was found.
 ///
@@ -135,6 +137,7 @@ fn line_of(words: &[String]) -> Option<&String> {
 /// Whether a shell's line is the one that the client makes of a command.
 fn is_line_of(line: &str, command: &str) -> bool {
     let Some((before, folder)) = line.rsplit_once(TAIL) else { return false };
+    let before = before.strip_suffix(BRACED).unwrap_or(before);
     let evaluated = format!(" eval '{}'", command.replace('\'', r#"'"'"'"#));
     !folder.contains(' ')
         && NO_INPUT.iter().any(|end| before.strip_suffix(end).is_some_and(|it| it.ends_with(&evaluated)))
@@ -162,11 +165,9 @@ mod tests {
 
     #[test]
     fn a_line_is_of_one_command_alone() {
-        let line = |command: &str, input: &str| {
-            let quoted = command.replace('\'', r#"'"'"'"#);
-            format!(
-                "source /h/snapshot.sh 2>/dev/null || true && eval '{quoted}'{input} && pwd -P >| /tmp/claude-1-cwd"
-            )
+        let line = |command: &str, input: &str, (open, close): (&str, &str)| {
+            let evaluated = format!("{open}eval '{}'{input}{close}", command.replace('\'', r#"'"'"'"#));
+            format!("source /h/snapshot.sh 2>/dev/null || true && {evaluated} && pwd -P >| /tmp/claude-1-cwd")
         };
         let commands = [
             "make test",
@@ -180,11 +181,13 @@ mod tests {
             "a' eval 'make test",
             "make\ntest",
             "make  test",
+            "make test; }",
         ];
-        for input in NO_INPUT {
+        let forms = NO_INPUT.iter().flat_map(|input| [(*input, ("", "")), (*input, ("{ ", BRACED))]);
+        for (input, braces) in forms {
             for (at, one) in commands.iter().enumerate() {
                 for (other_at, other) in commands.iter().enumerate() {
-                    assert_eq!(is_line_of(&line(one, input), other), at == other_at, "{one} is not {other}");
+                    assert_eq!(is_line_of(&line(one, input, braces), other), at == other_at, "{one} is not {other}");
                 }
             }
         }
