@@ -55,6 +55,9 @@ const TRUSTS: &str = "lets another server pass for the model's, which can change
 const SHOWS: &str = "changes what the client shows of itself to the model's server";
 const PROVIDER: &str = "changes the provider of the model, and with it the prices";
 const UNWRITTEN: &str = "keeps requests out of the transcript";
+const GIVES_UP: &str = "has the client give up requests before they are answered, and ask again";
+/// The shortest wait for an answer, in milliseconds, that is taken for a person's. The client's own is ten minutes for a request.
+const SHORTEST_WAIT_MS: u64 = 60_000;
 
 /// Variables of the environment.
 pub const VARIABLES: &[Diversion] = &[
@@ -110,6 +113,8 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_CODE_REMOTE_SETTINGS_PATH", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_MOCK_REMOTE_SETTINGS", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", Reach::Requests, "lets hooks ask for more requests at an end"),
+    row("API_TIMEOUT_MS", Reach::Requests, GIVES_UP),
+    row("CLAUDE_*STREAM*_TIMEOUT_MS", Reach::Requests, GIVES_UP),
     row("CLAUDE_CODE_SKIP_PROMPT_HISTORY", Reach::Requests, UNWRITTEN),
     row("CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES", Reach::Requests, "asks for requests that no transcript shows"),
     row("CLAUDE_CODE_EXPERIMENTAL_OBSERVER_AGENTS", Reach::Requests, "starts agents that go on without asking a hook"),
@@ -189,7 +194,11 @@ pub fn variable(name: &str) -> Option<&'static Diversion> {
 
 /// Finds a variable's row, where a value of it diverts; no value stands for a variable that is taken away.
 pub fn set_variable(name: &str, value: Option<&str>) -> Option<&'static Diversion> {
-    variable(name).filter(|row| row.name != "NODE_OPTIONS" || !value.is_none_or(node_options::are_harmless))
+    variable(name).filter(|row| match row.does {
+        GIVES_UP => value.is_some_and(|value| !value.parse().is_ok_and(|wait_ms: u64| wait_ms >= SHORTEST_WAIT_MS)),
+        _ if row.name == "NODE_OPTIONS" => !value.is_none_or(node_options::are_harmless),
+        _ => true,
+    })
 }
 
 /// Finds a variable's row, where it diverts a client that is started with it: what only tells hooks of their client does not,

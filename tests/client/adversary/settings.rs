@@ -320,6 +320,7 @@ fn an_environment_leads_no_hook_astray() {
         "HTTPS_PROXY",
         "NODE_EXTRA_CA_CERTS",
         "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+        "API_TIMEOUT_MS",
     ];
     // A command that names the state's folder and writes would be refused.
     let set = |name: &str| {

@@ -31,6 +31,8 @@ fn each_row_is_found_by_its_name_and_no_ordinary_variable_is() {
         "LDFLAGS",
         "MALLOC",
         "FUSEBO",
+        "MCP_TIMEOUT",
+        "CLAUDE_CODE_PLUGIN_GIT_TIMEOUT_MS",
     ];
     for name in ordinary {
         assert_eq!(variable(name), None, "{name}");
@@ -53,4 +55,27 @@ fn a_client_that_starts_is_diverted_by_less() {
         assert_eq!(variable_at_a_start(name, Some("1")).is_some(), diverts, "{name}");
     }
     assert!(option("--setting-sources=user").is_some() && option("--model").is_none());
+}
+
+#[test]
+fn only_a_short_wait_for_an_answer_diverts() {
+    for name in [
+        "API_TIMEOUT_MS",
+        "CLAUDE_STREAM_IDLE_TIMEOUT_MS",
+        "CLAUDE_STREAM_FIRST_BYTE_TIMEOUT_MS",
+        "CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS",
+    ] {
+        for (value, diverts) in [
+            (Some("700"), true),
+            (Some("0"), true),
+            (Some("-1"), true),
+            (Some("1e3"), true),
+            (Some(""), true),
+            (Some("60000"), false),
+            (Some("3000000"), false),
+            (None, false),
+        ] {
+            assert_eq!(set_variable(name, value).is_some(), diverts, "{name}={value:?}");
+        }
+    }
 }
