@@ -9,6 +9,7 @@ use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
+use crate::domain::record::BY_COMMAND;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run};
 use crate::domain::spend::meters::Meters;
@@ -20,6 +21,7 @@ use crate::engine::estimate;
 use crate::engine::evaluate::{self, RuleContext};
 use crate::engine::evaluate_limits::place;
 use crate::engine::grants;
+use crate::engine::log_records;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::engine::spend_ahead::spend_ahead;
@@ -143,6 +145,7 @@ pub fn rules<'a>(state: &'a SessionState, target: &Target) -> Option<&'a LimitSe
 pub fn raise(state: &mut SessionState, target: &Target, finding: &Finding, more: u64) {
     let id = run_of(state, target);
     grants::raise(state, &id, &Finding { layer: Layer::Grant, ..finding.clone() }, more);
+    log_records::give_reason(state, BY_COMMAND);
     // Whoever said No to the old cap is asked again at the new one.
     let declined = |run: &&Run| run.declined.iter().any(|limit| finding.source == **limit);
     let declined: Vec<String> = state.runs().filter(declined).map(|run| run.id.clone()).collect();

@@ -12,7 +12,7 @@ use crate::domain::gather::gather;
 use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
-use crate::domain::record::Record;
+use crate::domain::record::{BY_COMMAND, Record};
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::spend::meters::Meters;
@@ -20,6 +20,7 @@ use crate::domain::text::rfc3339;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::engine::grants;
+use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::background::prune_due::DAY_MS;
@@ -161,6 +162,7 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
     let until = budget.resets(limit).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
     grants::raise(state, "", &finding, added);
+    log_records::give_reason(state, BY_COMMAND);
     let raised = cap.saturating_add(added);
     if let Some(record) = state.effects.log_records.last_mut() {
         record.cap = Some(limit.configured(raised));

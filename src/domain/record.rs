@@ -72,6 +72,9 @@ pub enum Warning {
 /// Why a dialog has granted nothing that was answered with Yes before anybody can have read it.
 pub const TOO_SOON: &str = "a Yes within a second";
 
+/// The reason of a grant that no dialog asked for.
+pub const BY_COMMAND: &str = "a command";
+
 /// One record of the log. The first eight fields are the public ones of a record's line; the others are added to them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -96,7 +99,7 @@ pub struct Record {
     /// `paused` in a paused record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// The reason in a paused record.
+    /// The reason of a pause, of a Yes that grants nothing, or of a grant that no dialog asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How to go on from a pause.

@@ -138,9 +138,7 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     let now = grants::cap_now(state, ask);
     if ask.hasty {
         log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
-        if let Some(record) = state.effects.log_records.last_mut() {
-            record.reason = Some(TOO_SOON.to_owned());
-        }
+        log_records::give_reason(state, TOO_SOON);
         state.session.notify_user(&to_people::yes_too_soon(limit));
         return;
     }

@@ -16,6 +16,13 @@ pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Fin
     state.effects.log_records.push(record);
 }
 
+/// Gives the last record a reason.
+pub fn give_reason(state: &mut SessionState, reason: &str) {
+    if let Some(record) = state.effects.log_records.last_mut() {
+        record.reason = Some(reason.to_owned());
+    }
+}
+
 fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) -> Record {
     let run = state.run(id).cloned().unwrap_or_default();
     let number = |value| finding.limit().map(|limit| limit.configured(value));

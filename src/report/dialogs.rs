@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::limit::Limit;
-use crate::domain::record::{RecordKind, TOO_SOON};
+use crate::domain::record::{BY_COMMAND, RecordKind, TOO_SOON};
 use crate::domain::session::{Session, Status};
 use crate::domain::unit::Unit;
 use crate::report::reading::LimitReading;
@@ -97,6 +97,8 @@ pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
         let (record, at) = (&logged.record, Timestamp(logged.at_ms));
         let answer = match record.event {
             Some(RecordKind::IncreaseAsked) => DialogState::Open,
+            // What a person gives with a command is no answer.
+            Some(RecordKind::LimitGranted) if record.reason.as_deref() == Some(BY_COMMAND) => continue,
             Some(RecordKind::LimitGranted) => DialogState::Granted,
             Some(RecordKind::IncreaseDeclined) if record.reason.as_deref() == Some(TOO_SOON) => DialogState::TooSoon,
             Some(RecordKind::IncreaseDeclined) => DialogState::Declined,
@@ -112,7 +114,7 @@ pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
             let (used, cap) = (quantity(record.used), quantity(record.cap));
             dialogs.push(Dialog { limit, scope, at, answer, used, cap, needs, number });
         } else if let Some(asked) = dialogs.iter_mut().rfind(|asked| asked.limit == limit && asked.scope == scope) {
-            // What a person gives later with a command is no answer; a Yes that is taken back is none either.
+            // A Yes that is taken back is none; logs of before may not say what a command gave.
             let is_new = asked.answer == DialogState::Open || answer.is_no();
             asked.answer = if is_new { answer } else { asked.answer };
         }

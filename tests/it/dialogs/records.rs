@@ -96,3 +96,28 @@ fn whatever_becomes_of_a_dialog_is_told_by_each_command_at_once() {
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+#[test]
+fn what_a_command_grants_answers_no_dialog() {
+    let mut wrong = String::new();
+    for outcome in [Outcome::Asked, Outcome::Escaped] {
+        for who in [Who::Main, Who::Worker] {
+            let fixture = Fixture::new(who, &limits());
+            fixture.requests("t1");
+            fixture.ends("t1", None);
+            fixture.batch("t1");
+            assert!(fixture.requests("t2").contains(r#""ask""#));
+            outcome.happens(&fixture);
+            let run = if who == Who::Main { "p1" } else { "a1" };
+            fixture.world.run(&["grant", run, "max_turns=+5"]).ok();
+            for printer in ["status", "report"] {
+                let said = fixture.world.run(&[printer]).ok();
+                let words = format!("asked for more of max_turns: {}", outcome.answer());
+                if !said.split_whitespace().collect::<Vec<_>>().join(" ").contains(&words) {
+                    wrong += &format!("\n{outcome:?} of {who:?}, `{printer}`:\n{said}");
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
