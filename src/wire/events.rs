@@ -198,7 +198,8 @@ events! {
         kind: EventKind::ToolEnded(_, CallOutcome { failed: false, .. }),
         read: |input, guard| EventKind::ToolEnded(input::call(input, guard), input::outcome(input, Failed::No)),
         touches: Touches::Addressed,
-        shows_person: ShowsPerson::UnlessStopping,
+        // What a managed hook says here is not shown (client 2.1.332): it waits for the end of the batch.
+        shows_person: ShowsPerson::Never,
         can_fail_closed: true,
         tells_model: true,
         asks_model: true,

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run, claude, fusebox};
-use crate::script::{Script, call, main, work};
+use crate::script::{Script, agent, call, child, main, say, work};
 use crate::terminal::Terminal;
 
 /// Lays a copy of the machine's settings over them, for this process and those that it starts.
@@ -24,7 +24,10 @@ impl Managed {
 
     /// The same with scripts of its own.
     pub fn with(managed: &Value, project: Value, scripts: Vec<Script>) -> Managed {
-        let lab = Lab::new(project, scripts);
+        Managed::in_lab(Lab::new(project, scripts), managed)
+    }
+
+    fn in_lab(lab: Lab, managed: &Value) -> Managed {
         let etc = lab.other_project().join("etc");
         let copied = Command::new("cp").args(["-a", "/etc"]).arg(&etc).status().unwrap();
         assert!(copied.success());
@@ -97,4 +100,17 @@ fn without_a_lock_the_managed_file_still_has_the_last_word() {
     let run = world.lab.run_of("main");
     let granted = world.fusebox(&["grant", run["run_id"].as_str().unwrap(), "max_turns=+5"]);
     assert!(world.lab.logged("LIMIT_GRANTED").len() == 1, "{granted}");
+}
+
+/// Of a managed hook's answer to PostToolUse the client shows nothing, and there the parent learns of a subagent's end.
+#[test]
+fn a_person_reads_of_a_subagent_that_managed_hooks_have_stopped() {
+    let managed = json!({"agents": {"*": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"}}});
+    let looping = child("CHILD-A", [call([work()])]).forever();
+    let scripts = vec![looping, main([call([agent("CHILD-A loop")]), say("done")])];
+    let world = Managed::in_lab(Lab::without_fusebox(scripts), &managed);
+    let said = world.fusebox(&["init", "--scope", "managed"]);
+    let run = world.claude("MAIN start");
+    assert_eq!(world.lab.ran().len(), 2, "{said}");
+    assert!(run.tells("Fusebox stopped general-purpose") && run.tells("2/2 (max_turns"), "{}", run.told);
 }

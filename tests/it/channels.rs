@@ -104,11 +104,9 @@ fn nobody_else_tells_of_a_session() {
             let is_refused = said.stdout.contains("did not send");
             let can_be = ["PreToolUse", "UserPromptSubmit", "ConfigChange", "PreCompact"].contains(&name);
             assert!(is_refused || !can_be, "{forger} {name}: {said}");
-            let said = of_client(
-                &world,
-                "PostToolUse",
-                &json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1", "tool_response": {}}),
-            );
+            let call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1", "tool_response": {}});
+            of_client(&world, "PostToolUse", &call).ok();
+            let said = of_client(&world, "PostToolBatch", &json!({"tool_calls": [call]}));
             assert!(said.ok().contains("that its client did not send"), "{forger} {name}");
         }
     }

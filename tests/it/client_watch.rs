@@ -186,7 +186,8 @@ fn every_place_tells_of_a_client_that_asks_no_hook() {
     assert!(story["timeline"].to_string().contains("asks Fusebox nothing"), "{story}");
     // The person is told at the next event, once.
     let told = "Fusebox: a client that this session started asks Fusebox nothing";
-    assert!(client.tells("PostToolUse", &call("t1")).contains(told));
+    assert!(!client.tells("PostToolUse", &call("t1")).contains(told));
+    assert!(client.tells("PostToolBatch", &json!({"tool_calls": [call("t1")]})).contains(told));
     assert!(!client.tells("PreToolUse", &call("t2")).contains(told));
     client.lets_end();
     let after = "1 client that it started asked Fusebox nothing, so nothing limited it: the last seen ";

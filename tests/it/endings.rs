@@ -84,7 +84,9 @@ fn end(world: &TestWorld, last: &str) -> String {
 pub fn reports(world: &TestWorld) -> String {
     let more = json!({"tool_name": "Agent", "tool_use_id": "t1", "tool_input": {"prompt": "do it"},
         "tool_response": {"agentId": "d1", "status": "completed"}});
-    event(world, "PostToolUse", &more)
+    let told = event(world, "PostToolUse", &more);
+    // What a person reads comes with the end of the batch.
+    (told + "\n" + &event(world, "PostToolBatch", &json!({"tool_calls": [more]}))).trim().to_owned()
 }
 
 /// Returns the developer's run.
@@ -110,7 +112,10 @@ fn an_agent_is_sent_back_once_for_its_checkpoints_and_then_let_go() {
     let let_go = run(&world);
     assert_eq!((let_go.status, let_go.sent_back), (Status::Completed, 1));
     assert_snapshot!(let_go.missing.join("\n"), @"`steps/developer.json`: checkpoint GREEN does not follow RED");
-    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: developer (d1) has ended, and its work is incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED (checkpoints, project).","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) has ended, and its report is incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED (checkpoints, set by the project's .claude/fusebox.json)."}}"#);
+    assert_snapshot!(reports(&world), @r#"
+    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) has ended, and its report is incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED (checkpoints, set by the project's .claude/fusebox.json)."}}
+    {"systemMessage":"Fusebox: developer (d1) has ended, and its work is incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED (checkpoints, project)."}
+    "#);
     assert_eq!(reports(&world), "", "the parent is told once");
     assert_snapshot!(log(&world), @"AGENT_WARNING developer d1 Agent ended incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED");
 }

@@ -67,7 +67,7 @@ fn deleting_the_state_gives_no_fresh_counters() {
     fs::remove_dir_all(world.path("state")).unwrap();
     let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t2", "tool_response": {}});
     event(&world, "PostToolUse", &over);
-    assert_eq!(call(&world, "t3", &json!({})), "");
+    assert!(call(&world, "t3", &json!({})).contains("its transcript's 3 tool calls (0.0175 USD) were counted anew"));
     assert!(call(&world, "t4", &json!({})).contains("3/3 (max_turns"));
     let (session, runs) = load(&world, SESSION);
     let run = runs.iter().find(|run| run.id == "p2").unwrap();
@@ -88,12 +88,12 @@ fn a_state_of_an_early_version_is_set_aside_and_gives_no_fresh_counters() {
     let refused = world.run(&["status"]);
     assert!(refused.stderr.contains("an early version of fusebox has written the state"), "{}", refused.stderr);
     let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t2", "tool_response": {}});
-    let told = event(&world, "PostToolUse", &over);
+    assert_eq!(event(&world, "PostToolUse", &over), "");
+    let told = call(&world, "t3", &json!({}));
     assert!(
         told.contains("is kept aside as state.db.outdated-") && told.contains("Lost: grants, trust, stops"),
         "{told}"
     );
-    assert_eq!(call(&world, "t3", &json!({})), "");
     assert!(call(&world, "t4", &json!({})).contains("3/3 (max_turns"));
     let files = world.files("state");
     let aside = files.lines().find(|file| file.contains("state.db.outdated-")).unwrap_or_else(|| panic!("{files}"));
@@ -118,7 +118,8 @@ fn a_person_is_told_where_state_and_transcript_are_gone() {
             _ => {}
         }
         let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t3", "tool_response": {}});
-        let told = event(&world, "PostToolUse", &over);
+        event(&world, "PostToolUse", &over);
+        let told = event(&world, "PostToolBatch", &json!({"tool_calls": [over]}));
         assert!(told.contains("neither does the transcript"), "{transcript}: {told}");
         assert!(world.run(&["log", "--json"]).ok().contains("neither does the transcript"));
     }
@@ -135,7 +136,8 @@ fn only_the_first_event_of_a_session_begins_it() {
     let read = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t3"});
     hook("PreToolUse", &read);
     // In the same millisecond.
-    let told = hook("PostToolUse", &with(read, &json!({"tool_response": {}})));
+    let over = with(read, &json!({"tool_response": {}}));
+    let told = hook("PostToolUse", &over) + &hook("PostToolBatch", &json!({"tool_calls": [over]}));
     assert!(!told.contains("neither does the transcript"), "{told}");
 }
 
@@ -174,9 +176,10 @@ fn calls_whose_hooks_were_killed_are_counted_once_and_told_once() {
     write(&world, "s1.jsonl", &worked("p2", "t3"));
     // Of this call and the next one nothing is heard, but for the end of the next.
     write(&world, "s1.jsonl", &worked("p2", "t4"));
-    let told = event(&world, "PostToolUse", &over("t5"));
-    assert!(told.contains("Fusebox: 4 tool calls of main went by without Fusebox being asked"), "{told}");
     assert_eq!(event(&world, "PostToolUse", &over("t5")), "");
+    assert_eq!(event(&world, "PostToolUse", &over("t5")), "");
+    let told = event(&world, "PostToolBatch", &json!({"tool_calls": [over("t5")]}));
+    assert!(told.contains("Fusebox: 4 tool calls of main went by without Fusebox being asked"), "{told}");
     assert_eq!(load(&world, SESSION).0.counters.turns, 5);
     assert!(world.run(&["log", "--json"]).ok().contains("went by without Fusebox being asked"));
 }

@@ -31,7 +31,11 @@ fn plays(story: &Story, (tool, key): (&str, &str), texts: [&str; 2], folders: [&
         input
     };
     let answer = story.event("PreToolUse", &at(texts[0], folders[0]));
-    if answer.contains("deny") { answer } else { story.event("PostToolUse", &at(texts[1], folders[1])) }
+    if answer.contains("deny") {
+        return answer;
+    }
+    let over = at(texts[1], folders[1]);
+    story.event("PostToolUse", &over) + &story.event("PostToolBatch", &json!({"tool_calls": [over]}))
 }
 
 const HERE: [&str; 2] = ["project", "project"];

@@ -32,7 +32,10 @@ fn a_tool_ends_the_run_by_its_name() {
     assert_snapshot!(ends(&world, "mcp__judge__submit_answer", &json!("accepted")), @r#"{"continue":false,"stopReason":"Fusebox stopped developer (d1): the tool mcp__judge__submit_answer asked for its end (explicit_stop, project). 18 calls. More: `fusebox explain d1`"}"#);
     let stopped = run(&world);
     assert_eq!((stopped.status, stopped.stop_reason.as_deref()), (Status::Stopped, Some("explicit_stop")));
-    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox stopped developer (d1): the tool mcp__judge__submit_answer asked for its end (explicit_stop, project). 18 calls, 0.42 USD so far. More: `fusebox explain d1`","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was ended: the tool mcp__judge__submit_answer asked for its end (explicit_stop, set by the project's .claude/fusebox.json)."}}"#);
+    assert_snapshot!(reports(&world), @r#"
+    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was ended: the tool mcp__judge__submit_answer asked for its end (explicit_stop, set by the project's .claude/fusebox.json)."}}
+    {"systemMessage":"Fusebox stopped developer (d1): the tool mcp__judge__submit_answer asked for its end (explicit_stop, project). 18 calls, 0.42 USD so far. More: `fusebox explain d1`"}
+    "#);
     assert_snapshot!(log(&world), @"AGENT_STOPPED developer d1 Agent was stopped: the tool mcp__judge__submit_answer asked for its end");
 }
 
@@ -43,7 +46,10 @@ fn a_line_of_a_result_ends_the_run_with_its_reason() {
     let said = json!({"stdout": "12 files\nFUSEBOX_STOP: all \"12\" files processed\n", "stderr": ""});
     assert_snapshot!(ends(&world, "Bash", &said), @r#"{"continue":false,"stopReason":"Fusebox stopped developer (d1): a result of the tool Bash asked for its end (explicit_stop, project): \"all \"12\" files processed\". 18 calls. More: `fusebox explain d1`"}"#);
     assert_eq!(run(&world).error.as_deref(), Some("all \"12\" files processed"));
-    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox stopped developer (d1): a result of the tool Bash asked for its end (explicit_stop, project): \"all \"12\" files processed\". 18 calls, 0.42 USD so far. More: `fusebox explain d1`","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was ended: a result of the tool Bash asked for its end (explicit_stop, set by the project's .claude/fusebox.json): \"all \"12\" files processed\"."}}"#);
+    assert_snapshot!(reports(&world), @r#"
+    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was ended: a result of the tool Bash asked for its end (explicit_stop, set by the project's .claude/fusebox.json): \"all \"12\" files processed\"."}}
+    {"systemMessage":"Fusebox stopped developer (d1): a result of the tool Bash asked for its end (explicit_stop, project): \"all \"12\" files processed\". 18 calls, 0.42 USD so far. More: `fusebox explain d1`"}
+    "#);
     assert_snapshot!(log(&world), @r#"AGENT_STOPPED developer d1 Agent was stopped: a result of the tool Bash asked for its end: "all "12" files processed""#);
 }
 
@@ -60,7 +66,10 @@ fn a_persons_reason_reaches_the_agent_and_its_parent() {
     let _said = world.run(&["stop", "d1", "--reason", "wrong branch"]).ok();
     let call = json!({"agent_id": "d1", "agent_type": "developer", "tool_name": "Read", "tool_use_id": "t8", "tool_input": {}});
     assert_snapshot!(event(&world, "PreToolUse", &call), @r#"{"continue":false,"stopReason":"Fusebox stopped developer (d1): a person stopped it (`fusebox stop`): \"wrong branch\". 17 calls. More: `fusebox explain d1`","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Fusebox: Agent developer (run d1): a person stopped it (`fusebox stop`): \"wrong branch\". This call was not run. The agent is stopped here; its work so far counts as partial."}}"#);
-    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox stopped developer (d1): a person stopped it (`fusebox stop`): \"wrong branch\". 17 calls, 0.42 USD so far. More: `fusebox explain d1`","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was stopped before it was done: a person stopped it (`fusebox stop`): \"wrong branch\". Its result is partial, although it is reported as completed."}}"#);
+    assert_snapshot!(reports(&world), @r#"
+    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was stopped before it was done: a person stopped it (`fusebox stop`): \"wrong branch\". Its result is partial, although it is reported as completed."}}
+    {"systemMessage":"Fusebox stopped developer (d1): a person stopped it (`fusebox stop`): \"wrong branch\". 17 calls, 0.42 USD so far. More: `fusebox explain d1`"}
+    "#);
     let world = with_rules(&LimitSet::default());
     let _said = world.run(&["pause", "s1", "--reason", "lunch"]).ok();
     assert_snapshot!(event(&world, "UserPromptSubmit", &json!({"prompt": "go on", "prompt_id": "p2"})), @r#"{"decision":"block","reason":"Fusebox: this work is paused: a person paused it (`fusebox pause`): \"lunch\". In a terminal: `fusebox resume s1`"}"#);
