@@ -29,6 +29,9 @@ pub struct Agent {
 /// The longest frontmatter that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
 
+/// Stands for the files that are too many to be read: nobody can say what they hold.
+pub const UNREAD: &str = "---\nhooks: [\n---\n";
+
 /// How many bytes of a file are read to find it: the longest frontmatter, its first line, and enough to see that it is too long.
 pub const HEAD: u64 = LONGEST as u64 + 16;
 
@@ -79,8 +82,14 @@ fn blocks(reading: &mut DocumentRead, place: &SettingPlace, entries: &Map<String
 
 /// Returns the bytes of a text's frontmatter.
 pub fn length(text: &str) -> usize {
-    let lines = text.lines().skip(1).take_while(|line| line.trim_end() != "---");
-    lines.map(|line| line.len() + 1).sum()
+    lines(text).map(|line| line.len() + 1).sum()
+}
+
+/// Returns the lines of a text's frontmatter; none where it has none.
+pub fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let has_some = lines.next().is_some_and(|line| line.trim_end() == "---");
+    lines.take_while(move |line| has_some && line.trim_end() != "---")
 }
 
 /// Returns the values of these keys in a frontmatter; `None` where it is too long or not valid YAML.
@@ -95,18 +104,29 @@ pub fn entries(text: &str, keys: &[&str]) -> Option<Map<String, Value>> {
     }
 }
 
+/// Returns the key that a line begins with, as people write it or in plain quotes; nothing where it may be any.
+fn key_of(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("? ").unwrap_or(line).trim();
+    match line.chars().next()? {
+        quote @ ('"' | '\'') => line[1..].split_once(quote).map(|(key, _)| key).filter(|key| !key.contains('\\')),
+        '{' | '!' | '&' => None,
+        '<' if line.starts_with("<<") => None,
+        // An alias; what a list of text begins with is none.
+        '*' if line[1..].starts_with(char::is_alphanumeric) => None,
+        _ => Some(line.split_once(':').map_or(line, |(key, _)| key.trim_end())),
+    }
+}
+
 /// Picks the lines of the keys that are read, and empties the others so that line numbers stay. The rest is left alone:
-/// descriptions in the wild are often no YAML.
+/// descriptions in the wild are often no YAML. A line whose key is written in another way than people do is picked, too.
 fn picked(text: &str, keys: &[&str]) -> Option<String> {
-    let text = text.trim_start_matches('\u{feff}');
-    let mut lines = text.lines();
-    lines.next().filter(|line| line.trim_end() == "---")?;
+    text.trim_start_matches('\u{feff}').lines().next().filter(|line| line.trim_end() == "---")?;
     let mut picked = String::from("\n");
     let mut inside = false;
-    for line in lines.take_while(|line| line.trim_end() != "---") {
-        let goes_on = line.starts_with([' ', '\t', '}', ']', '#', '-']) || line.trim().is_empty();
+    for line in lines(text) {
+        let goes_on = line.starts_with([' ', '\t', '}', ']', '#', '-', ':']) || line.trim().is_empty();
         if !goes_on {
-            inside = keys.iter().any(|key| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
+            inside = key_of(line).is_none_or(|key| keys.contains(&key));
         }
         if inside {
             picked.push_str(line);

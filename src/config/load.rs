@@ -24,7 +24,7 @@ use crate::platform::files;
 const LARGEST: u64 = 1 << 20;
 
 /// The most bytes of frontmatter that are read below a folder of agents.
-const MOST_FRONTMATTER: usize = 1 << 20;
+const MOST_FRONTMATTER: usize = 2 << 20;
 
 /// The most entries that are looked at below a folder of agents: a repository may hold a link to the whole disk.
 const MOST_ENTRIES: usize = 10_000;
@@ -237,11 +237,13 @@ pub fn frontmatters(env: &Environment, project_folder: &Path) -> Vec<(String, St
         let mut left = MOST_FRONTMATTER;
         for path in markdown(&folder, &mut Vec::new()) {
             let Ok(text) = files::head(&path, frontmatter::HEAD) else { continue };
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             left = left.saturating_sub(frontmatter::length(&text));
             if left == 0 {
+                found.push((name, frontmatter::UNREAD.to_owned()));
                 break;
             }
-            found.push((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), text));
+            found.push((name, text));
         }
     }
     found

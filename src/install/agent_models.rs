@@ -6,6 +6,7 @@ use crate::config::frontmatter;
 use crate::domain::next_model::NamedModels;
 use crate::install::model_hooks::{self, Client};
 use crate::platform::environment::Environment;
+use crate::wire::javascript_json;
 
 /// The keys of a frontmatter that say which model an agent works with.
 const KEYS: [&str; 2] = ["name", "model"];
@@ -28,7 +29,7 @@ pub fn of_client(env: &Environment, client: &Client) -> NamedModels {
 
 /// Returns the model that settings on the command line (`--settings`) name.
 fn of_settings(text: &str) -> Option<String> {
-    model_of(serde_json::from_str::<Value>(text).ok()?.get("model"))
+    model_of(javascript_json::parse::<Value>(text)?.get("model"))
 }
 
 /// Returns the model that a skill or command works with, once a person has typed its name.

@@ -9,6 +9,7 @@ use crate::install::enabled_plugins::{self, Enabled, SaidOfPlugin};
 use crate::install::place::Folders;
 use crate::install::settings_files::Settings;
 use crate::platform::{file_info, files};
+use crate::wire::javascript_json;
 
 /// The folder of the client's in which each session has one for mods.
 pub const OF_SESSIONS: &str = "dev-mods";
@@ -90,7 +91,10 @@ fn holds_mod(plugin: &Enabled, left: &mut usize) -> bool {
     let mut named = plugin.said.hooks.clone();
     for manifest in MANIFESTS {
         match bounded_read::read(&plugin.folder.join(manifest), LARGEST, left) {
-            BoundedRead::As(text) => named.extend(hooks_of(&text)),
+            BoundedRead::As(text) => match javascript_json::parse::<Value>(&text) {
+                Some(manifest) => named.extend(SaidOfPlugin::of(&manifest).hooks),
+                None => return true,
+            },
             BoundedRead::Not => {}
             BoundedRead::TooMuch => return true,
         }
@@ -104,21 +108,12 @@ fn holds_mod(plugin: &Enabled, left: &mut usize) -> bool {
     named.len() > MOST_FILES || named.iter().any(&mut holds)
 }
 
-/// Returns the files of hooks that a manifest names.
-fn hooks_of(manifest: &str) -> Vec<String> {
-    let manifest: Value = serde_json::from_str(manifest.trim_start_matches('\u{feff}')).unwrap_or_default();
-    SaidOfPlugin::of(&manifest).hooks
-}
-
 /// Whether a file of hooks names modules. Of what is no JSON the client may make something else, so its text counts.
 fn names_modules(text: &str) -> bool {
     if !text.contains(MODULES) && !text.contains('\\') {
         return false;
     }
-    match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
-        Ok(hooks) => {
-            hooks.get(MODULES).is_some_and(|it| !it.is_null() && it.as_array().is_none_or(|it| !it.is_empty()))
-        }
-        Err(_) => true,
-    }
+    javascript_json::parse::<Value>(text).is_none_or(|hooks| {
+        hooks.get(MODULES).is_some_and(|it| !it.is_null() && it.as_array().is_none_or(|it| !it.is_empty()))
+    })
 }

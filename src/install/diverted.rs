@@ -15,6 +15,7 @@ use crate::install::settings_files::Settings;
 use crate::install::settings_values;
 use crate::platform::file_info;
 use crate::wire::bypass_detection::diversions::{self, Diversion, Reach};
+use crate::wire::javascript_json;
 
 /// The event that asks whether a change of settings may be taken.
 const ASKS_ABOUT_SETTINGS: &str = "ConfigChange";
@@ -71,7 +72,7 @@ pub fn find(settings: &[Settings], binary: Option<&Path>) -> Vec<Diverted> {
     for file in own() {
         for (name, value) in members(&file.text, "env") {
             // What is no text is turned into one by the client: a number, say.
-            let set: String = serde_json::from_str(&value).unwrap_or_else(|_| value.clone());
+            let set: String = javascript_json::parse(&value).unwrap_or_else(|| value.clone());
             let row = diversions::set_variable(&name, Some(&set)).filter(|row| acts(row, looks_up));
             if let Some(row) = row {
                 values.insert(name.clone(), named(file, format!("`{name}` in `env`"), row.does, &value));

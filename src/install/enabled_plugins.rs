@@ -9,6 +9,7 @@ use crate::install::json;
 use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::Settings;
 use crate::platform::files;
+use crate::wire::javascript_json;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -208,5 +209,5 @@ fn object(file: &Settings, key: &str) -> Map<String, Value> {
 
 fn read(path: &Path) -> Value {
     let text = files::text(path, LARGEST).ok();
-    text.and_then(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()).unwrap_or_default()
+    text.and_then(|text| javascript_json::parse(&text)).unwrap_or_default()
 }

@@ -41,8 +41,8 @@ const JUDGE: &str = "Fusebox asks you to judge whether a subagent may end. What 
     {\"ok\": false, \"reason\": \"what is left\"}.";
 
 /// The keys of a handler that Fusebox decides; any other is the user's.
-const OWN_KEYS: [&str; 10] =
-    ["type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once"];
+const OWN_KEYS: [&str; 11] =
+    ["type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once", "prompt"];
 
 /// For how many seconds the client waits at a tool call, where calls are held.
 pub const HOLD_S: u32 = 610;
@@ -156,31 +156,53 @@ impl Wanted {
 
 /// A handler as it stands in a settings file, as far as Fusebox cares.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(from = "Map<String, Value>")]
 pub struct Handler {
     /// What is run.
-    #[serde(default)]
     pub command: String,
     /// Its arguments; none in shell form.
     pub args: Option<Vec<String>>,
-    #[serde(rename = "type", default = "command_type")]
     kind: String,
-    #[serde(rename = "if")]
-    condition: Option<String>,
-    #[serde(rename = "async", default)]
-    unattended: bool,
-    #[serde(rename = "asyncRewake", default)]
-    unattended_rewake: bool,
-    #[serde(default)]
-    once: bool,
-    shell: Option<String>,
     timeout: Option<f64>,
     prompt: Option<String>,
-    #[serde(rename = "onFailure")]
     on_failure: Option<String>,
+    /// Whether the client runs it at times only, does not wait for it, or what it does with one of the fields is not known.
+    is_conditional: bool,
 }
 
-fn command_type() -> String {
-    "command".to_owned()
+/// Takes a field of a handler, and notes where it is there and of another type.
+fn take<T>(fields: &mut Map<String, Value>, key: &str, read: fn(&Value) -> Option<T>, is_odd: &mut bool) -> Option<T> {
+    let value = fields.remove(key)?;
+    let taken = read(&value);
+    *is_odd |= taken.is_none();
+    taken
+}
+
+impl From<Map<String, Value>> for Handler {
+    fn from(mut fields: Map<String, Value>) -> Handler {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let words = |value: &Value| {
+            let words = value.as_array()?.iter().filter_map(Value::as_str);
+            Some(words.map(str::to_owned).collect::<Vec<_>>())
+        };
+        let mut is_odd = false;
+        let mut of = |key: &str| take(&mut fields, key, text, &mut is_odd);
+        let (kind, command, prompt, on_failure) = (of("type"), of("command"), of("prompt"), of("onFailure"));
+        let has_condition = [of("if"), of("shell")].iter().any(Option::is_some);
+        let mut is_on = |key: &str| take(&mut fields, key, Value::as_bool, &mut is_odd) == Some(true);
+        let is_left = ["async", "asyncRewake", "once"].map(&mut is_on).contains(&true);
+        let timeout = take(&mut fields, "timeout", Value::as_f64, &mut is_odd);
+        let args = take(&mut fields, "args", words, &mut is_odd);
+        Handler {
+            command: command.unwrap_or_default(),
+            args,
+            kind: kind.unwrap_or_else(|| "command".to_owned()),
+            timeout,
+            prompt,
+            on_failure,
+            is_conditional: is_odd || has_condition || is_left,
+        }
+    }
 }
 
 impl Handler {
@@ -202,9 +224,7 @@ impl Handler {
 
     /// Whether it is run at every call of its event, and the client waits so many seconds for the answer, or longer.
     pub fn is_attended(&self, least_s: u32) -> bool {
-        let always = self.condition.is_none() && self.shell.is_none() && !self.once;
-        let is_long = self.timeout.is_none_or(|seconds| seconds >= f64::from(least_s));
-        always && !self.unattended && !self.unattended_rewake && is_long
+        !self.is_conditional && self.timeout.is_none_or(|seconds| seconds >= f64::from(least_s))
     }
 
     /// Returns for how many whole seconds the client waits for it; 0 where the settings do not say.

@@ -64,7 +64,7 @@ pub fn others(text: &str) -> Vec<(String, Value)> {
         let groups: Vec<Value> = json::parse(text, &event.value).unwrap_or_default();
         let lists = groups.iter().filter_map(|group| group.get("hooks")?.as_array());
         for hook in lists.flatten() {
-            let handler: Option<Handler> = serde_json::from_value(hook.clone()).ok();
+            let handler = hook.as_object().map(|fields| Handler::from(fields.clone()));
             let event = event.key.clone().unwrap_or_default();
             let is_judge = event == EventName::SubagentStop.as_str() && hook["prompt"] == judge_handler()["prompt"];
             if !is_judge && !handler.is_some_and(|handler| handler.is_ours() && handler.is_plain()) {
@@ -77,27 +77,23 @@ pub fn others(text: &str) -> Vec<(String, Value)> {
 
 /// Finds the handlers of a valid text that ask the model, each kind for an event and a matcher once, with how many there are.
 pub fn find_asking(text: &str) -> Vec<ModelHook> {
-    #[derive(serde::Deserialize)]
-    struct Group {
-        #[serde(default)]
-        matcher: String,
-        #[serde(default)]
-        hooks: Vec<Value>,
-    }
     let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
     let mut found: Vec<ModelHook> = Vec::new();
     let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
     for event in events.into_iter().filter(|event| event.key.as_deref().and_then(EventName::parse).is_some()) {
-        let groups = json::children(text, &event.value).into_iter();
-        for group in groups.filter_map(|group| json::parse::<Group>(text, &group.value)) {
-            for kind in group.hooks.iter().filter_map(|hook| hook.get("type")?.as_str()) {
+        for group in json::children(text, &event.value) {
+            let of_group = |name: &str| json::member(text, &group.value, name);
+            let hooks = of_group("hooks").map(|span| json::children(text, &span)).unwrap_or_default();
+            let hooks: Vec<Value> = hooks.iter().filter_map(|hook| json::parse(text, &hook.value)).collect();
+            let matcher: String = of_group("matcher").and_then(|span| json::parse(text, &span)).unwrap_or_default();
+            for kind in hooks.iter().filter_map(|hook| hook.get("type")?.as_str()) {
                 if kind == "prompt" || kind == "agent" {
                     let event = event.key.clone().unwrap_or_default();
                     count(
                         &mut found,
                         ModelHook {
                             event,
-                            matcher: group.matcher.clone(),
+                            matcher: matcher.clone(),
                             is_agent: kind == "agent",
                             count: 1,
                             ..ModelHook::default()

@@ -9,7 +9,7 @@ use crate::domain::gather::gather;
 use crate::install::hooks::{self, FoundHandler};
 use crate::install::model_hooks::{self, Client};
 use crate::platform::environment::Environment;
-use crate::wire::events::EventName;
+use crate::wire::events::{EVENTS, EventName};
 
 /// The key of an agent's frontmatter that registers hooks.
 const HOOKS: &str = "hooks";
@@ -30,11 +30,20 @@ pub fn events(found: &[FoundHandler]) -> Vec<EventName> {
 
 /// Returns the events at which an agent's frontmatter has the client run Fusebox without waiting for it.
 pub fn unattended_in_agents(env: &Environment, client: &Client) -> Vec<EventName> {
-    let described = model_hooks::described_types(env, client, &[HOOKS]).into_iter();
-    let texts = described.filter_map(|(_, entries)| Some(json!({HOOKS: entries.ok()?.remove(HOOKS)?}).to_string()));
-    let found: Vec<FoundHandler> = texts.flat_map(|text| hooks::find(&text)).collect();
-    let unattended = found.iter().filter(|found| found.handler.is_ours() && !found.is_attended());
-    gather(unattended.filter_map(|found| EventName::parse(&found.event)))
+    let mut unattended = Vec::new();
+    for (_, entries) in model_hooks::described_types(env, client, &[HOOKS]) {
+        match entries {
+            Ok(mut entries) => {
+                let text = json!({HOOKS: entries.remove(HOOKS)}).to_string();
+                let found = hooks::find(&text).into_iter();
+                let found = found.filter(|found| found.handler.is_ours() && !found.is_attended());
+                unattended.extend(found.filter_map(|found| EventName::parse(&found.event)));
+            }
+            Err(text) if model_hooks::may_have_hooks(&text) => unattended.extend(EVENTS.iter().map(|row| row.event)),
+            Err(_) => {}
+        }
+    }
+    gather(unattended)
 }
 
 /// Returns where the handler stands that takes the place of one which is to refuse what Fusebox does not answer, and does not itself. The

@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
 use crate::domain::text::json_fault;
+use crate::wire::javascript_json;
 
 /// A value's place in the text.
 pub type Span = Range<usize>;
@@ -82,7 +83,7 @@ pub fn member(text: &str, object: &Span, name: &str) -> Option<Span> {
 
 /// Reads the value at a span as a type; none where it is another.
 pub fn parse<T: serde::de::DeserializeOwned>(text: &str, span: &Span) -> Option<T> {
-    serde_json::from_str(&text[span.clone()]).ok()
+    javascript_json::parse(&text[span.clone()])
 }
 
 fn skip(text: &str, from: usize, what: &str) -> usize {

@@ -15,6 +15,7 @@ use crate::install::settings_files::{self, SAID, Settings};
 use crate::install::skills::{FoundSkills, SkillFile, SkillPlaces};
 use crate::platform::environment::Environment;
 use crate::platform::files;
+use crate::wire::javascript_json;
 
 /// The keys of a frontmatter that say what hooks it brings.
 const KEYS: [&str; 3] = ["name", "hooks", "context"];
@@ -147,7 +148,7 @@ pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec
         (name.unwrap_or(stem), entries)
     });
     let said = client.value_of("--agents").map(|value| text_of(&client.folders, value));
-    let said = said.and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
+    let said = said.and_then(|text| javascript_json::parse::<Map<String, Value>>(&text));
     let said =
         said.into_iter().flatten().map(|(name, agent)| (name, Ok(agent.as_object().cloned().unwrap_or_default())));
     files.chain(said).collect()
@@ -204,7 +205,13 @@ fn hooks_of_skill(file: &SkillFile) -> Vec<ModelHook> {
     }
 }
 
-/// What is taken for the hooks of a frontmatter that cannot be read, where it has any.
+/// What is taken for the hooks of a frontmatter that cannot be read, where it may have any.
 fn unread(text: &str) -> Vec<ModelHook> {
-    if text.lines().any(|line| line.starts_with("hooks:")) { plugins::unread() } else { Vec::new() }
+    if may_have_hooks(text) { plugins::unread() } else { Vec::new() }
+}
+
+/// Whether a frontmatter that cannot be read may register hooks: their key can be written with escapes.
+pub fn may_have_hooks(text: &str) -> bool {
+    let names = |line: &str| line.contains("hooks") || line.contains('\\');
+    frontmatter::length(text) >= frontmatter::LONGEST || frontmatter::lines(text).any(names)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::platform::files;
+use crate::wire::javascript_json;
 
 /// The most entries below a project that are looked at, the nearest first.
 const MOST_ENTRIES: usize = 20_000;
@@ -66,7 +67,7 @@ fn of_transcript(path: &Path) -> Vec<PathBuf> {
     for (at, _) in text.match_indices(FOUND) {
         let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
         let row = text[start..].lines().next().unwrap_or_default();
-        let row: Option<Value> = serde_json::from_str(row).ok();
+        let row: Option<Value> = javascript_json::parse(row);
         let folder = row.as_ref().and_then(|row| row["attachment"]["skillDir"].as_str()).map(PathBuf::from);
         found.extend(folder.filter(|folder| !found.contains(folder)));
     }

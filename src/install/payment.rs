@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::install::files;
 use crate::platform::environment::Environment;
+use crate::wire::javascript_json;
 
 /// How the client is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ const PLAN_TOKEN: &str = "CLAUDE_CODE_OAUTH_TOKEN";
 
 /// Reads a JSON file of the client's.
 fn object(path: &Path) -> Option<Value> {
-    serde_json::from_str(&files::read(path).ok()??).ok()
+    javascript_json::parse(&files::read(path).ok()??)
 }
 
 /// Returns how the client is paid for; `None` where nothing shows it. A key goes before an account, as in the client.

@@ -7,6 +7,7 @@ use crate::install::bounded_read::{self, BoundedRead};
 use crate::install::enabled_plugins::{self, Enabled};
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::settings_files::Settings;
+use crate::wire::javascript_json;
 
 /// The largest file of hooks that is read, in bytes.
 const LARGEST: u64 = 256 << 10;
@@ -43,7 +44,7 @@ pub fn find(folders: &Folders, settings: &[Settings], named: &[PathBuf]) -> Vec<
 fn read(plugin: Enabled, left: &mut usize) -> Option<PluginHandlers> {
     let path = plugin.folder.join(HOOKS);
     let BoundedRead::As(text) = bounded_read::read(&path, LARGEST, left) else { return None };
-    let hooks: serde_json::Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    let hooks: serde_json::Value = javascript_json::parse(&text)?;
     let hooks = hooks.get("hooks").filter(|hooks| hooks.to_string().contains("fusebox"))?;
     let folder = serde_json::Value::from(plugin.folder.to_string_lossy()).to_string();
     let text = format!("{{\"hooks\":{hooks}}}").replace(ROOT, folder.trim_matches('"'));

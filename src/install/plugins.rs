@@ -14,6 +14,7 @@ use crate::install::settings_files::Settings;
 use crate::platform::file_info;
 use crate::platform::files;
 use crate::wire::events::EVENTS;
+use crate::wire::javascript_json;
 
 /// The most entries of a folder that are looked at.
 const MOST_ENTRIES: usize = 5_000;
@@ -112,7 +113,7 @@ fn hooks_of(plugin: &Enabled, left: &mut usize) -> Vec<ModelHook> {
         hooks.extend(at(&plugin.folder.join(path), left));
     }
     for text in manifest.own_hooks.iter().chain(&plugin.said.own_hooks) {
-        hooks.extend(serde_json::from_str(text).as_ref().map(of).unwrap_or_default());
+        hooks.extend(javascript_json::parse(text).as_ref().map(of).unwrap_or_default());
     }
     hooks
 }
@@ -157,7 +158,7 @@ enum Read {
 
 fn read(path: &Path, left: &mut usize) -> Read {
     match bounded_read::read(path, LARGEST, left) {
-        BoundedRead::As(text) => serde_json::from_str(&text).map_or(Read::Not, Read::As),
+        BoundedRead::As(text) => javascript_json::parse(&text).map_or(Read::Not, Read::As),
         BoundedRead::Not => Read::Not,
         BoundedRead::TooMuch => Read::TooMuch,
     }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::install::json;
+use crate::wire::javascript_json;
 
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub fn doubts(text: &str) -> Vec<(String, &str, bool)> {
     let members = json::root(text).map(|root| json::children(text, &root)).unwrap_or_default();
     let doubt = |member: json::Child| {
         let value = &text[member.value];
-        let known = look(member.key.as_deref()?, &serde_json::from_str(value).unwrap_or_default());
+        let known = look(member.key.as_deref()?, &javascript_json::parse(value).unwrap_or_default());
         (known != Known::Taken).then(|| (member.key.unwrap_or_default(), value, known == Known::Refused))
     };
     members.into_iter().filter_map(doubt).collect()

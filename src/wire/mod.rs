@@ -10,6 +10,7 @@ pub mod figures;
 pub mod fingerprints;
 pub mod inject_run_id;
 pub mod input;
+pub mod javascript_json;
 pub mod machine_prompts;
 pub mod messages;
 pub mod output;
