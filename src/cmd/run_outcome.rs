@@ -12,7 +12,7 @@ use crate::domain::limit::{Ends, Limit};
 use crate::domain::limit_meter::Meter;
 use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
-use crate::domain::record::{Record, Warning};
+use crate::domain::record::{Record, RecordKind, Warning};
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
@@ -232,8 +232,11 @@ enum Ended {
 
 /// Returns what has kept a session's main agent from its work; what happened to its subagents, it could work on with.
 fn ended(store: &Store, session: &Session) -> Result<Option<Ended>> {
-    let main = store.runs_of(&session.id)?.into_iter().rfind(|run| run.agent_type == MAIN);
-    let is_ended = main.as_ref().is_some_and(|run| is_ended(run.status));
+    let mut main = store.runs_of(&session.id)?.into_iter().rfind(|run| run.agent_type == MAIN);
+    if let Some(run) = main.as_mut().filter(|run| run.cut_off && run.order.is_none()) {
+        say_what_has_passed(store, run)?;
+    }
+    let is_ended = main.as_ref().is_some_and(|run| is_ended(run.status) || run.cut_off);
     Ok(match (main, &session.prompt_block) {
         // What was kept back opened a run that has done nothing.
         (main, Some(why)) if !is_ended || main.as_ref().is_some_and(|run| run.order.is_none()) => {
@@ -245,6 +248,19 @@ fn ended(store: &Store, session: &Session) -> Result<Option<Ended>> {
         }
         _ => None,
     })
+}
+
+/// Has a run say again what had stopped it, where there was room again before its client was gone.
+fn say_what_has_passed(store: &Store, run: &mut Run) -> Result<()> {
+    let is_stop = |record: &&Record| {
+        record.run == run.id && matches!(record.event, Some(RecordKind::AgentFailed | RecordKind::AgentPaused))
+    };
+    let records = store.records_of(&run.session)?;
+    if let Some(record) = records.iter().map(|row| &row.2).rfind(is_stop) {
+        run.error = log_lines::figures(record).or_else(|| Some(record.error.clone()));
+        run.stop_reason = Some(record.stop_reason.clone());
+    }
+    Ok(())
 }
 
 /// Says why a run was stopped or paused.

@@ -42,6 +42,8 @@ pub fn end(state: &mut SessionState) {
     let running: Vec<String> =
         state.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
     for id in running {
+        // Its loop was ended, and what has ended it has passed since: no prompt has gone on with it.
+        state.run_mut(&id).into_iter().for_each(|run| run.cut_off |= run.resumed);
         lifecycle::complete(state, &id);
     }
     state.session.is_over = true;

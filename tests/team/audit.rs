@@ -6,7 +6,8 @@ use fusebox::store::Store;
 use fusebox::upkeep::client_figures;
 use serde_json::Value;
 
-use crate::caps::{Client, RESPONSE, cap, joined};
+use crate::caps::{RESPONSE, cap, joined};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

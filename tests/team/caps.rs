@@ -1,98 +1,23 @@
 //! A team's caps stop agents: real hooks on several machines, and a real PostgreSQL.
 
-use std::cell::Cell;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
 use fusebox::domain::scope::Scope;
 use fusebox::domain::spend::amount::Amount;
-use fusebox::domain::text::rfc3339;
-use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use serde_json::{Value, json};
 
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
-/// What one response of these tests costs, with 20 tokens of output, is 0.00584 USD.
-const INPUT: &str = r#""input_tokens":10,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000"#;
+/// What one response of these tests costs, with 20 tokens of output.
 pub const RESPONSE: f64 = 0.00584;
 /// How long something is waited for that a process in the background does.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 const DAY_SECS: u64 = 86_400;
-
-/// A client on a machine, with hooks as it runs them.
-pub struct Client<'a> {
-    machine: &'a Machine<'a>,
-    id: &'a str,
-    /// Its folder below the home.
-    folder: &'a str,
-    pub turns: Cell<usize>,
-    /// How many tokens its next responses write.
-    pub output: Cell<u64>,
-    prompts: Cell<usize>,
-}
-
-impl<'a> Client<'a> {
-    pub fn start(machine: &'a Machine<'a>, id: &'a str) -> Client<'a> {
-        Client::start_in(machine, id, "")
-    }
-
-    pub fn start_in(machine: &'a Machine<'a>, id: &'a str, folder: &'a str) -> Client<'a> {
-        let client = Client { machine, id, folder, turns: Cell::new(0), output: Cell::new(20), prompts: Cell::new(0) };
-        client.event("SessionStart", r#""source":"startup""#);
-        client
-    }
-
-    pub fn event(&self, name: &str, rest: &str) -> String {
-        self.machine.hook(&self.input(name, rest))
-    }
-
-    /// Writes what a client tells a hook.
-    pub fn input(&self, name: &str, rest: &str) -> String {
-        let (home, id, prompt) = (self.machine.home.path().display(), self.id, self.prompts.get());
-        let folder = self.machine.home.path().join(self.folder);
-        let folder = folder.display();
-        format!(
-            r#"{{"session_id":"{id}","transcript_path":"{home}/{id}.jsonl","cwd":"{folder}","prompt_id":"{id}-p{prompt}","hook_event_name":"{name}",{rest}}}"#
-        )
-    }
-
-    /// Sends a prompt; returns the reason where it is kept back.
-    pub fn prompt(&self) -> Option<String> {
-        self.prompts.set(self.prompts.get() + 1);
-        let answer = self.event("UserPromptSubmit", r#""prompt":"go""#);
-        answer.contains(r#""decision":"block""#).then_some(answer)
-    }
-
-    /// Makes a response with a call, and ends its batch; returns the answer where the agent may not go on.
-    pub fn turn(&self) -> Option<String> {
-        let (id, number, output) = (self.id, self.turns.get(), self.output.get());
-        self.turns.set(number + 1);
-        let time = rfc3339::format(Environment::real().now().wall_ms);
-        let path = self.machine.home.path().join(format!("{id}.jsonl"));
-        let mut rows = fs::read_to_string(&path).unwrap_or_default();
-        rows += &format!(
-            r#"{{"type":"assistant","timestamp":"{time}","message":{{"id":"msg_{id}_{number}","model":"claude-opus-5-5","usage":{{{INPUT},"output_tokens":{output}}}}}}}"#
-        );
-        rows.push('\n');
-        fs::write(&path, rows).unwrap();
-        let call =
-            format!(r#""tool_name":"Read","tool_input":{{"file_path":"/f{number}"}},"tool_use_id":"{id}-t{number}""#);
-        let asked = self.event("PreToolUse", &call);
-        if asked.contains(r#""permissionDecision":"deny""#) {
-            return Some(asked);
-        }
-        self.event("PostToolUse", &format!(r#"{call},"tool_response":{{"text":"{number}"}}"#));
-        let answer = self.event("PostToolBatch", &format!(r#""tool_calls":[{{{call}}}]"#));
-        answer.contains(r#""continue":false"#).then_some(answer)
-    }
-
-    pub fn end(&self) {
-        self.event("SessionEnd", r#""reason":"other""#);
-    }
-}
 
 /// Waits until something is so.
 pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::caps::Client;
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

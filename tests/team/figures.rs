@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::caps::{Client, cap, joined, wait_until};
+use crate::caps::{cap, joined, wait_until};
+use crate::client::Client;
 use crate::postgres::Postgres;
 
 /// A lead joins, and begins to work once the store is down.

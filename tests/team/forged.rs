@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::caps::{Client, RESPONSE, cap, joined, used};
+use crate::caps::{RESPONSE, cap, joined, used};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

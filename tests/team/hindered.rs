@@ -11,7 +11,8 @@ use fusebox::store::team::ledger::Ledger;
 use fusebox::store::team::sync::Besides;
 use fusebox::team::messages::{Answer, Charge, Reply, Request};
 
-use crate::caps::{Client, cap, joined, used, wait_until};
+use crate::caps::{cap, joined, used, wait_until};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

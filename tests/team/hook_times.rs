@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::caps::{Client, cap, joined};
+use crate::caps::{cap, joined};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

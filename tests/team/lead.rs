@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::caps::{Client, cap, joined, within_a_day};
+use crate::caps::{cap, joined, within_a_day};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

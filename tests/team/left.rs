@@ -1,6 +1,7 @@
 //! What reports say of work that a team's cap has stopped, once its machine has left the team: only what still helps.
 
-use crate::caps::{Client, cap, joined};
+use crate::caps::{cap, joined};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

@@ -64,12 +64,17 @@ impl<'a> Machine<'a> {
 
     /// Runs a command other than `team` in a folder below its home, and returns what it prints.
     pub fn shown_in(&self, folder: &str, arguments: &[&str]) -> String {
+        let Output { stdout, stderr, .. } = self.said_in(folder, arguments);
+        String::from_utf8([stdout, stderr].concat()).unwrap()
+    }
+
+    /// Runs a command that is no team's in a folder of the home; returns all that comes of it.
+    pub fn said_in(&self, folder: &str, arguments: &[&str]) -> Output {
         let mut fusebox = Command::new(env!("CARGO_BIN_EXE_fusebox"));
         fusebox.args(arguments).env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path()).env("COLUMNS", "200");
         let names = ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CONFIG_DIR"];
         names.iter().fold(&mut fusebox, |fusebox, name| fusebox.env_remove(name));
-        let Output { stdout, stderr, .. } = fusebox.current_dir(self.home.path().join(folder)).output().unwrap();
-        String::from_utf8([stdout, stderr].concat()).unwrap()
+        fusebox.current_dir(self.home.path().join(folder)).output().unwrap()
     }
 
     /// Runs a hook as a client does, and returns its answer.

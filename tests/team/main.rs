@@ -8,6 +8,7 @@
 
 mod audit;
 mod caps;
+mod client;
 mod commands;
 mod connection;
 mod dashboard;

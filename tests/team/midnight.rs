@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use fusebox::domain::scope::Scope;
 use fusebox::store::Store;
 
-use crate::caps::{Client, cap, joined, until_midnight, wait_until, within_a_day};
+use crate::caps::{cap, joined, until_midnight, wait_until, within_a_day};
+use crate::client::Client;
 use crate::postgres::Postgres;
 
 /// For how long a lease lives before midnight, and after it.

@@ -4,7 +4,8 @@ use std::fs;
 
 use fusebox::domain::text::project_address;
 
-use crate::caps::{Client, RESPONSE, cap, joined};
+use crate::caps::{RESPONSE, cap, joined};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::caps::{Client, RESPONSE, cap, joined, wait_until};
+use crate::caps::{RESPONSE, cap, joined, wait_until};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::caps::{Client, cap, joined, wait_until};
+use crate::caps::{cap, joined, wait_until};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 use crate::rejoin::{join, set_password, with_passwords};

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::caps::{Client, RESPONSE, cap, used};
+use crate::caps::{RESPONSE, cap, used};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

@@ -4,7 +4,8 @@ use std::fs;
 
 use fusebox::store::Store;
 
-use crate::caps::{Client, cap, joined, used, wait_until};
+use crate::caps::{cap, joined, used, wait_until};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

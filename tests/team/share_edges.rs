@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use fusebox::store::team::address::Address;
 use fusebox::store::team::connection::Connection;
 
-use crate::caps::{Client, joined, wait_until};
+use crate::caps::{joined, wait_until};
+use crate::client::Client;
 use crate::postgres::Postgres;
 
 fn limit(server: &Postgres, kind: &str, amount: u64, per_ms: &str) {

@@ -3,7 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::fs;
 
-use crate::caps::{Client, PATIENCE, joined, wait_for_room, wait_until};
+use crate::caps::{PATIENCE, joined, wait_for_room, wait_until};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::caps::{Client, joined};
+use crate::caps::joined;
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 

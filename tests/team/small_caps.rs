@@ -1,6 +1,9 @@
 //! A small cap is spent to its end, although each part of it is reserved for a while before it may be spent.
 
-use crate::caps::{Client, joined, used, wait_for_room, within_a_day};
+use std::fs;
+
+use crate::caps::{joined, used, wait_for_room, wait_until, within_a_day};
+use crate::client::Client;
 use crate::postgres::Postgres;
 
 /// How many tokens a response writes, and what it costs then, in dollars.
@@ -67,4 +70,57 @@ fn what_was_stopped_before_is_not_taken_to_come_of_a_teams_cap() {
         machine.good(&["sync"]);
     }
     assert!(said.iter().all(|it| *it == said[0]), "{said:?}");
+}
+
+/// What a client tells its hooks until it is stopped, and once `go` is there that it ends.
+const PLAYS: &str = r#"cd "$HOME"
+for told in start prompt; do fusebox hook <$told >said; done
+for turn in 0 1 2 3 4 5; do
+    cat row$turn >>s1.jsonl
+    for told in 0 1 2; do
+        fusebox hook <told$turn-$told >said
+        if grep -qE '"continue":false|"deny"' said; then break 2; fi
+    done
+done
+mv said stopped
+until test -e go; do sleep 0.01; done
+fusebox hook <end"#;
+
+/// What had stopped an agent is still told where the next lease comes before its client has gone.
+#[test]
+fn a_stop_stays_one_where_there_is_room_again_as_the_client_ends() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_team('core', 'ann@core', NULL, 0, NULL)").unwrap();
+    let set = |usd: f64| {
+        let cap = (usd * 1e12) as u64;
+        server.as_login("ann", &format!("SELECT fusebox.set_cap('core', 'user', 'bob', 'day', {cap})")).unwrap();
+    };
+    set(0.1);
+    let machine = joined(&server, "bob", "");
+    let write = |name: &str, text: &str| fs::write(machine.home.path().join(name), text).unwrap();
+    let client = Client::named(&machine, "s1");
+    client.output.set(OUTPUT);
+    write("start", &client.input("SessionStart", r#""source":"startup""#));
+    write("prompt", &client.input("UserPromptSubmit", r#""prompt":"go""#));
+    write("end", &client.input("SessionEnd", r#""reason":"other""#));
+    for turn in 0..6 {
+        let (row, told) = client.next_turn();
+        write(&format!("row{turn}"), &row);
+        told.iter().enumerate().for_each(|(at, told)| write(&format!("told{turn}-{at}"), told));
+    }
+    std::thread::scope(|scope| {
+        let plays = PLAYS.replace("fusebox", env!("CARGO_BIN_EXE_fusebox"));
+        let machine = &machine;
+        let run = scope.spawn(move || machine.said_in("", &["run", "--strict", "--", "sh", "-c", &plays]));
+        wait_until("the cap stops it", || machine.home.path().join("stopped").exists() || run.is_finished());
+        let stop = fs::read_to_string(machine.home.path().join("stopped")).unwrap();
+        assert!(stop.contains(r#""continue":false"#), "{stop}");
+        set(10.0);
+        machine.good(&["sync"]);
+        write("go", "");
+        let said = run.join().unwrap();
+        let told = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert_eq!(said.status.code(), Some(3), "{told}");
+        assert!(told.contains("bob's cap of the day in team core"), "{told}");
+    });
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::caps::{Client, cap, joined};
+use crate::caps::{cap, joined};
+use crate::client::Client;
 use crate::machine::Machine;
 use crate::postgres::Postgres;
 
