@@ -19,6 +19,8 @@ const ENDED_MS: u64 = 600_000;
 const CLIENT: &str = "claude";
 /// What a client sets for all that it starts.
 const STARTED_BY_CLIENT: [&str; 2] = ["CLAUDECODE", "CLAUDE_PID"];
+/// What `fusebox watch` sets for what it tells an alert by: an agent may have written that program.
+pub const ALERT_TITLE: &str = "FUSEBOX_ALERT_TITLE";
 /// What a person does where the guard cannot see.
 const ORDINARY: &str = "run it in an ordinary terminal on the machine, or in the container, that Claude Code runs in";
 
@@ -54,6 +56,9 @@ pub fn require_outside(env: &Environment, what: &str) -> Result<Vec<(u32, u64)>>
     let by_agent = |why: &str| refused(why, "run it in a terminal of your own, outside Claude Code");
     if STARTED_BY_CLIENT.iter().any(|name| env.var(name).is_some()) {
         return by_agent("this shell was started by Claude Code");
+    }
+    if env.var(ALERT_TITLE).is_some() {
+        return by_agent("an alert of `fusebox watch` has started it");
     }
     let store = Store::open(env)?;
     let tree = match processes::tree() {
@@ -104,8 +109,10 @@ fn names_client(env: &Environment, process: &Above, clients: &[(u32, u64)]) -> O
     }
     let by_environment = STARTED_BY_CLIENT.into_iter().any(is_set);
     let by_name = process.name == CLIENT;
+    let by_alert = is_set(ALERT_TITLE);
     by_environment
         .then(|| format!("process {pid} above it was started by Claude Code"))
+        .or_else(|| by_alert.then(|| format!("process {pid} above it was started for an alert of `fusebox watch`")))
         .or_else(|| by_name.then(|| format!("process {pid} above it is called `{CLIENT}`")))
 }
 

@@ -282,6 +282,32 @@ fn the_desktop_gets_title_and_text_as_arguments() {
     assert_eq!(shown, format!("--app-name=Fusebox\n--\nFusebox\n{text}\n"));
 }
 
+/// An agent may have written the program that tells of an alert, or the one that it is told by.
+#[test]
+fn what_an_alert_starts_gives_no_persons_command() {
+    let limits = json!({"max_turns": 1, "timeout_action": "warn"});
+    for (place, is_desktops) in [("command", false), ("bin/notify-send", true)] {
+        let world = world(&json!({"main": limits, "alerts": {"desktop": is_desktops}}));
+        let said = world.path("said");
+        let grants =
+            format!("env -u FUSEBOX_ALERT_TITLE {FUSEBOX} grant s1 max_turns=+5 >'{}' 2>&1 || true", said.display());
+        world.script(place, &grants);
+        if !is_desktops {
+            let alerts = json!({"command": world.path(place), "desktop": false});
+            world.write("home/.claude/fusebox.json", json!({"main": limits, "alerts": alerts}).to_string());
+        }
+        let time = GivenTime::at(&world, BEGAN_MS);
+        begin(&world, &time);
+        event(&world, &time, "PreToolUse", &call("Read", "t1"));
+        time.run(&["watch", "--once"]).ok();
+        let said = world.read("said").unwrap();
+        assert!(
+            said.contains("is a person's to run: process") && said.contains("alert of `fusebox watch`"),
+            "{place}: {said}"
+        );
+    }
+}
+
 /// Looks once in a terminal; returns all that reaches it.
 fn shown_in_a_terminal(world: &TestWorld) -> String {
     let mut script = Command::new("script");

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::alerts::alert::Alert;
+use crate::cmd::require_human::ALERT_TITLE;
 use crate::domain::alert::{AlertCommand, AlertSettings};
 use crate::platform::environment::{EXE_SUFFIX, Environment};
 use crate::platform::file_info;
@@ -97,6 +98,7 @@ impl Told {
 /// Hands an alert to the command. It runs in the home folder.
 fn hand(env: &Environment, command: &AlertCommand, alert: &Alert) -> Result<(), String> {
     let shell = Program::shell(&command.line).folder(env.home().unwrap_or_else(|| env.folder()));
+    let shell = shell.env(ALERT_TITLE, TITLE);
     let input = alert.json(env.now().wall_ms) + "\n";
     ended(shell, input.as_bytes(), Duration::from_millis(command.timeout_ms))
 }
@@ -105,10 +107,8 @@ fn hand(env: &Environment, command: &AlertCommand, alert: &Alert) -> Result<(), 
 fn show(desktop: &Desktop, program: PathBuf, alert: &Alert) -> Result<(), String> {
     let text = cut(&alert.text, LONGEST);
     let text = if desktop.reads_marks { text.replace('&', "&amp;").replace('<', "&lt;") } else { text };
-    let program = Program::new(program)
-        .args(desktop.arguments)
-        .env("FUSEBOX_ALERT_TITLE", TITLE)
-        .env("FUSEBOX_ALERT_TEXT", &text);
+    let program =
+        Program::new(program).args(desktop.arguments).env(ALERT_TITLE, TITLE).env("FUSEBOX_ALERT_TEXT", &text);
     let takes_arguments = desktop.arguments.last() == Some(&"--");
     let program = if takes_arguments { program.args([TITLE, &text]) } else { program };
     ended(program, b"", PATIENCE)
