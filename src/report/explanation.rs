@@ -94,7 +94,7 @@ fn did(trip: &Trip) -> &'static str {
         _ if trip.mode == "off" => "nothing was blocked, since a person had switched the limits off",
         _ if trip.observed => "nothing was blocked, since the mode is observe",
         "warn" => "the limit only warns, and work went on",
-        "request_increase" => "nobody said Yes, or nobody could be asked: the run was stopped, and its work is partial",
+        "request_increase" => "no Yes counted, or nobody was asked: the run was stopped, and its work is partial",
         "pause" => "the run was paused and its work kept",
         _ => "the run was stopped and its work is partial",
     }
