@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use fixture::{Event, Fixture, MARK, feed, static_binary};
 use fusebox::calendar::Zone;
 use fusebox::domain::session::Session;
-use fusebox::hook::background::prune_due::DAY_MS;
+use fusebox::domain::time_units::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use fusebox::upkeep::prune::{PruneJob, prune};

@@ -13,9 +13,6 @@ use crate::ui::style::plain;
 use crate::wire::messages::short;
 use crate::wire::user_lines;
 
-/// How far back rules over an hour look, and how old a stop may be that is told, in milliseconds.
-pub const HOUR_MS: i64 = 3_600_000;
-
 /// What rules look at.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleInput<'a> {

@@ -1,7 +1,7 @@
 //! What each rule finds in the rows of the state.
 
 use crate::alerts::alert::{Alert, Hold};
-use crate::alerts::rule_input::{HOUR_MS, RuleInput, blocks, of_run, who};
+use crate::alerts::rule_input::{RuleInput, blocks, of_run, who};
 use crate::alerts::silence;
 use crate::alerts::{team, unasked};
 use crate::domain::action::Action;
@@ -14,6 +14,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::spend::amount::Amount;
 use crate::domain::text::duration;
+use crate::domain::time_units::HOUR_MS;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::limits;
@@ -59,6 +60,7 @@ impl<'a> RuleInput<'a> {
         found.map(|alert| Alert { rule: rule.name.clone(), ..alert }).collect()
     }
 
+    /// Returns since when rules over an hour look, and stops are told, in milliseconds.
     fn since_hour(&self) -> i64 {
         self.now.wall_ms.saturating_sub(HOUR_MS)
     }

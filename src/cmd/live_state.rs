@@ -83,7 +83,7 @@ impl LiveState {
         if depth == Depth::Transcripts && before == self.file_states && before[0].is_some() {
             return self.read_behind(env);
         }
-        let since_ms = env.now().wall_ms.saturating_sub(query::WEEK_MS);
+        let since_ms = env.now().wall_ms.saturating_sub(query::RECENT_MS);
         let listed = query::open_or_since(env, since_ms)?;
         let is_listed = |id: &String| listed.iter().any(|session| session.id == *id);
         self.rows.retain(|rows| is_listed(&rows.session.id));

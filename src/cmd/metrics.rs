@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::cmd::next_client;
 use crate::cmd::query;
 use crate::domain::session::Status;
+use crate::domain::time_units::{DAY_MS, WEEK_MS};
 use crate::error::{Error, Result};
-use crate::hook::background::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::platform::post::post;
@@ -170,7 +170,7 @@ fn read(env: &Environment, cache: &mut Cache, write: fn(&MetricsSource) -> Strin
 
 /// Returns the ids of the sessions with an event in the last day, and of those that `fusebox status` lists.
 fn lately(env: &Environment, now_ms: i64) -> Result<Vec<String>> {
-    let (day_ms, week_ms) = (now_ms.saturating_sub(DAY_MS), now_ms.saturating_sub(query::WEEK_MS));
+    let (day_ms, week_ms) = (now_ms.saturating_sub(DAY_MS), now_ms.saturating_sub(WEEK_MS));
     let mut ids = Vec::new();
     for session in query::open_or_since(env, week_ms)? {
         let is_known = status::at_work(session.status) || session.last.wall_ms >= day_ms;

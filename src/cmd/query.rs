@@ -11,8 +11,8 @@ use crate::domain::gather::gather;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::stable_sort::sort_by_key;
+use crate::domain::time_units::{DAY_MS, WEEK_MS};
 use crate::error::Result;
-use crate::hook::background::prune_due::DAY_MS;
 use crate::hook::reconcile::catch_up::catch_up;
 use crate::hook::reconcile::orphans;
 use crate::platform::environment::Environment;
@@ -44,7 +44,7 @@ pub fn fresh_sessions(env: &Environment, ids: &[String]) -> Result<Vec<SessionRo
 pub const LATELY_MS: i64 = 30 * DAY_MS;
 
 /// How far back sessions that are not at work are searched, in milliseconds: 7 days.
-pub const WEEK_MS: i64 = 7 * DAY_MS;
+pub const RECENT_MS: i64 = WEEK_MS;
 
 /// Returns the sessions that are open, or had an event since `since_ms`, the oldest first.
 pub fn open_or_since(env: &Environment, since_ms: i64) -> Result<Vec<Session>> {

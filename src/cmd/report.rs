@@ -10,6 +10,7 @@ use crate::cmd::report_page;
 use crate::cmd::{next_client, past_sessions, query};
 use crate::domain::budget::SharedBudget;
 use crate::domain::spend::charge::DaySum;
+use crate::domain::time_units::WEEK_MS;
 use crate::error::{Error, Result};
 use crate::hook::policy::retention;
 use crate::platform::environment::Environment;
@@ -29,7 +30,7 @@ use crate::ui::json;
 use crate::ui::style::Terminal;
 
 /// The period where none is given.
-const LAST_WEEK: Since = Since::Ago(7 * 24 * 60 * 60 * 1000);
+const LAST_WEEK: Since = Since::Ago(WEEK_MS);
 
 const ABOUT: &str = "\
 A session's COST counts every response in its transcripts, those that a fork or resume copied too.

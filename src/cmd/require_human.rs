@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::session::{Process, Session, Status};
+use crate::domain::time_units::{DAY_MS, MINUTE_MS};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -12,9 +13,9 @@ use crate::store::{Store, log_file};
 use crate::wire::messages::short;
 
 /// For so long after its last event a session counts as open. One whose container was taken away never ends by itself.
-const OPEN_MS: u64 = 86_400_000;
+const OPEN_MS: u64 = DAY_MS.cast_unsigned();
 /// For so long a session counts as open although it has ended: an agent can tell a hook so.
-const ENDED_MS: u64 = 600_000;
+const ENDED_MS: u64 = 10 * MINUTE_MS.cast_unsigned();
 /// How a client's program is called.
 const CLIENT: &str = "claude";
 /// What a client sets for all that it starts.

@@ -61,7 +61,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         return status_screen::run(env);
     }
     let target = target(env, args)?;
-    let since = env.now().wall_ms.saturating_sub(query::WEEK_MS);
+    let since = env.now().wall_ms.saturating_sub(query::RECENT_MS);
     let ids = match &target {
         Some(target) => vec![target.session().to_owned()],
         None => {

@@ -6,13 +6,14 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::moment::Moment;
 use crate::domain::session::Session;
 use crate::domain::spend::amount::Amount;
+use crate::domain::time_units::{HOUR_MS, MINUTE_MS};
 use crate::error::Result;
 use crate::hook::background::team_sync::Wait;
 
 /// For how long a session without an event counts as at work, in milliseconds.
-const AT_WORK_MS: i64 = 3_600_000;
+const AT_WORK_MS: i64 = HOUR_MS;
 /// A session without an event for so long holds no more than it needs to go on, in milliseconds.
-const LIVELY_MS: i64 = 900_000;
+const LIVELY_MS: i64 = 15 * MINUTE_MS;
 /// What a machine at work wants to hold, in requests of each run.
 const REQUESTS_HELD: u64 = 20;
 /// What it wants to hold at least.

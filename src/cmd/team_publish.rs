@@ -18,8 +18,8 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::Charge as Response;
 use crate::domain::team::TeamShare;
 use crate::domain::team_cap::CapUse;
+use crate::domain::time_units::{DAY_MS, HOUR_MS, MINUTE_MS};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::background::prune_due::DAY_MS;
 use crate::hook::background::team_sync;
 use crate::hook::policy::team_budget;
 use crate::platform::environment::Environment;
@@ -33,7 +33,7 @@ const REACH_DAYS: i64 = 35;
 /// How many confirmed charges are kept, in case a server that takes over has forgotten them.
 const KEEP: usize = 20_000;
 /// How long before a sync its period begins, in milliseconds: a response may be taken in that long after it was given.
-const PERIOD_MS: i64 = 3_600_000;
+const PERIOD_MS: i64 = HOUR_MS;
 /// Labels of projects, by session or by folder.
 type Labels = BTreeMap<String, String>;
 
@@ -178,7 +178,7 @@ pub fn note_failure(env: &Environment, joined: Option<&Joined>, cause: &Error) -
 }
 
 /// For how long it stands that nothing is leased, in milliseconds.
-const EMPTY_LIVES_MS: u64 = 900_000;
+const EMPTY_LIVES_MS: u64 = 15 * MINUTE_MS.cast_unsigned();
 
 /// Returns the moment so many milliseconds after the store was heard.
 fn at(heard: &Heard, ms: u64) -> Moment {

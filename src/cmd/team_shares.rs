@@ -6,6 +6,7 @@ use crate::cmd::{query, team_write_off};
 use crate::domain::share_kind::ShareKind;
 use crate::domain::share_right::ShareRight;
 use crate::domain::text::duration;
+use crate::domain::time_units::DAY_MS;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::ledger::Ledger;
@@ -16,7 +17,7 @@ use crate::ui::table::{Align, Column, table};
 /// The highest limit.
 const HIGHEST: u64 = 1_000_000;
 /// The shortest and the longest window, in milliseconds.
-const WINDOWS: std::ops::RangeInclusive<u64> = 1_000..=86_400_000;
+const WINDOWS: std::ops::RangeInclusive<u64> = 1_000..=DAY_MS.cast_unsigned();
 
 /// A limit that an admin sets; `None` takes it away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

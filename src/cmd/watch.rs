@@ -24,6 +24,7 @@ use crate::config::resolve::Trust;
 use crate::domain::alert::{AlertSettings, WatchdogSettings};
 use crate::domain::record::Record;
 use crate::domain::session::Session;
+use crate::domain::time_units::DAY_MS;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
@@ -37,7 +38,7 @@ use crate::ui::wrap;
 const GLANCE: Duration = Duration::from_millis(500);
 
 /// How far back it is known what was told, in milliseconds: longer than the longest period of a team's caps.
-const MONTH_MS: i64 = 32 * 86_400_000;
+const MONTH_MS: i64 = 32 * DAY_MS;
 
 /// What the cause of an alert ends with whose client is kept for now.
 const KEPT: &str = ":kept";

@@ -8,15 +8,16 @@ use crate::config::setting_value::SettingValue;
 use crate::config::value_type::{Field, ValueType, millis};
 use crate::domain::alert::{AlertCommand, AlertRule, AlertSettings, TerminalSignal, Trigger, WatchdogSettings};
 use crate::domain::layer::Layer;
+use crate::domain::time_units::{MINUTE_MS, YEAR_MS};
 
 /// The rules that are built in.
 pub const RULES: &str = include_str!("alerts.json");
 /// How long a command may take where nobody says.
 const TIMEOUT_MS: u64 = 10_000;
 /// The longest time in milliseconds: a year.
-const LONGEST_MS: u64 = 31_536_000_000;
+const LONGEST_MS: u64 = YEAR_MS.cast_unsigned();
 /// The longest that one alert may hold up the others, in milliseconds.
-const LONGEST_TIMEOUT_MS: u64 = 60_000;
+const LONGEST_TIMEOUT_MS: u64 = MINUTE_MS.cast_unsigned();
 const TIME: ValueType = ValueType::Millis(1_000, LONGEST_MS);
 const AGENTS: Field = Field::optional("agents", ValueType::Filled);
 
@@ -54,7 +55,7 @@ pub const ALERTS: ValueType = ValueType::Either(&[
         ),
         Field::optional("desktop", ValueType::Flag),
         Field::optional("terminal", ValueType::Word(&["bell", "osc9", "none"])),
-        Field::optional("quiet_ms", ValueType::Millis(60_000, LONGEST_MS)),
+        Field::optional("quiet_ms", ValueType::Millis(MINUTE_MS.cast_unsigned(), LONGEST_MS)),
     ]),
     ValueType::Null,
 ]);

@@ -9,13 +9,14 @@ use crate::config::resolved::Discipline;
 use crate::config::setting_value::SettingValue;
 use crate::config::value_type::{Field, ValueType, millis};
 use crate::domain::layer::Layer;
+use crate::domain::time_units::{MINUTE_MS, YEAR_MS};
 
 /// How often an agent is sent back where nobody says.
 const RETRIES: u64 = 1;
 /// What a command may take where nobody says: less than the client gives the hook.
-const TIMEOUT_MS: u64 = 60_000;
+const TIMEOUT_MS: u64 = MINUTE_MS.cast_unsigned();
 /// The longest time in milliseconds: a year.
-const LONGEST_MS: u64 = 31_536_000_000;
+const LONGEST_MS: u64 = YEAR_MS.cast_unsigned();
 const RETRIES_TAKE: ValueType = ValueType::Whole(0, 10);
 
 /// What `checkpoints` takes.

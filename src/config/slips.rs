@@ -6,6 +6,7 @@ use crate::config::limit_name::LimitName;
 use crate::config::problem::nearest;
 use crate::domain::limit::Limit;
 use crate::domain::text::duration;
+use crate::domain::time_units::DAY_MS;
 use crate::domain::unit::Unit;
 
 /// Numbers of milliseconds below this were meant as seconds, but for whole thousands.
@@ -22,7 +23,7 @@ const CHEAPEST: u64 = 1_000_000_000;
 const FEWEST_TOKENS: u64 = 1_000;
 
 /// From so many milliseconds on a time in seconds may have been meant in milliseconds.
-const DAY_MS: u64 = 86_400_000;
+const LONG_MS: u64 = DAY_MS.cast_unsigned();
 
 /// Words for an action or a mode that are none, and the one that they mean.
 const MEANINGS: [(&str, &str); 13] = [
@@ -81,8 +82,8 @@ fn thousands(text: &str) -> Option<String> {
 /// Says that a time in seconds is so long, and so round, that milliseconds were meant.
 pub fn too_long(named: LimitName, value: &Value, cap: u64) -> Option<String> {
     let number = value.as_u64().filter(|number| number.is_multiple_of(1000))?;
-    let is_round = cap.is_multiple_of(DAY_MS);
-    (named.limit.unit == Unit::Millis && named.scale == 1000 && cap >= DAY_MS && !is_round).then(|| {
+    let is_round = cap.is_multiple_of(LONG_MS);
+    (named.limit.unit == Unit::Millis && named.scale == 1000 && cap >= LONG_MS && !is_round).then(|| {
         let (days, as_time) = (cap as f64 / DAY_MS as f64, duration::write(number));
         format!("counts seconds: {number} are {days:.1} days; {number} milliseconds are `\"{as_time}\"`")
     })

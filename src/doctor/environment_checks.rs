@@ -9,6 +9,7 @@ use crate::doctor::installation::Installation;
 use crate::domain::billing::{Billing, OwnPrices};
 use crate::domain::mode::{Mode, OnError};
 use crate::domain::stored::metadata::kind_of;
+use crate::domain::time_units::HOUR_MS;
 use crate::error::{Error, Result};
 use crate::hook::policy::retention;
 use crate::hook::tampering::altered_metadata;
@@ -135,7 +136,7 @@ fn facts(store: &Store) -> Result<Option<Diagnosis>> {
 }
 
 /// How long a pruning may have to come to its end, in milliseconds.
-const PRUNING_MS: i64 = 3_600_000;
+const PRUNING_MS: i64 = HOUR_MS;
 
 /// How large the state is, and what keeps it from growing.
 pub fn history(installation: &Installation<'_>) -> Diagnosis {
@@ -147,7 +148,7 @@ pub fn history(installation: &Installation<'_>) -> Diagnosis {
     };
     let kept = days.map_or_else(|| "all detail is kept".to_owned(), |days| format!("detail is kept for {days} days"));
     let now = installation.env.now().wall_ms;
-    let ago = |at_ms: i64| format!("{} h ago", now.saturating_sub(at_ms).max(0) / 3_600_000);
+    let ago = |at_ms: i64| format!("{} h ago", now.saturating_sub(at_ms).max(0) / HOUR_MS);
     let pruned = done.map_or_else(|| "not pruned yet".to_owned(), |at_ms| format!("pruned {}", ago(at_ms)));
     let words = format!("{:.1} MB; {kept}; {pruned}", size as f64 / 1e6);
     match begun {

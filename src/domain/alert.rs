@@ -2,6 +2,7 @@
 
 use crate::domain::agent_type::folded;
 use crate::domain::text::pattern;
+use crate::domain::time_units::HOUR_MS;
 
 /// What an alert is about.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +96,7 @@ impl TerminalSignal {
 }
 
 /// For how long a cause that goes on is not told again, where nobody says, in milliseconds.
-pub const QUIET_MS: u64 = 3_600_000;
+pub const QUIET_MS: u64 = HOUR_MS.cast_unsigned();
 
 /// What is told of, and how.
 #[derive(Clone, Debug, PartialEq)]

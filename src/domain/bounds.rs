@@ -31,6 +31,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::spend::meters::Spend;
+use crate::domain::time_units::{DAY_MS, MINUTE_MS};
 
 /// Calls of finalize tools that run in a stopped agent's report.
 pub const REPORT_CALLS: u32 = 20;
@@ -61,7 +62,7 @@ pub const CRONS: usize = 1_000;
 /// admitted command leaves in the background is ended at once.
 pub const COMMANDS: usize = 200;
 /// An event waits for the state less long, in milliseconds: where two moments lie further apart, a clock was set.
-pub const LONGEST_WAIT_MS: u64 = 20 * 60 * 1_000;
+pub const LONGEST_WAIT_MS: u64 = 20 * MINUTE_MS.cast_unsigned();
 /// Notifications of tasks that are read in one prompt: more than commands can run. Each is looked up while others wait for the state.
 pub const TASKS_TOLD: usize = 256;
 /// Agents that were requested and have not begun. While there are so many, no further one is admitted.
@@ -135,7 +136,7 @@ pub fn is_others_of_one(name: &str) -> bool {
 }
 
 /// The longest hold of a paused run's call or request, in milliseconds: a day.
-pub const LONGEST_HOLD_MS: u64 = 86_400_000;
+pub const LONGEST_HOLD_MS: u64 = DAY_MS.cast_unsigned();
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::stored::serde_default::is_default;
+use crate::domain::time_units::{HOUR_MS, MINUTE_MS};
 
 /// The smallest part that a conversation may shrink to by itself. A client that drops the results of old calls keeps the last ones,
 /// the instructions and the messages.
@@ -10,7 +11,9 @@ const PART: u64 = 8;
 /// The smallest part of the main agent's prompts that another agent's first prompt may be: it has instructions and a task, too.
 const PART_OF_MAIN: u64 = 1_000;
 /// How long the cache keeps a prompt where nothing asks for more, in milliseconds.
-const FIVE_MINUTES_MS: u32 = 300_000;
+pub const SHORT_CACHE_MS: u32 = 5 * MINUTE_MS as u32;
+/// The longest that it does.
+pub const LONG_CACHE_MS: u32 = HOUR_MS as u32;
 
 /// The prompt of a response, by its usage.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +65,7 @@ pub struct Last {
 impl Last {
     /// Returns what is known of a conversation that another session has had.
     pub fn of_length(prompt: u64, at_ms: i64) -> Last {
-        Last { at_ms, prompt, cached_ms: FIVE_MINUTES_MS, ..Last::default() }
+        Last { at_ms, prompt, cached_ms: SHORT_CACHE_MS, ..Last::default() }
     }
 }
 

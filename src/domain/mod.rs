@@ -56,6 +56,7 @@ pub mod team_budget;
 pub mod team_cap;
 mod team_silence;
 pub mod team_terms;
+pub mod time_units;
 pub mod transcript_position;
 pub mod unit;
 pub mod usage;

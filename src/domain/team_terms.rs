@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
+use crate::domain::time_units::MINUTE_MS;
 
 /// How long what is left of a lease may be spent beyond its life, where nobody says. In milliseconds.
-pub const MAX_STALENESS_MS: u64 = 900_000;
+pub const MAX_STALENESS_MS: u64 = 15 * MINUTE_MS.cast_unsigned();
 /// How often a hook begins a sync, where nobody says. In milliseconds.
 pub const SYNC_INTERVAL_MS: u64 = 30_000;
 /// How soon a sync may follow another where little is left. In milliseconds.

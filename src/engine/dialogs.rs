@@ -11,6 +11,7 @@ use crate::domain::record::{RecordKind, TOO_SOON};
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::spawn::Spawn;
+use crate::domain::time_units::MINUTE_MS;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::agents::spawns;
@@ -28,7 +29,7 @@ const SOONEST_YES_MS: u64 = 1_000;
 /// So many Yeses about one limit within a minute are the last: a person who means more says so with `fusebox grant`.
 const YESES_IN_A_ROW: usize = 3;
 /// How long a Yes counts for that.
-const IN_A_ROW_MS: u64 = 60_000;
+const IN_A_ROW_MS: u64 = MINUTE_MS.cast_unsigned();
 /// Keeps when the client has announced a dialog; it does not say for which call.
 pub fn announced(state: &mut SessionState, run: &str, at: Moment) {
     for ask in state.session.pending_prompts.iter_mut().filter(|ask| ask.run == run && !ask.granted) {

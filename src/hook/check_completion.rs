@@ -10,6 +10,7 @@ use crate::domain::incomplete;
 use crate::domain::limit_set::{Checkpoints, Completion};
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::Run;
+use crate::domain::time_units::MINUTE_MS;
 use crate::domain::verdict::Finding;
 use crate::engine::agents::checkpoints;
 use crate::engine::session_state::SessionState;
@@ -21,7 +22,7 @@ use crate::wire::completion::{Ruling, ruling};
 /// The largest file of checkpoints that is read, in bytes.
 const MOST_BYTES: u64 = 1024 * 1024;
 /// The longest that a command may take: the client waits for the hook a little longer.
-const MOST_PATIENCE_MS: u64 = 600_000;
+const MOST_PATIENCE_MS: u64 = 10 * MINUTE_MS.cast_unsigned();
 
 /// The command to run before the state is held for the event.
 pub struct Due {

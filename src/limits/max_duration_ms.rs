@@ -3,6 +3,7 @@
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
 use crate::domain::run_figure::RunFigure;
+use crate::domain::time_units::{HOUR_MS, YEAR_MS};
 use crate::domain::unit::Unit;
 
 /// The limit on working time.
@@ -10,8 +11,8 @@ pub const LIMIT: Limit = Limit {
     key: "max_duration_ms",
     label: "working time",
     unit: Unit::Millis,
-    range: (100, 31_536_000_000),
-    ceiling: Some((1_000, 3_600_000)),
+    range: (100, YEAR_MS.cast_unsigned()),
+    ceiling: Some((1_000, HOUR_MS.cast_unsigned())),
     stop_reason: "timeout",
     phrase: "time limit reached",
     meter: Meter::Step { used: |meters| meters.duration_ms, adds: |_| Some(1) },

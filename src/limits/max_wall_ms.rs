@@ -2,6 +2,7 @@
 
 use crate::domain::limit::{Alias, Limit};
 use crate::domain::limit_meter::Meter;
+use crate::domain::time_units::YEAR_MS;
 use crate::domain::unit::Unit;
 
 /// The limit on wall time.
@@ -10,7 +11,7 @@ pub const LIMIT: Limit = Limit {
     aliases: &[Alias { key: "timeout", scale: 1000 }, Alias { key: "max_duration", scale: 1000 }],
     label: "wall time",
     unit: Unit::Millis,
-    range: (100, 31_536_000_000),
+    range: (100, YEAR_MS.cast_unsigned()),
     stop_reason: "timeout",
     phrase: "time limit reached",
     meter: Meter::Step { used: |meters| meters.wall_ms, adds: |_| Some(1) },

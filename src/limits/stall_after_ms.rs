@@ -4,6 +4,7 @@ use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
 use crate::domain::scope::Scope;
+use crate::domain::time_units::YEAR_MS;
 use crate::domain::unit::Unit;
 
 /// The limit on time without a sign of life.
@@ -11,7 +12,7 @@ pub const LIMIT: Limit = Limit {
     key: "stall_after_ms",
     label: "time without a sign of life",
     unit: Unit::Millis,
-    range: (1_000, 31_536_000_000),
+    range: (1_000, YEAR_MS.cast_unsigned()),
     scopes: &[Scope::Run],
     stop_reason: "stalled",
     phrase: "no sign of life",

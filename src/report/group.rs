@@ -8,6 +8,7 @@ use crate::domain::limit::Span;
 use crate::domain::spend::charge::{Charge, DaySum};
 use crate::domain::spend::meters::Spend;
 use crate::domain::stable_sort::sort_by_key;
+use crate::domain::time_units::HOUR_MS;
 use crate::report::model::SessionReport;
 use crate::report::rows::{SessionRows, project};
 use crate::ui::formats::{Timestamp, Usd};
@@ -195,9 +196,8 @@ fn written(by: GroupBy, first: &str) -> String {
     if by == GroupBy::Month { first.chars().take("2026-11".len()).collect() } else { first.to_owned() }
 }
 
-/// How long the plan's blocks are, and what their beginnings are cut to, in milliseconds.
-const BLOCK_MS: i64 = 5 * 3_600_000;
-const HOUR_MS: i64 = 3_600_000;
+/// How long the plan's blocks are, in milliseconds.
+const BLOCK_MS: i64 = 5 * HOUR_MS;
 
 /// Returns the plan's blocks: the first moment of each, with the first after it.
 fn blocks(rows: &[SessionRows]) -> BTreeMap<i64, i64> {

@@ -13,6 +13,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::Status;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::DaySum;
+use crate::domain::time_units::{DAY_MS, HOUR_MS};
 use crate::domain::unit::Unit;
 use crate::report::group::{self, Group, GroupBy, Part};
 use crate::report::model::{Report, SessionReport};
@@ -23,8 +24,6 @@ use crate::report::silent_clients::{self, SilentReport};
 use crate::report::status;
 use crate::ui::style::plain;
 
-const HOUR_MS: i64 = 3_600_000;
-const DAY_MS: i64 = 24 * HOUR_MS;
 /// In a millisecond.
 const NANOSECONDS: i64 = 1_000_000;
 

@@ -6,6 +6,7 @@ use crate::domain::billing::Billing;
 use crate::domain::limit::Span;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::Charge;
+use crate::domain::time_units::MINUTE_MS;
 use crate::report::group::{self, GroupBy, Part};
 use crate::report::rows;
 use crate::screen::source::ViewSource;
@@ -16,7 +17,6 @@ const PACE_MINUTES: u64 = 10;
 /// In how many of these minutes something must have been spent before the day is foretold. Two responses that came together are no
 /// pace: a session that is read in at once would be multiplied by all that is left of the day.
 const MINUTES_OF_WORK: usize = 5;
-const MINUTE_MS: i64 = 60_000;
 
 /// What is spent, and how fast. Where a plan pays, tokens come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

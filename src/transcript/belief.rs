@@ -3,6 +3,7 @@
 use crate::domain::conversation::{Conversation, Prompt};
 use crate::domain::spend::charge::Charge;
 use crate::domain::spend::meters::Spend;
+use crate::domain::time_units::MINUTE_MS;
 use crate::engine::session_state::SessionState;
 use crate::pricing::usage::Tokens;
 use crate::transcript::response::Response;
@@ -21,7 +22,7 @@ pub fn believes(state: &SessionState, run: &str, response: &Response, told: &mut
 }
 
 /// How far the client's clock may be behind ours.
-const CLOCKS_MS: i64 = 60_000;
+const CLOCKS_MS: i64 = MINUTE_MS;
 
 /// Whether a response was made before a session began, whatever the clocks say.
 pub fn is_long_before(state: &SessionState, response: &Response) -> bool {

@@ -1,8 +1,8 @@
 //! What the prompt cache does to the price of the next request: it reads what this one wrote, or writes all of it again.
 
+use crate::domain::conversation::LONG_CACHE_MS;
 use crate::domain::conversation::Last;
 use crate::pricing::usage::{TokenUsage, Tokens};
-use crate::transcript::compaction::HOUR_MS;
 
 /// Returns what a response would use once more, where it has written to the cache what it would read then.
 ///
@@ -36,7 +36,7 @@ pub fn resent(last: &Last, at_ms: i64, is_another: bool) -> Option<TokenUsage> {
         return None;
     }
     let sent = last.prompt.saturating_add(last.output);
-    let (write_5m, write_1h) = if last.cached_ms == HOUR_MS { (0, sent) } else { (sent, 0) };
+    let (write_5m, write_1h) = if last.cached_ms == LONG_CACHE_MS { (0, sent) } else { (sent, 0) };
     Some(TokenUsage { output: last.output, write_5m, write_1h, fast: last.fast, us: last.us, ..TokenUsage::default() })
 }
 

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::conversation::{Conversation, Last};
+use crate::domain::conversation::{Conversation, LONG_CACHE_MS, Last, SHORT_CACHE_MS};
 use crate::domain::spend::charge;
 use crate::pricing::usage::TokenUsage;
 use crate::transcript::response::{Response, Summary};
@@ -17,10 +17,6 @@ const INSTRUCTIONS: u64 = 1_600;
 const BYTES_A_TOKEN: u64 = 3;
 /// How many tokens a summary has as a rule.
 const USUAL: u64 = 2_000;
-/// How long the cache keeps a prompt, in milliseconds.
-const FIVE_MINUTES_MS: u32 = 300_000;
-/// The longest that it does.
-pub const HOUR_MS: u32 = 3_600_000;
 
 /// How a compaction asks.
 pub struct Asks {
@@ -68,7 +64,7 @@ pub fn complete_all(responses: &mut [Response]) {
 pub fn ahead(told: Conversation, (at_ms, context): (i64, u64), asks: impl FnOnce() -> Asks) -> Response {
     let mut told = told;
     if told.last.prompt == 0 {
-        told.last = Last { prompt: context, cached_ms: FIVE_MINUTES_MS, is_cold: true, ..Last::default() };
+        told.last = Last { prompt: context, cached_ms: SHORT_CACHE_MS, is_cold: true, ..Last::default() };
     }
     let summary = Summary { length: USUAL * BYTES_A_TOKEN, ..Summary::default() };
     complete(&mut told, &response("", Some(at_ms), summary), asks).into_owned()
@@ -85,10 +81,10 @@ pub fn note(told: &mut Conversation, response: &Response, is_copy: bool) {
     let tokens = response.usage.tokens();
     let is_cached = tokens.prompt() > tokens.input;
     // A prompt that is read from the cache says not for how long that was written.
-    let kept_before = is_cached && told.last.cached_ms == HOUR_MS && response.usage.write_5m == 0;
+    let kept_before = is_cached && told.last.cached_ms == LONG_CACHE_MS && response.usage.write_5m == 0;
     let cached_ms = match is_cached {
-        true if write_1h > 0 || kept_before => HOUR_MS,
-        true => FIVE_MINUTES_MS,
+        true if write_1h > 0 || kept_before => LONG_CACHE_MS,
+        true => SHORT_CACHE_MS,
         false => 0,
     };
     told.last = Last { at_ms: response.at_ms, prompt: tokens.prompt(), output, cached_ms, is_cold: is_copy, fast, us };
@@ -106,7 +102,7 @@ fn usage(told: &mut Conversation, at_ms: i64, (length, is_cold): (u64, bool)) ->
     let (read, new) = if is_warm { (prompt, output) } else { (0, prompt.saturating_add(output)) };
     match cached_ms {
         0 => TokenUsage { input: INSTRUCTIONS.saturating_add(prompt).saturating_add(output), ..usage },
-        HOUR_MS => TokenUsage { cache_read: read, write_1h: new, ..usage },
+        LONG_CACHE_MS => TokenUsage { cache_read: read, write_1h: new, ..usage },
         _ => TokenUsage { cache_read: read, write_5m: new, ..usage },
     }
 }

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::domain::plan_window::{PlanWindow, PlanWindows};
 use crate::domain::spend::amount::Amount;
+use crate::domain::time_units::{HOUR_MS, WEEK_MS};
 
-const HOUR_MS: i64 = 3_600_000;
 /// How far the clocks of the server and of this machine may be apart.
 const SLACK_MS: i64 = HOUR_MS;
 
@@ -41,7 +41,7 @@ impl StatusInput {
             let resets_at_ms = resets_at_ms.filter(|at| at.saturating_sub(now_ms) <= longest_ms + SLACK_MS)?;
             Some(PlanWindow { used_percent, resets_at_ms, resets: zoned(resets_at_ms) })
         };
-        PlanWindows { five_hour: window("five_hour", 5 * HOUR_MS), seven_day: window("seven_day", 168 * HOUR_MS) }
+        PlanWindows { five_hour: window("five_hour", 5 * HOUR_MS), seven_day: window("seven_day", WEEK_MS) }
     }
 
     fn number(&self, at: &str) -> Option<f64> {

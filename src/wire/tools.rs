@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::byte_search;
 use crate::domain::event::{Call, Fingerprints, Intent, Wait};
+use crate::domain::time_units::MINUTE_MS;
 use crate::wire::answers;
 use crate::wire::bypass_detection::path_rules::from_powershell;
 use crate::wire::bypass_detection::{ClientStart, Guard, names_the_model};
@@ -103,7 +104,7 @@ pub fn asked_nothing(tool: &str, code: Option<f64>, error: Option<&str>) -> bool
 }
 
 /// How long the client lets a shell command run in the background that names no `timeout`.
-const BACKGROUND_SHELL_MS: u64 = 600_000;
+const BACKGROUND_SHELL_MS: u64 = 10 * MINUTE_MS.cast_unsigned();
 
 /// The agent type that the client uses where a call names none.
 const DEFAULT_AGENT: &str = "general-purpose";

@@ -11,7 +11,7 @@ use fusebox::domain::record::Record;
 use fusebox::domain::session::{Run, Session, TranscriptPosition};
 use fusebox::domain::spend::charge::Charge;
 use fusebox::domain::spend::meters::Spend;
-use fusebox::hook::background::prune_due::DAY_MS;
+use fusebox::domain::time_units::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::{Store, log_file};
 use proptest::collection::vec;

@@ -5,13 +5,14 @@ use crate::cmd::team_place;
 use crate::config::policy::Policy;
 use crate::domain::moment::Moment;
 use crate::domain::team::SYNC_INTERVAL_MS;
+use crate::domain::time_units::MINUTE_MS;
 use crate::error::Result;
 use crate::hook::background::team_sync;
 use crate::platform::environment::Environment;
 use crate::store::{self, Store};
 
 /// How often a machine without new events asks what is used of the caps, in milliseconds.
-const IDLE_MS: u64 = 300_000;
+const IDLE_MS: u64 = 5 * MINUTE_MS.cast_unsigned();
 
 /// When `fusebox watch` begins a sync: its interval, and when it last checked whether one is due.
 pub struct Syncs {

@@ -11,9 +11,10 @@ use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Span};
 use crate::domain::spend::amount::Amount;
 use crate::domain::team::{MAX_STALENESS_MS, OnStale, SYNC_INTERVAL_MS, TeamTerms};
+use crate::domain::time_units::DAY_MS;
 
 /// The longest time in milliseconds: a day.
-const LONGEST_MS: u64 = 86_400_000;
+const LONGEST_MS: u64 = DAY_MS.cast_unsigned();
 
 /// The value type of a person's own ceiling beside the team's cap.
 const CEILING: ValueType = ValueType::Either(&[ValueType::Number(0.000_001, 1_000_000.0), ValueType::Null]);

@@ -1,6 +1,7 @@
 //! A call that has ended, as fingerprints, and how much patience its wait earns.
 
 use crate::domain::event::{Fingerprints, Wait};
+use crate::domain::time_units::HOUR_MS;
 
 /// A call that took so long, and ended well, has waited.
 const LONG_MS: u64 = 10_000;
@@ -11,7 +12,7 @@ pub const WAITS: u64 = 100;
 /// Identical failures in a row that are one, where each waits for a second, or retries in a loop of its own.
 const SHORT_WAITS: u64 = 15;
 /// Commands that use up a time limit of their own may fail the same way for so long, where that is within the figures above.
-const LIMITED_MS: u64 = 3_600_000;
+const LIMITED_MS: u64 = HOUR_MS.cast_unsigned();
 
 /// One ended call, as fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::loops::ended_call::{EndedCall, SHORT_MS, WAITS, patience_after};
 use crate::domain::loops::failures::Failures;
 use crate::domain::stored::serde_default::is_default;
+use crate::domain::time_units::MINUTE_MS;
 
 /// Identical calls with identical results in a row that are one.
 const SAME: usize = 5;
@@ -18,7 +19,7 @@ const LONGEST: usize = 5;
 const REMEMBERED: usize = LONGEST * ROUNDS + 1;
 
 /// Nothing was done for so long between two turns: what comes then is something new.
-const IDLE_MS: u64 = 60_000;
+const IDLE_MS: u64 = MINUTE_MS.cast_unsigned();
 
 /// What repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,10 @@ use crate::domain::moment::Moment;
 use crate::domain::process::Process;
 use crate::domain::spend::meters::Spend;
 use crate::domain::stored::serde_default::is_default;
+use crate::domain::time_units::MINUTE_MS;
 
 /// A reservation whose response never came stops counting after this.
-pub const RESERVE_LIVES_MS: u64 = 600_000;
+pub const RESERVE_LIVES_MS: u64 = 10 * MINUTE_MS.cast_unsigned();
 /// An estimate held for a request in flight.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reservation {

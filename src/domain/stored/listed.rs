@@ -2,9 +2,7 @@
 //! change, so that an event which changes none of them touches no index.
 
 use crate::domain::order::Status;
-
-/// Milliseconds of a day.
-const DAY_MS: i64 = 86_400_000;
+use crate::domain::time_units::DAY_MS;
 
 /// What the row of a session is found by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Lengths of time as people write them: `90s`, `10m`, `1.5h`.
 
+use crate::domain::time_units::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
+
 /// Suffixes of times with their milliseconds.
 const UNITS: [(&str, f64); 6] =
     [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3), ("d", 86_400e3), ("w", 604_800e3)];
@@ -19,7 +21,8 @@ pub fn parse(text: &str) -> Option<u64> {
 
 /// Writes a length of time in the largest unit in which it is whole: `600000` as `10m`.
 pub fn write(ms: u64) -> String {
-    let whole = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let whole = [(DAY_MS, "d"), (HOUR_MS, "h"), (MINUTE_MS, "m"), (SECOND_MS, "s")];
+    let whole = whole.map(|(unit, name)| (unit.cast_unsigned(), name));
     let unit = whole.iter().find(|(unit, _)| ms > 0 && ms.is_multiple_of(*unit));
     unit.map_or_else(|| format!("{ms}ms"), |(unit, name)| format!("{}{name}", ms / unit))
 }

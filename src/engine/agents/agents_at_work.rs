@@ -4,12 +4,13 @@ use crate::domain::action::Action;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Run, Status};
 use crate::domain::spawn::Spawn;
+use crate::domain::time_units::MINUTE_MS;
 use crate::engine::session_state::SessionState;
 
 /// A spawn whose agent never came stops counting after this.
-pub const SPAWN_LIVES_MS: u64 = 600_000;
+pub const SPAWN_LIVES_MS: u64 = 10 * MINUTE_MS.cast_unsigned();
 /// An agent without any event for so long is taken for ended: nobody has announced its end.
-pub const SILENCE_MS: u64 = 1_800_000;
+pub const SILENCE_MS: u64 = 30 * MINUTE_MS.cast_unsigned();
 
 /// How many subagents of a session are at work.
 #[derive(Clone, Copy, Default)]

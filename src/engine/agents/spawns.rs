@@ -4,12 +4,13 @@ use crate::domain::bounds::SPAWN_LIMITS;
 use crate::domain::event::{Event, EventKind, Intent};
 use crate::domain::session::Status;
 use crate::domain::spawn::Spawn;
+use crate::domain::time_units::DAY_MS;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::limit_source::LimitSource;
 use crate::engine::session_state::SessionState;
 
 /// How long what was asked for is kept of an agent that never came.
-const SPAWN_KEPT_MS: u64 = 86_400_000;
+const SPAWN_KEPT_MS: u64 = DAY_MS.cast_unsigned();
 
 /// Keeps room for the agent that a call starts or wakes, where the call is let through.
 pub fn keep_room(

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::event::{Event, EventKind};
+use crate::domain::time_units::{DAY_MS, WEEK_MS};
 use crate::error::Result;
 use crate::hook::policy::learned_caps;
 use crate::hook::policy::retention::{BEGUN, begun, retention};
@@ -10,10 +11,10 @@ use crate::platform::environment::Environment;
 use crate::platform::run_command::Program;
 use crate::store::Store;
 
-/// Milliseconds of a day: how often the state is pruned.
-pub const DAY_MS: i64 = 86_400_000;
+/// How often the state is pruned.
+const INTERVAL_MS: i64 = DAY_MS;
 /// How far a pruning goes beyond the one before: a clock that was wrong for a while must not take this month's detail.
-const STRIDE_MS: i64 = 7 * DAY_MS;
+const STRIDE_MS: i64 = WEEK_MS;
 /// Claims a pruning where one is due at an event, so that no other hook begins it. Returns whether this one is to. Only starts look.
 pub fn claim(store: &Store, event: &Event) -> Result<bool> {
     if !matches!(event.kind, EventKind::SessionStart { .. }) {
@@ -21,7 +22,7 @@ pub fn claim(store: &Store, event: &Event) -> Result<bool> {
     }
     let now = event.at.wall_ms;
     let before = begun(store)?;
-    if before.is_some_and(|(at_ms, _)| (at_ms..at_ms + DAY_MS).contains(&now)) {
+    if before.is_some_and(|(at_ms, _)| (at_ms..at_ms + INTERVAL_MS).contains(&now)) {
         return Ok(false);
     }
     let as_of = before.map_or(now, |(_, as_of)| now.min(as_of + STRIDE_MS));

@@ -14,6 +14,7 @@ use crate::domain::session::{Session, Status};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::Spend;
 use crate::domain::stored::metadata::RECOUNTED;
+use crate::domain::time_units::DAY_MS;
 use crate::error::Result;
 use crate::hook::notify_later;
 use crate::hook::policy::retention::closed_ms;
@@ -27,7 +28,7 @@ use crate::transcript::{recent, traces};
 use crate::ui::formats::counted;
 
 /// The longest period of a cap, in milliseconds.
-const MONTH_MS: i64 = 31 * 86_400_000;
+const MONTH_MS: i64 = 31 * DAY_MS;
 
 /// What is counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use crate::domain::event::Event;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Process, Session, Status};
 use crate::domain::stored::metadata;
+use crate::domain::time_units::DAY_MS;
 use crate::error::Result;
 use crate::install::plugins;
 use crate::messages::notices;
@@ -15,7 +16,7 @@ use crate::store::{Store, log_file};
 use crate::wire::messages::short;
 
 /// For so long after a session's last event a client that its agent started, and that nobody attends to, is still charged to it.
-const OUTLIVED_MS: u64 = 86_400_000;
+const OUTLIVED_MS: u64 = DAY_MS.cast_unsigned();
 /// Names the session that a process was started for, in its environment.
 pub const STARTED_FOR: &str = "CLAUDE_CODE_SESSION_ID";
 /// Names the sessions that a client in the background was launched from, in its environment.

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
+use crate::domain::time_units::MINUTE_MS;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::notify_later;
 use crate::hook::origin::{client_lineage, client_process};
@@ -26,7 +27,7 @@ const TAIL: &str = "pwd -P >|";
 /// What the line of a shell names that runs our handler.
 const HANDLER: &str = "fusebox";
 /// For so long a client that nobody can look for is taken to be at work after its last event, in milliseconds.
-const SILENT_MS: u64 = 600_000;
+const SILENT_MS: u64 = 10 * MINUTE_MS.cast_unsigned();
 /// The first process of a system or a container.
 const FIRST: u32 = 1;
 

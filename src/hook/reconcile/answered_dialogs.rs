@@ -8,6 +8,7 @@ use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::moment::Moment;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Proof, TranscriptEnd};
 use crate::domain::session::{Session, Status};
+use crate::domain::time_units::MINUTE_MS;
 use crate::engine::dialogs;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -20,7 +21,7 @@ const KNOWN_AFTER_MS: u64 = 5_000;
 /// Dialogs of other agents that one event looks after: those whose own agents do not come back.
 const OF_OTHERS: usize = 4;
 /// How long after its answer a dialog is looked after by the events of other agents.
-const LEFT_AFTER_MS: u64 = 60_000;
+const LEFT_AFTER_MS: u64 = MINUTE_MS.cast_unsigned();
 
 /// Places in transcripts that one event reads from; further ones are read by the next.
 const AT_ONCE: usize = 8;

@@ -15,6 +15,7 @@ use crate::domain::spend::charge::{Charge, NewCharge};
 use crate::domain::spend::replay_price::ReplayPrice;
 use crate::domain::spend::spend_before_prompt;
 use crate::domain::stored::metadata;
+use crate::domain::time_units::DAY_MS;
 use crate::domain::verdict::Finding;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
@@ -128,7 +129,7 @@ pub fn take_over(store: &Store, new: &mut Session) -> Result<()> {
 }
 
 /// For how many milliseconds before the recount clients below a session are looked up.
-const BELOW_MS: i64 = 31 * 86_400_000;
+const BELOW_MS: i64 = 31 * DAY_MS;
 
 /// Charges a session for one right below it whose row nobody has changed.
 fn take_over_nested(new: &mut Session, below: &Session) {

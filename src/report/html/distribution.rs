@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::stable_sort::sort_by_key;
+use crate::domain::time_units::DAY_MS;
 use crate::report::html::words::Pico;
 
 /// The most bars of a histogram.
@@ -86,7 +87,7 @@ impl Distribution {
 fn step(range: u64, measure: Measure) -> u64 {
     let fits = |step: &u64| range / step < MOST_BARS;
     if measure == Measure::Time {
-        let day = || std::iter::successors(Some(86_400_000_u64), |days| days.checked_mul(2)).find(fits);
+        let day = || std::iter::successors(Some(DAY_MS.cast_unsigned()), |days| days.checked_mul(2)).find(fits);
         return SPANS.into_iter().find(fits).or_else(day).unwrap_or(u64::MAX);
     }
     let tens = std::iter::successors(Some(1_u64), |ten| ten.checked_mul(10));
