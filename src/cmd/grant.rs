@@ -173,7 +173,7 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
                 false => "the next step would be stopped again",
             };
             said.push(format!("it is not enough: {used} is used, and {then}; `{enough}` is enough"));
-        } else if ordered || is_left(edit, &target) {
+        } else if ordered || is_closed_session(edit, &target) {
             said.push(edit.goes_on(&target));
         }
     }
@@ -191,7 +191,7 @@ fn starts_afresh(edit: &SessionEdit, target: &Target) -> bool {
 }
 
 /// Whether a target is a session whose client is gone: whoever gives it more means to take it up.
-fn is_left(edit: &SessionEdit, target: &Target) -> bool {
+fn is_closed_session(edit: &SessionEdit, target: &Target) -> bool {
     let session = &edit.state.session;
     matches!(target, Target::Session(_)) && session.is_over && session.order.is_none()
 }

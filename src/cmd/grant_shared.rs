@@ -54,7 +54,7 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let now = env.now();
     let sessions = store.sessions_since(now.wall_ms.saturating_sub(LONGEST_PERIOD_MS))?.into_iter().filter(is_bound);
     // Whoever takes up a session that is left is bound by the files.
-    let sessions = sessions.filter(|session| !next_client::is_left(session, now));
+    let sessions = sessions.filter(|session| !next_client::client_is_gone(session, now));
     let trusted = store.is_trusted(&project)?;
     let (policy, _) = load::load(env, &folder, trusted);
     let files = Session { user_limits: policy.user(), project_limits: policy.project(), ..Session::default() };

@@ -5,7 +5,7 @@ use crate::cmd::grant_args::More;
 use crate::cmd::target::{self, Fits, Found, LATELY_DAYS, Target, TargetArgs};
 use crate::domain::action::Action;
 use crate::domain::scope::Scope;
-use crate::domain::session::{Session, Status};
+use crate::domain::session::Session;
 use crate::domain::stable_sort::sort_by_key;
 use crate::domain::time_units::DAY_MS;
 use crate::domain::verdict::Finding;
@@ -15,6 +15,7 @@ use crate::platform::environment::Environment;
 use crate::report::log_lines;
 use crate::report::prompt_block;
 use crate::report::rows::project;
+use crate::report::take_up;
 use crate::store::Store;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
@@ -57,7 +58,7 @@ pub fn find(env: &Environment, args: &TargetArgs, more: &[More]) -> Result<Found
         };
         return Ok(Found { target: last.target.clone(), because: Some(format!("{}{whose}", last.words)) });
     }
-    let open = store.open_sessions()?.into_iter().filter(|session| !is_gone(session)).rev();
+    let open = store.open_sessions()?.into_iter().filter(|session| !take_up::needs_client(session)).rev();
     let open: Vec<Target> = open.map(|session| Target::Session(session.id)).collect();
     if let ([], [only]) = (&waiting[..], &open[..]) {
         let because = format!("session {} is the only one that is open", short(only.id()));
@@ -116,12 +117,12 @@ fn waiting(store: &Store, now_ms: i64) -> Result<Vec<Waiting>> {
 fn of_run(store: &Store, session: &Session, id: &str) -> Result<Option<Finding>> {
     let Some(run) = store.run(&session.id, id)? else { return Ok(None) };
     let Some(finding) = run.order.as_ref().map(|order| order.finding.clone()) else { return Ok(None) };
-    let is_left = !run.is_main() && is_gone(session) && finding.action != Action::Pause;
+    let cannot_go_on = !run.is_main() && take_up::needs_client(session) && finding.action != Action::Pause;
     let has_more = match finding.scope {
         Scope::Run => is_outgrown(&finding, &run.limits),
         _ => has_more(session, &finding),
     };
-    Ok(Some(finding).filter(|_| !is_left && !has_more))
+    Ok(Some(finding).filter(|_| !cannot_go_on && !has_more))
 }
 
 /// Whether a limit over the session, or over more than that, has a higher cap by now than it had.
@@ -130,9 +131,4 @@ fn has_more(session: &Session, finding: &Finding) -> bool {
         Scope::Session => is_outgrown(finding, &session.limits),
         _ => prompt_block::is_outgrown(session, finding),
     }
-}
-
-/// Whether no client has a session any more.
-fn is_gone(session: &Session) -> bool {
-    session.is_over || matches!(session.status, Status::Completed | Status::Orphaned)
 }

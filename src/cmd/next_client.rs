@@ -14,7 +14,7 @@ use crate::report::take_up;
 use crate::store::Store;
 
 /// Whether a session's client is gone, so that no policy is pinned for its next prompt.
-pub fn is_left(session: &Session, now: Moment) -> bool {
+pub fn client_is_gone(session: &Session, now: Moment) -> bool {
     let boot = session.last.boot;
     let rebooted = boot != now.boot && boot != 0 && now.boot != 0;
     let has_ended = session.is_over || session.status == Status::Orphaned;
@@ -25,7 +25,7 @@ pub fn is_left(session: &Session, now: Moment) -> bool {
 /// Whether a client has a session, as far as that is known.
 pub fn has_client(session: &Session) -> bool {
     let is_gone = session.client.is_some_and(|client| processes::is_gone(client.pid, client.start, client.ns));
-    !is_gone && !take_up::is_left(session)
+    !is_gone && !take_up::needs_client(session)
 }
 
 /// Returns the command that takes a session up, typed in the folder `here`; `None` where its client is there.
@@ -42,7 +42,7 @@ pub struct Budgets {
 
 /// Gives a session whose client is gone the budgets that bind its next prompt; returns those that it had, `None` where they bind still.
 pub fn bind(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<Budgets>> {
-    if !is_left(session, env.now()) {
+    if !client_is_gone(session, env.now()) {
         return Ok(None);
     }
     let budgets = in_files(env, store, session)?;
@@ -79,7 +79,7 @@ pub fn bind_rows(env: &Environment, store: &Store, rows: &mut [SessionRows]) -> 
 
 /// Whether the files may have other budgets than a session: its client is gone, and it has some.
 pub fn may_differ(session: &Session, now: Moment) -> bool {
-    (!session.user_limits.is_empty() || !session.project_limits.is_empty()) && is_left(session, now)
+    (!session.user_limits.is_empty() || !session.project_limits.is_empty()) && client_is_gone(session, now)
 }
 
 /// Returns the budgets that the files have for a session's next client.

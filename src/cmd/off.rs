@@ -285,7 +285,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     let mut said = vec![format!("session {} takes it {}", short(edit.target.id()), takes(&edit.state.session))];
     said.extend(let_go_on.iter().map(|it| format!("`fusebox off` had let {it} go on, which a limit had stopped")));
     let would_act = clear_order::would_act(edit.state, edit.now);
-    let would_act = would_act.iter().filter(|(of, _)| !edit.is_left(of.id()));
+    let would_act = would_act.iter().filter(|(of, _)| !edit.is_interrupted(of.id()));
     said.extend(would_act.filter_map(|(of, finding)| foretold(edit, of, finding)));
     said
 }

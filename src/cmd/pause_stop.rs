@@ -162,7 +162,7 @@ fn give(
             replace_taken(edit.state, &order);
             edit.state.session.order = Some(order);
             edit.state.session.status = kind.status;
-            let follows = |run: &&Run| run.status == Status::Running && !run.is_main() && !edit.is_left(&run.id);
+            let follows = |run: &&Run| run.status == Status::Running && !run.is_main() && !edit.is_interrupted(&run.id);
             edit.state.runs().filter(follows).count()
         }
         Target::Run { run, .. } => halt(edit, &run, &order),

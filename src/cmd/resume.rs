@@ -147,7 +147,7 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
         let is_told = granted.iter().any(|more| used_up.finding.source == *more.rule);
         said.extend((!is_told).then(|| if raises { raised(edit, &used_up) } else { warned(&target, &used_up) }));
     }
-    if let Some(beside) = clear_order::beside(edit.state, &target).filter(|beside| !edit.is_left(beside.id())) {
+    if let Some(beside) = clear_order::beside(edit.state, &target).filter(|beside| !edit.is_interrupted(beside.id())) {
         let used_up = clear_order::used_up(edit.state, &beside, edit.now);
         said.extend(used_up.iter().map(|used_up| warned(&beside, used_up)));
     }

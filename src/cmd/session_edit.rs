@@ -201,7 +201,7 @@ impl SessionEdit<'_> {
                 self.name(&self.target)
             ));
         }
-        let beside = clear_order::beside(self.state, &self.target).filter(|beside| !self.is_left(beside.id()));
+        let beside = clear_order::beside(self.state, &self.target).filter(|beside| !self.is_interrupted(beside.id()));
         for target in [self.target.clone()].iter().chain(&beside) {
             let used_up = clear_order::used_up(self.state, target, self.now).into_iter();
             let is_said = |limit: &FindingSource| {
@@ -229,11 +229,11 @@ impl SessionEdit<'_> {
     }
 
     fn is_at_work(&self) -> bool {
-        self.state.runs().any(|run| run.working && run.order.is_none() && !self.is_left(&run.id))
+        self.state.runs().any(|run| run.working && run.order.is_none() && !self.is_interrupted(&run.id))
     }
 
     /// Whether a person has left a run's turn: no hook tells of that, and the state has it still at work.
-    pub fn is_left(&self, run: &str) -> bool {
+    pub fn is_interrupted(&self, run: &str) -> bool {
         self.standings.get(run) == Some(&INTERRUPTED)
     }
 
@@ -255,7 +255,9 @@ impl SessionEdit<'_> {
                 format!("{name} goes on with its next prompt{}{}", self.waiting_for_a_message(), self.taken_up())
             }
             Target::Run { run, .. } => match self.state.run(run) {
-                Some(run) if run.working && !self.is_left(&run.id) => format!("{name} is still at work and goes on"),
+                Some(run) if run.working && !self.is_interrupted(&run.id) => {
+                    format!("{name} is still at work and goes on")
+                }
                 Some(run) if run.resumed => format!("{name} goes on with the next prompt{}", self.taken_up()),
                 Some(run) if run.is_main() => {
                     format!("{name} is over; a later prompt has a run of its own{}", self.taken_up())

@@ -197,8 +197,8 @@ fn gone_runs(env: &Environment, played: &[ReplayedSession], since_ms: i64) -> Re
     let played: BTreeSet<&str> = played.iter().map(|session| session.session.id.as_str()).collect();
     let store = Store::open(env)?;
     for session in store.sessions_since(since_ms)? {
-        let is_left = file_info::is_gone(Path::new(&session.position.path));
-        if !is_left || session.is_altered || played.contains(session.id.as_str()) {
+        let is_transcript_gone = file_info::is_gone(Path::new(&session.position.path));
+        if !is_transcript_gone || session.is_altered || played.contains(session.id.as_str()) {
             continue;
         }
         let runs = store.runs_of(&session.id)?.into_iter().filter(|run| run.started.wall_ms >= since_ms);

@@ -180,10 +180,10 @@ fn unannounced(
     event: &Event,
 ) -> Result<Vec<Unannounced>> {
     let folder = layout::folder(Path::new(&state.session.position.path));
-    let is_left = state.session.unread.contains_key(&*folder.to_string_lossy());
+    let has_unread = state.session.unread.contains_key(&*folder.to_string_lossy());
     let is_new = state.session.is_new();
     let ends = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stopped { .. } | EventKind::SessionEnded);
-    if !(is_new || is_left || ends) {
+    if !(is_new || has_unread || ends) {
         return Ok(Vec::new());
     }
     let session = state.session.id.clone();

@@ -56,16 +56,18 @@ pub fn lifts(finding: &Finding, stopped: Stopped, id: &str) -> NextStep {
         // A resume alone would be paused again at once.
         (Some(_), _) if is_budget && finding.increase > 0 => grant(finding, id),
         (_, Action::Pause) => resume(id),
-        _ if stopped == Stopped::MainRun && (finding.scope == Scope::Run || is_left(finding)) => NextStep::NextPrompt,
+        _ if stopped == Stopped::MainRun && (finding.scope == Scope::Run || is_of_left_team(finding)) => {
+            NextStep::NextPrompt
+        }
         _ if stopped == Stopped::MainRun && finding.passes() => NextStep::Passes { when: since_then(&finding.frees) },
-        _ if finding.passes() || is_left(finding) => resume(id),
+        _ if finding.passes() || is_of_left_team(finding) => resume(id),
         (Some(limit), _) if limit.unit != Unit::Switch => grant(finding, id),
         _ => resume(id),
     }
 }
 
 /// Whether a team's cap has stopped it that binds no client any more: one that binds says when it passes, or whom to ask.
-fn is_left(finding: &Finding) -> bool {
+fn is_of_left_team(finding: &Finding) -> bool {
     finding.scope == Scope::Team && !finding.passes()
 }
 

@@ -55,7 +55,7 @@ pub struct SessionReport {
     pub taken_up: String,
     /// Whether no client has it any more: one has to take it up before anything goes on.
     #[serde(skip)]
-    pub is_left: bool,
+    pub needs_client: bool,
     /// Where it stands, as texts say it: with how its last prompt's work has ended.
     #[serde(rename = "status")]
     pub stands: Status,
@@ -162,7 +162,7 @@ impl SessionReport {
             outer_session_id: session.outer.clone(),
             folder: session.folder.clone(),
             taken_up: take_up::command(session),
-            is_left: take_up::is_left(session),
+            needs_client: take_up::needs_client(session),
             stands: session.status,
             standing: session.status.word(),
             status: session.status,

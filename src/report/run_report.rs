@@ -103,7 +103,7 @@ pub struct RunReport {
     pub is_outgrown: bool,
     /// Whether a person has left its turn with Esc or No.
     #[serde(skip)]
-    pub is_left: bool,
+    pub is_interrupted: bool,
 }
 
 impl RunReport {
@@ -166,7 +166,7 @@ impl RunReport {
             is_client_here: !rows.session.is_over && rows.session.status != Status::Orphaned,
             is_ending: run.working && run.order.is_some() && !rows.session.is_over,
             is_outgrown: run.order.as_ref().is_some_and(|it| prompt_block::is_outgrown(&rows.session, &it.finding)),
-            is_left: run.left || rows.left.contains(&run.id),
+            is_interrupted: run.left || rows.left.contains(&run.id),
         }
     }
 }

@@ -85,7 +85,7 @@ impl RunReport {
             _ if self.is_blocked_prompt() => BLOCKED,
             _ if self.was_let_go_on() => MAY_GO_ON,
             _ if self.waits() => WAITS,
-            Status::Completed if self.is_left => INTERRUPTED,
+            Status::Completed if self.is_interrupted => INTERRUPTED,
             Status::Paused if self.is_held() => HELD,
             status => word(status, self.is_ending),
         }

@@ -78,7 +78,7 @@ fn place(session: &SessionReport) -> u8 {
     match of_client.or_else(|| Some(session.main_run()?.status)).unwrap_or(session.stands) {
         _ if session.is_at_work() => AT_WORK,
         Status::Paused => 1,
-        Status::Running | Status::Completed if !suggestion::is_left(session.status) => 2,
+        Status::Running | Status::Completed if !suggestion::is_closed(session.status) => 2,
         _ => STOPPED,
     }
 }
@@ -97,8 +97,8 @@ fn in_a_line(session: &SessionReport, terminal: &Terminal) -> String {
 
 /// Says that no session is at work, where all were stopped or left and no client waits for a prompt.
 pub fn rest(report: &Report) -> &'static str {
-    let is_left = |session: &SessionReport| place(session) == STOPPED && session.status != Status::Running;
-    match !report.sessions.is_empty() && report.sessions.iter().all(is_left) {
+    let is_stopped = |session: &SessionReport| place(session) == STOPPED && session.status != Status::Running;
+    match !report.sessions.is_empty() && report.sessions.iter().all(is_stopped) {
         true => "No session is at work. The newest that are not done:\n\n",
         false => "",
     }

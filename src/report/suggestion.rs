@@ -41,7 +41,8 @@ pub fn more(limit: &Limit, amount: u64) -> String {
 /// with it what its own limits counted.
 pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<NextStep> {
     // The client ends the turn in which the answer is No, and tells no hook.
-    let is_held = run.order.is_some() || session.order.is_some() || run.status != Status::Running && !run.is_left;
+    let is_held =
+        run.order.is_some() || session.order.is_some() || run.status != Status::Running && !run.is_interrupted;
     if asked.answer != DialogState::Declined || is_held {
         return None;
     }
@@ -78,7 +79,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
             _ => Some(format!("then {again}")),
         };
         words
-            .filter(|_| session.is_left)
+            .filter(|_| session.needs_client)
             .map(|words| terminal.steps(&format!("{indent}  "), &words))
             .unwrap_or_default()
     };
@@ -131,7 +132,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
 /// Says instead of nothing how a session goes on whose client is gone and whose last prompt was blocked, where nothing would block the next.
 fn or_free(session: &SessionReport, text: String, place: (&str, &Terminal)) -> String {
     let (word, status) = session.standing();
-    if !text.is_empty() || !is_left(session.status) || status != Status::Failed {
+    if !text.is_empty() || !is_closed(session.status) || status != Status::Failed {
         return text;
     }
     let who = format!("session {}, {word}: nothing holds its next prompt any more", short(&session.session_id));
@@ -140,7 +141,7 @@ fn or_free(session: &SessionReport, text: String, place: (&str, &Terminal)) -> S
 
 /// Says of every run that nothing holds any more how it goes on: one that a person has let, and one whose turn a No has ended.
 fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Vec<String> {
-    let is_heard = !session.is_left;
+    let is_heard = !session.needs_client;
     let waits = |run: &&RunReport| run.was_let_go_on() && (run.agent_type != MAIN || run.awaits_prompt);
     let is_shown = |run: &&RunReport| waits(run) && (is_heard || run.awaits_prompt);
     let let_go_on = session.runs.iter().filter(is_shown).map(|run| {
@@ -152,8 +153,9 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
         told(&who, &next, (indent, terminal))
     });
     // Of a run that is at work its own lines say that.
-    let is_left = |run: &&RunReport| run.is_left && is_heard && session.main.as_ref() == Some(&run.run_id);
-    let after_a_no = session.runs.iter().filter(is_left).filter_map(|run| {
+    let is_interrupted =
+        |run: &&RunReport| run.is_interrupted && is_heard && session.main.as_ref() == Some(&run.run_id);
+    let after_a_no = session.runs.iter().filter(is_interrupted).filter_map(|run| {
         let asked = run.dialogs.last()?;
         let next = after_no(session, run, asked)?.entry();
         let who =
@@ -165,7 +167,7 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
 
 /// Says how work goes on that nothing holds: with a prompt, for which a client has to take the session up where none is there.
 pub fn goes_on(session: &SessionReport, here: &str) -> String {
-    if session.is_left { takes_up(session, here) } else { "with the next prompt".to_owned() }
+    if session.needs_client { takes_up(session, here) } else { "with the next prompt".to_owned() }
 }
 
 /// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more. A
@@ -174,7 +176,7 @@ pub fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, 
     let is_free = session.order.is_none()
         && session.prompt_blocks.is_empty()
         && session.limits_off.as_ref().is_none_or(|off| !off.now);
-    let is_at_rest = session.standing().0 == IDLE || is_left(session.status);
+    let is_at_rest = session.standing().0 == IDLE || is_closed(session.status);
     let is_bound = is_at_rest && session.mode == Mode::Enforce && is_free;
     let is_used_up = move |reading: &&LimitReading| {
         let is_spent =
@@ -198,14 +200,14 @@ pub fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, 
 
 /// Returns what gives more of each limit that is used up, with what has to be typed then.
 pub fn used_up_steps(session: &SessionReport, here: &str) -> impl Iterator<Item = String> {
-    used_up(session).map(move |(_, step)| match step.command().filter(|_| session.is_left) {
+    used_up(session).map(move |(_, step)| match step.command().filter(|_| session.needs_client) {
         Some(command) => taken_up(Some(command), goes_on(session, here)),
         None => step.entry(),
     })
 }
 
-/// Whether no client has a session any more: one has to take it up before anything goes on.
-pub fn is_left(status: Status) -> bool {
+/// Whether a session's status says that its client has ended or is gone.
+pub fn is_closed(status: Status) -> bool {
     matches!(status, Status::Completed | Status::Orphaned)
 }
 

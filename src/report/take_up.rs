@@ -9,7 +9,7 @@ pub const GO_ON: &str = "'go on'";
 const OWN_PROMPT: &str = "'PROMPT'";
 
 /// Whether no client has a session any more: one has to take it up before anything goes on.
-pub fn is_left(session: &Session) -> bool {
+pub fn needs_client(session: &Session) -> bool {
     session.is_over || matches!(session.status, Status::Completed | Status::Orphaned)
 }
 

@@ -155,7 +155,7 @@ fn struck(run: &RunReport, reading: &LimitReading) -> bool {
 pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -> Option<String> {
     let session = &source.rows.session;
     let again = take_up::typed_in(&session.folder, &take_up::command(session), source.here);
-    if take_up::is_left(session) && (told.awaits_prompt || told.is_outgrown) {
+    if take_up::needs_client(session) && (told.awaits_prompt || told.is_outgrown) {
         return Some(again);
     }
     if told.waits() {
@@ -186,7 +186,7 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
         None => lifts,
     };
     // What a client that has ended was doing goes on in a new one.
-    Some(match (take_up::is_left(session), lifts.command()) {
+    Some(match (take_up::needs_client(session), lifts.command()) {
         (true, Some(command)) => format!("{command}, then {again}"),
         (true, None) if lifts != crate::messages::next_step::NextStep::Administrator => {
             format!("{again}. {}", lifts.entry())

@@ -44,7 +44,7 @@ pub fn load(store: &Store, state: &mut SessionState, event: &Event) -> Result<()
 /// Returns how many subagents of a session are at work, those asked for included. Where its client is gone, none is.
 pub fn at_work(store: &Store, session: Session, now: Moment) -> Result<u64> {
     let may_have = !session.open.is_empty() || !session.spawns.is_empty();
-    if !may_have || gone_client::is_left(&session, now) {
+    if !may_have || gone_client::is_abandoned(&session, now) {
         return Ok(0);
     }
     let mut state = SessionState::new(session);

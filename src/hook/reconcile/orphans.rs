@@ -13,7 +13,7 @@ use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::load_on_demand::need_open_runs;
-use crate::hook::reconcile::gone_client::is_left;
+use crate::hook::reconcile::gone_client::is_abandoned;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
 use crate::transcript::ending;
@@ -22,7 +22,7 @@ use crate::ui::formats::counted;
 /// Whether something is left to be noted of clients that are gone: work that counts as under way, or requests that nobody has
 /// seen answered.
 pub fn is_orphaned(session: &Session, now: Moment) -> bool {
-    is_left(session, now)
+    is_abandoned(session, now)
         || session.reservations.iter().any(|reservation| reservation.session == session.id && is_lost(reservation))
 }
 
@@ -49,7 +49,7 @@ pub fn mark(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> 
         return Ok(());
     }
     charging::unlogged::charge_all_lost(state, is_lost);
-    if !is_left(&state.session, now) {
+    if !is_abandoned(&state.session, now) {
         return Ok(());
     }
     let at_work: Vec<String> =
