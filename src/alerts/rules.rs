@@ -194,7 +194,7 @@ fn waits(at: At, ms: u64) -> Vec<Alert> {
         Activity::AsksForMore(..) => "it asks for more of a limit".to_owned(),
         _ => format!("a dialog about {}", call.tool),
     };
-    let text = messages::waits(who(at.rows, at.run), duration::ahead(waited), what);
+    let text = messages::waits(who(at.rows, at.run), duration::to_pass(waited), what);
     let alert = of_run(at.rows, at.run, format!("waits:{}:{}:{}", at.rows.session.id, at.run.id, since.wall_ms), text);
     vec![Alert { used: Some(waited as f64), cap: Some(ms as f64), ..alert }]
 }
@@ -217,7 +217,7 @@ fn of_silence(at: At, silent: u64) -> Alert {
         Activity::Calls(call, _) => format!("in a call of {}", call.tool),
         _ => "the model does not answer".to_owned(),
     };
-    let text = messages::stalled(who(at.rows, at.run), duration::ahead(silent), doing);
+    let text = messages::stalled(who(at.rows, at.run), duration::to_pass(silent), doing);
     let cause = format!("silent:{}:{}:{}", at.rows.session.id, at.run.id, at.run.last.wall_ms);
     of_run(at.rows, at.run, cause, text)
 }
@@ -272,7 +272,7 @@ fn overdue(at: At, ms: u64) -> Vec<Alert> {
     let past = of_run_itself.chain(of_all.into_iter().map(|it| (Scope::Session, it))).filter(|(_, it)| is_past(it));
     let found = past.map(|(scope, it)| {
         let cause = format!("overdue:{}:{}:{}:{}", session.id, at.run.id, it.limit, it.cap.value);
-        let text = messages::overdue(who(at.rows, at.run), shown(&it), duration::ahead(quiet));
+        let text = messages::overdue(who(at.rows, at.run), shown(&it), duration::to_pass(quiet));
         let set: &LimitSet = if scope == Scope::Run { &at.run.limits } else { &session.limits };
         let rule = set.limits.iter().find(|rule| rule.name() == it.limit);
         let ends = rule.filter(|rule| matches!(rule.action, Action::Terminate | Action::Pause));

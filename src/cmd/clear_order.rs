@@ -101,7 +101,7 @@ pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
         let around = RuleContext { scope: used, stage: Stage::Prompt, occasion, told: &[], model };
         used.limits.limits.iter().filter_map(move |rule| evaluate::evaluate_rule(rule, around)).collect::<Vec<_>>()
     });
-    found.filter(|finding| finding.is_trip() && finding.action != Action::Warn).collect()
+    found.filter(Finding::does_more_than_warn).collect()
 }
 
 /// Returns every limit that is used up by a session, by its runs at work or over sessions: what acts first, first.

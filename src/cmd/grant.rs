@@ -116,10 +116,10 @@ fn enough(edit: &SessionEdit, stopped: &Finding) -> String {
     let holder = clear_order::holder(edit.state, &edit.target);
     let own = clear_order::used_up(edit.state, &holder, edit.now).into_iter();
     let own = own.map(|it| Finding { increase: it.more, ..it.finding });
-    let mut of_now = own.chain(clear_order::budgets_used_up(edit.state, edit.now));
-    let of_now = of_now.find(|it| it.source == stopped.source && it.scope == stopped.scope);
+    let mut used_up = own.chain(clear_order::budgets_used_up(edit.state, edit.now));
+    let now = used_up.find(|it| it.source == stopped.source && it.scope == stopped.scope);
     let id = edit.state.session.outer.as_deref().filter(|_| stopped.scope == Scope::Outer).unwrap_or(holder.id());
-    format!("{} has stopped it. {}; ", by_layer(stopped), advice::grant(of_now.as_ref().unwrap_or(stopped), id))
+    format!("{} has stopped it. {}; ", by_layer(stopped), advice::grant(now.as_ref().unwrap_or(stopped), id))
 }
 
 /// Says which limits the target has, and which it shares with other sessions.
@@ -129,10 +129,10 @@ fn held_by(edit: &SessionEdit) -> String {
     let session = &edit.state.session;
     let shared = [(Scope::User, &session.user_limits), (Scope::Project, &session.project_limits)];
     // What was given of a budget is with the budget.
-    let of_now = |scope: Scope| edit.state.shared_budgets.iter().find(|budget| budget.scope == scope);
+    let budget_of = |scope: Scope| edit.state.shared_budgets.iter().find(|budget| budget.scope == scope);
     let shared = shared
         .into_iter()
-        .map(|(scope, limits)| (scope.as_str(), caps(of_now(scope).map_or(limits, |budget| &budget.limits))));
+        .map(|(scope, limits)| (scope.as_str(), caps(budget_of(scope).map_or(limits, |budget| &budget.limits))));
     let shared: String = shared
         .filter(|(_, caps)| !caps.is_empty())
         .map(|(who, caps)| format!("; the {who} has {caps}, for `fusebox grant {who} …`"))

@@ -71,5 +71,10 @@ fn line(session: &Session, run: &Run, order: &Order) -> String {
     let finding = &order.finding;
     let id = if finding.ends_session() { &session.id } else { &run.id };
     let (who, why) = (run.agent_type.as_str(), beside_command(finding) + &because(order.reason.as_ref()));
-    to_people::run_held(who, duration::ahead(session.pause_wait_ms), why, NextStep::Resume { id: short(id).to_owned() })
+    to_people::run_held(
+        who,
+        duration::to_pass(session.pause_wait_ms),
+        why,
+        NextStep::Resume { id: short(id).to_owned() },
+    )
 }

@@ -149,6 +149,11 @@ impl Finding {
         self.percent >= 100
     }
 
+    /// Whether the cap is reached and its action does more than warn.
+    pub fn does_more_than_warn(&self) -> bool {
+        self.is_trip() && self.action != Action::Warn
+    }
+
     /// Whether it passes by itself, so that nothing has to be lifted.
     pub fn passes(&self) -> bool {
         !self.frees.is_never()
@@ -324,7 +329,7 @@ impl Verdict {
     /// Returns what keeps a prompt back besides the finding that decides, and would alone.
     pub fn blocks_too(&self) -> impl Iterator<Item = &Finding> {
         let is_blocked = self.refusal == Some(Refusal::Blocked);
-        let blocks = |it: &&Finding| it.is_trip() && it.action != Action::Warn && it.scope != Scope::Run;
+        let blocks = |it: &&Finding| it.does_more_than_warn() && it.scope != Scope::Run;
         self.findings.iter().skip(1).filter(move |it| is_blocked && blocks(it))
     }
 

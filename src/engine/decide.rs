@@ -86,8 +86,8 @@ fn ends_for_good(usage: &Usage, event: &Event) -> Option<Finding> {
 fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
     let finalizes = |tool: &str| usage.scopes.first().is_some_and(|run| run.limits.finalizes(tool));
     let grace = order.grace_left.saturating_sub(1);
-    let because =
-        |step, grace| Verdict::refusing(step, vec![of_now(&order.finding, usage)], Refusal::Ordered { grace });
+    let of_order = || vec![with_used_by_now(&order.finding, usage)];
+    let because = |decision, grace| Verdict::refusing(decision, of_order(), Refusal::Ordered { grace });
     match (order.phase, &event.kind) {
         (Phase::Refusing, EventKind::ToolRequested(_)) => because(Decision::Deny, order.grace_left),
         (Phase::Reporting, EventKind::ToolRequested(call))
@@ -135,7 +135,7 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
                 judged if judged.refusal.is_some() => {
                     Verdict::refusing(Decision::Deny, judged.findings, Refusal::Blocked)
                 }
-                _ => Verdict { findings: vec![of_now(finding, usage)], decision: Decision::Warn, ..Verdict::default() },
+                _ => Verdict { findings: of_order(), decision: Decision::Warn, ..Verdict::default() },
             }
         }
         _ => Verdict::default(),
@@ -143,7 +143,7 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
 }
 
 /// Returns the finding of an order with what is used by now: more may have been spent since it was given.
-fn of_now(finding: &Finding, usage: &Usage) -> Finding {
+fn with_used_by_now(finding: &Finding, usage: &Usage) -> Finding {
     let scopes = usage.scopes.iter().filter(|used| used.is_of(finding));
     let used = scopes.flat_map(|used| {
         let rules = used.limits.limits.iter().filter(|rule| rule.is_source(&finding.source));
@@ -155,7 +155,7 @@ fn of_now(finding: &Finding, usage: &Usage) -> Finding {
 
 /// Tells of an order that blocks a person's prompt with the figures of the prompt's moment, not of the stop's.
 fn at_this_prompt(blocked: Verdict, usage: &Usage) -> Verdict {
-    let of_now = |finding: Finding| {
+    let at_hand_now = |finding: Finding| {
         let scope = usage.scopes.iter().find(|used| used.is_of(&finding));
         let rule = scope.and_then(|used| Some((used, used.limits.source(&finding.source)?)));
         match rule.filter(|_| finding.spent_by_requests()) {
@@ -163,7 +163,7 @@ fn at_this_prompt(blocked: Verdict, usage: &Usage) -> Verdict {
             None => finding,
         }
     };
-    Verdict { findings: blocked.findings.into_iter().map(of_now).collect(), ..blocked }
+    Verdict { findings: blocked.findings.into_iter().map(at_hand_now).collect(), ..blocked }
 }
 
 /// Whether the next request fits into every budget that requests use up: what reports leaves no room for more than it.
@@ -194,6 +194,6 @@ pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Findin
 pub fn no_room(scope: &ScopeUsage, event: &Event, (stage, model): (Stage, &str)) -> Option<Finding> {
     let around = RuleContext { scope, stage, occasion: Occasion::of(event), told: scope.warned, model };
     let found = scope.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
-    let trips = found.filter(|finding| finding.is_trip() && finding.action != Action::Warn);
+    let trips = found.filter(Finding::does_more_than_warn);
     trips.max_by_key(|finding| (finding.action, Reverse(place(finding))))
 }

@@ -60,7 +60,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
         let ahead = match rule.limit.spent_by_requests() {
-            true => ahead(rule, rules, meters).max(adds.unwrap_or(0)),
+            true => next_request(rule, rules, meters).max(adds.unwrap_or(0)),
             false => 0,
         };
         let requests_ahead = if ahead > 0 { requests_ahead(rules, meters, stage) } else { 0 };
@@ -86,7 +86,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
 }
 
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
-fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
+fn next_request(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
         Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
@@ -106,7 +106,8 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     let Some(rule) = rule else { return trip.clone() };
     let meters = used.meters_of(rule);
     let missing_usage = rule.limit.meter.part(&meters.missing_usage);
-    let (spent, ahead) = (rule.limit.used(meters).saturating_add(missing_usage), ahead(rule, used.limits, meters));
+    let (spent, ahead) =
+        (rule.limit.used(meters).saturating_add(missing_usage), next_request(rule, used.limits, meters));
     if spent.saturating_add(ahead) <= rule.cap {
         return trip.clone();
     }
@@ -179,8 +180,8 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
     let finding = Finding {
         used: reading.used,
         cap: rate.max,
-        subject: if subject.is_empty() { format!("{what} in {}", duration::ahead(rate.per_ms)) } else { subject },
-        frees: frees.unwrap_or_else(|| Frees::In(duration::ahead(reading.frees_in_ms))),
+        subject: if subject.is_empty() { format!("{what} in {}", duration::to_pass(rate.per_ms)) } else { subject },
+        frees: frees.unwrap_or_else(|| Frees::In(duration::to_pass(reading.frees_in_ms))),
         above: at.scope.above.to_owned(),
         frees_in_ms: reading.frees_in_ms,
         wait_ms: if rate.on_limit == OnLimit::Wait { reading.frees_in_ms } else { wait_ms },

@@ -25,7 +25,7 @@ pub fn take_off(state: &mut SessionState, id: &str, event: &Event, ingested: &In
     run.counters.held_ms += held_ms;
     // Of many the first is enough. What is said of a pause is said where it ends.
     if run.counters.held == 1 && !ingested.is_again {
-        let words = format!("{} was held for {}, until the rate had a slot", named(event), duration::ahead(held_ms));
+        let words = format!("{} was held for {}, until the rate had a slot", named(event), duration::to_pass(held_ms));
         note(state, id, words);
     }
 }
@@ -73,7 +73,7 @@ pub fn hold(state: &mut SessionState, id: &str, event: &Event, (most_ms, holder)
             order.holders.extend(holder);
         }
     }
-    let most = duration::ahead(most_ms);
+    let most = duration::to_pass(most_ms);
     note(state, id, format!("{} is held for {most} at most: `fusebox resume {short}` lets it go on", named(event)));
 }
 
@@ -124,7 +124,7 @@ pub fn end_hold(state: &mut SessionState, id: &str, (event, verdict): (&Event, &
         hold.is_over = true;
     }
     let became = if verdict.decision < Decision::Deny { "goes on" } else { "is refused" };
-    note(state, id, format!("{} {became} after a hold of {}", named(event), duration::ahead(held_ms)));
+    note(state, id, format!("{} {became} after a hold of {}", named(event), duration::to_pass(held_ms)));
 }
 
 fn named(event: &Event) -> String {

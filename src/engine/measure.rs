@@ -168,7 +168,7 @@ impl<'a> Actor<'a> {
             next,
             duration_ms: run.counters.duration_ms,
             wall_ms: self.occasion.at.wall_since(run.started),
-            reserved: under_way + self.ahead(next, &run.limits),
+            reserved: under_way + self.beyond_usual(next, &run.limits),
             under_way,
             missing_usage: next * self.missing_usage(),
             ..self.same_over(of)
@@ -187,7 +187,7 @@ impl<'a> Actor<'a> {
             next,
             duration_ms: session.counters.duration_ms,
             wall_ms: self.occasion.at.wall_since(session.started),
-            reserved: under_way + self.ahead(next, &session.limits),
+            reserved: under_way + self.beyond_usual(next, &session.limits),
             under_way,
             missing_usage: self.next(&session.limits, of) * self.missing_usage(),
             subagents_at_work: self.at_work.all,
@@ -210,7 +210,7 @@ impl<'a> Actor<'a> {
             plan: budget.plan.used_at(self.occasion.at.wall_ms),
             unknown: self.unknown(&budget.reservations, of),
             next,
-            reserved: under_way + self.ahead(next, &budget.limits) + least(budget),
+            reserved: under_way + self.beyond_usual(next, &budget.limits) + least(budget),
             under_way,
             missing_usage: self.next(&budget.limits, of) * self.missing_usage(),
             ..self.same_over(of)
@@ -242,7 +242,7 @@ impl<'a> Actor<'a> {
 
     /// What the request at hand is expected to spend beyond the run's usual next one. What the cache has is not known while a
     /// response is missing that has been given since.
-    fn ahead(self, next: Spend, rules: &LimitSet) -> Spend {
+    fn beyond_usual(self, next: Spend, rules: &LimitSet) -> Spend {
         match self.same.late {
             0 => self.state.facts.request_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next),
             _ => Spend::default(),
@@ -294,7 +294,7 @@ impl<'a> Actor<'a> {
         let asked = &self.state.facts.unlogged_requests;
         match self.occasion.step {
             Step::Call(call) if of.is_none_or(|of| of.include(&asked.model)) => {
-                (charging::unlogged::ahead(self.state, call), asked.hooks_ahead)
+                (charging::unlogged::asked_by(self.state, call), asked.hooks_ahead)
             }
             _ => Default::default(),
         }

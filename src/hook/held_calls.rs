@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::domain::action::Action;
 use crate::domain::moment::Moment;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
@@ -82,7 +81,7 @@ fn due(env: &Environment, deadline: &Deadline, loaded: &Loaded, applied: &Applie
     if applied.verdict.observed || applied.verdict.refusal != Some(Refusal::Call) {
         return None;
     }
-    let mut refuses = applied.verdict.findings.iter().filter(|it| it.is_trip() && it.action != Action::Warn);
+    let mut refuses = applied.verdict.findings.iter().filter(|it| it.does_more_than_warn());
     // What waits for the team has waited by now.
     let waits = |it: &Finding| it.wait_ms > 0 && it.scope != Scope::Team;
     let ms = refuses.try_fold(0, |most, it| waits(it).then(|| most.max(it.wait_ms)))?;
@@ -101,7 +100,7 @@ fn due(env: &Environment, deadline: &Deadline, loaded: &Loaded, applied: &Applie
 /// Whether an event waits for what a sync with the team brings: its lease is used up or over, and nothing else refuses.
 fn waits_for_team(loaded: &Loaded, applied: &Applied, held: &Held) -> bool {
     let verdict = &applied.verdict;
-    let mut trips = verdict.findings.iter().filter(|it| it.is_trip() && it.action != Action::Warn).peekable();
+    let mut trips = verdict.findings.iter().filter(|it| it.does_more_than_warn()).peekable();
     let is_of_team = |it: &Finding| it.scope == Scope::Team && it.wait_ms > 0;
     let is_refused = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Blocked | Refusal::Call));
     let of_team = loaded.state.shared_budgets.iter().find_map(|budget| budget.team.as_deref());

@@ -165,7 +165,7 @@ fn opens(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     match windows.max() {
         None => String::new(),
         Some((0, limit)) => format!(" `{}` has a free slot now.", plain(&limit)),
-        Some((ms, limit)) => format!(" `{}` opens its next slot in {}.", plain(&limit), duration::ahead(ms)),
+        Some((ms, limit)) => format!(" `{}` opens its next slot in {}.", plain(&limit), duration::to_pass(ms)),
     }
 }
 

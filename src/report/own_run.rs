@@ -41,7 +41,7 @@ fn lines<'a>(limits: impl Iterator<Item = &'a LimitReading>) -> String {
 /// Writes `tool calls 17/25, 8 remain (max_turns)`.
 fn line(reading: &LimitReading) -> String {
     let frees = reading.frees_in_ms.filter(|ms| *ms > 0);
-    let frees = frees.map(|ms| format!("; the next slot opens in {}", duration::ahead(ms))).unwrap_or_default();
+    let frees = frees.map(|ms| format!("; the next slot opens in {}", duration::to_pass(ms))).unwrap_or_default();
     let (label, left) = (reading.cap.limit.label, reading.left().show());
     format!("  {label} {}, {left} left ({}){frees}\n", reading.figures(), plain(&reading.limit))
 }

@@ -39,7 +39,7 @@ impl Reader<'_> {
 /// Returns the moment at which something passes that takes a span of time; `None` where it does not.
 fn moment(frees: &Frees, at_ms: i64) -> Option<i64> {
     let Frees::In(span) = frees else { return None };
-    Some(at_ms.saturating_add_unsigned(duration::read_ahead(span)?))
+    Some(at_ms.saturating_add_unsigned(duration::read_to_pass(span)?))
 }
 
 #[cfg(test)]

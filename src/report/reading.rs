@@ -63,7 +63,7 @@ impl LimitReading {
 
     /// Returns `17/25`, for a rate with its window.
     pub fn figures(&self) -> String {
-        let window = self.per_ms.map(|ms| format!(" in {}", duration::ahead(ms))).unwrap_or_default();
+        let window = self.per_ms.map(|ms| format!(" in {}", duration::to_pass(ms))).unwrap_or_default();
         let finish = if self.to_finish > 0 { format!(" + {} to finish", self.to_finish) } else { String::new() };
         format!("{}{finish}{window}", pair(self.cap.limit, self.used.value, self.cap.value))
     }

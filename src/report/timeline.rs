@@ -238,7 +238,7 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
         text.push_str(&terminal.wrap("  ", &format!("task {}", plain(task))));
     }
     if run.held > 0 {
-        let (calls, time) = (counted(run.held, "call"), duration::ahead(run.held_ms));
+        let (calls, time) = (counted(run.held, "call"), duration::to_pass(run.held_ms));
         let were = by_number(run.held, "was", "were");
         text.push_str(&terminal.wrap("  ", &format!("{calls} {were} held for a rate or a pause, {time} in all")));
     }

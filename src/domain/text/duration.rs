@@ -37,7 +37,7 @@ pub fn measured(ms: u64) -> String {
 }
 
 /// Writes a length of time as a sentence has one that is to pass, in whole units and never too short: `90 s`, `3 min`, `2 h`.
-pub fn ahead(ms: u64) -> String {
+pub fn to_pass(ms: u64) -> String {
     match ms {
         0..120_000 => format!("{} s", ms.div_ceil(1_000)),
         120_000..7_200_000 => format!("{} min", ms.div_ceil(60_000)),
@@ -45,8 +45,8 @@ pub fn ahead(ms: u64) -> String {
     }
 }
 
-/// Reads what [`ahead`] has written into milliseconds.
-pub fn read_ahead(text: &str) -> Option<u64> {
+/// Reads what [`to_pass`] has written into milliseconds.
+pub fn read_to_pass(text: &str) -> Option<u64> {
     let (number, unit) = text.split_once(' ')?;
     parse(&format!("{number}{}", unit.get(..1)?))
 }
@@ -66,8 +66,8 @@ mod tests {
             (7_199_999, "120.0 min", "120 min"),
             (7_200_001, "2.0 h", "3 h"),
         ] {
-            assert_eq!((measured(ms).as_str(), ahead(ms).as_str()), (was, is_ahead), "{ms}");
-            assert!(read_ahead(is_ahead).is_some_and(|read| (ms..ms + 3_600_000).contains(&read)), "{ms}");
+            assert_eq!((measured(ms).as_str(), to_pass(ms).as_str()), (was, is_ahead), "{ms}");
+            assert!(read_to_pass(is_ahead).is_some_and(|read| (ms..ms + 3_600_000).contains(&read)), "{ms}");
         }
     }
 

@@ -23,7 +23,7 @@ use crate::engine::session_state::SessionState;
 const MOST_AT_ONCE: u64 = 10;
 
 /// Returns what the call that asks to run would make the client ask.
-pub fn ahead(state: &SessionState, call: &Call) -> Spend {
+pub fn asked_by(state: &SessionState, call: &Call) -> Spend {
     of_call(state, &call.id)
 }
 
