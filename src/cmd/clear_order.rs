@@ -14,7 +14,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run};
 use crate::domain::spend::meters::Meters;
 use crate::domain::stable_sort::sort_by_key;
-use crate::domain::usage::{Occasion, Step};
+use crate::domain::usage::{Activity, Occasion};
 use crate::domain::verdict::Finding;
 use crate::engine::clear_orders;
 use crate::engine::estimate;
@@ -93,7 +93,7 @@ pub fn beside(state: &SessionState, target: &Target) -> Option<Target> {
 pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
     let none = Run::default();
     let main = state.session.main.as_deref().and_then(|main| state.run(main)).unwrap_or(&none);
-    let occasion = Occasion { at: now, step: Step::Nothing };
+    let occasion = Occasion { at: now, activity: Activity::Nothing };
     let model = estimate::model_of(state, main);
     let above = measure::usage(state, main, occasion);
     let above = above.iter().filter(|used| !matches!(used.scope, Scope::Run | Scope::Session));
@@ -180,7 +180,7 @@ fn meters<'a>(
 ) -> Option<(Scope, &'a LimitSet, Meters)> {
     let (now, rule) = at;
     let id = state.run(named).or_else(|| state.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
-    let occasion = Occasion { at: now, step: Step::ResponseOver };
+    let occasion = Occasion { at: now, activity: Activity::ResponseOver };
     let (of_run, of_session) = measure::meters_for(state, &id, occasion, rule);
     match target {
         Target::Session(_) => Some((Scope::Session, &state.session.limits, of_session)),
@@ -192,7 +192,7 @@ fn meters<'a>(
 fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
     match &limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
-        Meter::Step { adds, .. } => {
+        Meter::Count { adds, .. } => {
             let steps = [Stage::Call, Stage::Request].map(ComingStep::at);
             steps.into_iter().filter_map(adds).max().unwrap_or(0)
         }

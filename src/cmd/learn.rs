@@ -13,7 +13,7 @@ use crate::hook::policy::learned_caps;
 use crate::platform::environment::Environment;
 use crate::replay::evidence;
 use crate::replay::suggested;
-use crate::store::prune::STEP;
+use crate::store::prune::ROWS_AT_ONCE;
 use crate::store::{self, Store, log_file};
 
 /// Learns anew where sessions are to follow it, and logs each cap that has changed; `rest` is called while nothing is locked.
@@ -51,7 +51,7 @@ fn runs(env: &Environment, mut rest: impl FnMut()) -> Result<Vec<Run>> {
     let (mut runs, mut next) = (Vec::new(), Some(0));
     while let Some(after) = next {
         let store = Store::open(env)?;
-        let (sessions, last) = store.some_sessions(after, STEP)?;
+        let (sessions, last) = store.some_sessions(after, ROWS_AT_ONCE)?;
         for session in sessions.iter().filter(|session| !session.is_altered) {
             runs.extend(store.runs_of(&session.id)?);
         }

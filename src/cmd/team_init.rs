@@ -38,7 +38,7 @@ pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
         )),
         _ => error,
     })?;
-    let steps = ledger.migrate().map_err(|error| match error.kind {
+    let migrations = ledger.migrate().map_err(|error| match error.kind {
         ErrorKind::Refused(_) => {
             Error::failed("only the login that owns the database makes a team's tables or brings them up to date")
                 .hint(format!("`fusebox team join {team}` has this machine take part in what is there"))
@@ -47,8 +47,11 @@ pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     })?;
     let known = team_place::joined_as_kept(env).ok();
     if ledger.has_team(team)? {
-        let tables =
-            if steps > 0 { "its tables are brought up to date" } else { "it is there, and its tables are up to date" };
+        let tables = if migrations > 0 {
+            "its tables are brought up to date"
+        } else {
+            "it is there, and its tables are up to date"
+        };
         let joins = match known {
             Some(_) => String::new(),
             None => format!("; `fusebox team join {team}` has this machine take part"),
@@ -61,7 +64,7 @@ pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     }
     ledger.create_team(team, zone)?;
     team_join::keep(env, team, &mut ledger, address)?;
-    let tables = if steps > 0 { "its tables are made" } else { "its tables were there" };
+    let tables = if migrations > 0 { "its tables are made" } else { "its tables were there" };
     env.print(&format!("team {team}: {tables}, and you are its first admin; this machine has joined it\n{NEXT}"));
     env.print(no_hooks(env));
     Ok(ExitCode::SUCCESS)

@@ -204,7 +204,7 @@ impl Limit {
     /// Returns what is used so far.
     pub fn used(&self, meters: &Meters) -> u64 {
         match self.meter {
-            Meter::Spend { used, .. } | Meter::Step { used, .. } => used(meters),
+            Meter::Spend { used, .. } | Meter::Count { used, .. } => used(meters),
             Meter::Window | Meter::Silence => 0,
         }
     }

@@ -74,8 +74,8 @@ pub enum Meter {
     Window,
     /// Time without a sign of life: no event shows it, so the watchdog measures it.
     Silence,
-    /// Counted in steps.
-    Step {
+    /// Counted one by one, or measured: what comes next may add to it.
+    Count {
         /// What is used so far.
         used: fn(&Meters) -> u64,
         /// What the next step would add: the limit trips where that passes the cap, and an early warning counts it. Nothing where
@@ -89,7 +89,7 @@ impl Meter {
     pub fn part(&self, spend: &Spend) -> u64 {
         match self {
             Meter::Spend { part, .. } => part(spend),
-            Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
+            Meter::Count { .. } | Meter::Window | Meter::Silence => 0,
         }
     }
 }

@@ -17,12 +17,12 @@ pub struct Occasion<'a> {
     /// The moment.
     pub at: Moment,
     /// What happens.
-    pub step: Step<'a>,
+    pub activity: Activity<'a>,
 }
 
 /// What happens when something is measured.
 #[derive(Clone, Copy, Debug)]
-pub enum Step<'a> {
+pub enum Activity<'a> {
     /// Nothing that adds to it.
     Nothing,
     /// A response is over: it may not be on disk yet.
@@ -36,21 +36,23 @@ pub enum Step<'a> {
 impl<'a> Occasion<'a> {
     /// Returns the call that asks to run, where one does.
     pub fn call(self) -> Option<&'a Call> {
-        match self.step {
-            Step::Call(call) => Some(call),
-            Step::Nothing | Step::ResponseOver | Step::Compaction(_) => None,
+        match self.activity {
+            Activity::Call(call) => Some(call),
+            Activity::Nothing | Activity::ResponseOver | Activity::Compaction(_) => None,
         }
     }
 
     /// Returns the occasion that an event is.
     pub fn of(event: &'a Event) -> Occasion<'a> {
-        let step = match &event.kind {
-            EventKind::ToolRequested(call) => Step::Call(call),
-            EventKind::BatchEnded(_) | EventKind::SubagentEnded(_) | EventKind::Stopped { .. } => Step::ResponseOver,
-            EventKind::Compacting => Step::Compaction(event),
-            _ => Step::Nothing,
+        let activity = match &event.kind {
+            EventKind::ToolRequested(call) => Activity::Call(call),
+            EventKind::BatchEnded(_) | EventKind::SubagentEnded(_) | EventKind::Stopped { .. } => {
+                Activity::ResponseOver
+            }
+            EventKind::Compacting => Activity::Compaction(event),
+            _ => Activity::Nothing,
         };
-        Occasion { at: event.at, step }
+        Occasion { at: event.at, activity }
     }
 }
 

@@ -40,15 +40,15 @@ pub struct Finding {
     /// What one increase adds; 0 where the managed file has locked the cap.
     #[serde(default)]
     pub increase: u64,
-    /// What the next request, and what follows it for sure, would add by the estimate; 0 where it is counted in steps.
+    /// What the next request, and what follows it for sure, would add by the estimate; 0 where requests do not use the limit up.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ahead: u64,
     /// How many requests that is; 0 where it is not known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub requests_ahead: u64,
     /// The rule's own increase, of which `increase` is a multiple; 0 where the cap is locked, and in rows that lack it.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub step: u64,
+    #[serde(default, rename = "step", skip_serializing_if = "is_default")]
+    pub rule_increase: u64,
     /// What it is about where the limit does not say: the tools of a rate, what repeats.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
@@ -93,7 +93,7 @@ impl Finding {
             increase: 0,
             ahead: 0,
             requests_ahead: 0,
-            step: 0,
+            rule_increase: 0,
             subject: String::new(),
             frees: Frees::Never,
             above: String::new(),
@@ -113,7 +113,7 @@ impl Finding {
             used,
             cap: rule.cap,
             increase,
-            step: increase,
+            rule_increase: increase,
             billing: rule.billing,
             ..Finding::bare(rule.source(), scope, rule.action, rule.layer)
         }
@@ -211,8 +211,8 @@ impl Finding {
         if lacks <= self.increase {
             return self.increase;
         }
-        let step = if self.step == 0 { self.increase } else { self.step };
-        step.saturating_mul(lacks.div_ceil(step.max(1)))
+        let one = if self.rule_increase == 0 { self.increase } else { self.rule_increase };
+        one.saturating_mul(lacks.div_ceil(one.max(1)))
     }
 
     /// Whether model requests alone use it up.

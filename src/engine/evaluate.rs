@@ -11,7 +11,7 @@ use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::scope::Scope;
 use crate::domain::spend::meters::{Meters, Spend};
 use crate::domain::text::duration;
-use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
+use crate::domain::usage::{Activity, Occasion, ScopeUsage, Usage};
 use crate::domain::verdict::Finding;
 use crate::engine::spend_ahead::{leaves_room, spend_ahead};
 
@@ -55,7 +55,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     };
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
-        Meter::Step { adds, .. } => adds(ComingStep { stage, call: at.occasion.call() }),
+        Meter::Count { adds, .. } => adds(ComingStep { stage, call: at.occasion.call() }),
         Meter::Window | Meter::Silence => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
@@ -74,8 +74,8 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     }
     // A limit with an action of its own is no budget: what its next step adds may never come. Of a plan the client knows what is used.
     let is_budget = rule.limit.action.is_none() && rule.limit.plan_window.is_none();
-    let step = if rule.limit.spent_by_requests() || !is_budget { 0 } else { adds.unwrap_or(0) };
-    let used = used.saturating_add(step);
+    let next = if rule.limit.spent_by_requests() || !is_budget { 0 } else { adds.unwrap_or(0) };
+    let used = used.saturating_add(next);
     let reached = u128::from(used) * 100 / u128::from(rule.cap.max(1));
     let mut warns = rules.warn_at.iter().copied().filter(|at| u128::from(*at) <= reached);
     let percent = match rule.limit.announced_first && used >= rule.cap {
@@ -89,7 +89,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
 fn next_request(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
-        Meter::Step { .. } | Meter::Window | Meter::Silence => 0,
+        Meter::Count { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
 
@@ -156,8 +156,8 @@ fn frees(rule: &LimitRule, scope: &ScopeUsage) -> Frees {
 
 /// Looks at one rate: a trip, where what is about to happen does not fit into the window.
 pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
-    let (happens, model) = match (at.occasion.step, at.stage) {
-        (Step::Call(call), _) => (rate.counts_tool(&call.tool), ""),
+    let (happens, model) = match (at.occasion.activity, at.stage) {
+        (Activity::Call(call), _) => (rate.counts_tool(&call.tool), ""),
         (_, Stage::Request | Stage::Prompt | Stage::End) => (rate.counts_requests(), at.model),
         _ => (false, ""),
     };

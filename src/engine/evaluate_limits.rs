@@ -190,7 +190,7 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
     let asking = usage.pending_prompts.len() >= bounds::PENDING_PROMPTS
         || usage.pending_prompts.iter().any(|ask| ask.run == usage.run_id && same(ask));
     let is_call = is_call(stage);
-    let (step, refusal) = match (action, stage) {
+    let (decision, refusal) = match (action, stage) {
         (Action::Warn, _) => (Decision::Warn, None),
         (_, Stage::Prompt) => return answer_prompt(usage, at, findings),
         (Action::RequestIncrease, _) if is_call && asking => (Decision::Deny, Some(Refusal::Asking)),
@@ -200,15 +200,15 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
         (Action::Pause, _) => (Decision::Stop, Some(Refusal::Tripped { grace: 0 })),
         (Action::Terminate, _) => {
             let grace = reports(usage, at, &findings);
-            let step = match (grace, is_call) {
+            let decision = match (grace, is_call) {
                 (0, _) => Decision::Stop,
                 (_, true) => Decision::Deny,
                 (_, false) => Decision::Warn,
             };
-            (step, Some(Refusal::Tripped { grace }))
+            (decision, Some(Refusal::Tripped { grace }))
         }
     };
-    Verdict { decision: step, findings, refusal, ..Verdict::default() }
+    Verdict { decision, findings, refusal, ..Verdict::default() }
 }
 
 /// Answers a trip where a prompt goes on with a run, or a subagent starts again: the run may still report where that fits.
@@ -217,7 +217,7 @@ fn answer_prompt(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> 
     let action = acts(usage, at.0, first);
     let is_prompt = matches!(at.0.kind, EventKind::Prompt { .. });
     let grace = if action == Action::Pause { 0 } else { reports(usage, at, &findings) };
-    let (step, refusal) = match (first.scope, action) {
+    let (decision, refusal) = match (first.scope, action) {
         // It asks at the next call.
         (Scope::Run, Action::RequestIncrease) if !is_prompt => (Decision::Allow, None),
         // What comes next ends the run.
@@ -228,7 +228,7 @@ fn answer_prompt(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> 
         (Scope::Run, Action::Pause | Action::Terminate) => (Decision::Deny, Some(Refusal::Tripped { grace })),
         _ => (Decision::Deny, Some(Refusal::Blocked)),
     };
-    Verdict { decision: step, findings, refusal, ..Verdict::default() }
+    Verdict { decision, findings, refusal, ..Verdict::default() }
 }
 
 /// Returns the working or wall time left before a limit that stops this run, and the limit.

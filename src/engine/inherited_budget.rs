@@ -8,7 +8,7 @@ use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::spend::meters::Meters;
-use crate::domain::usage::{Occasion, Step};
+use crate::domain::usage::{Activity, Occasion};
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 
@@ -24,7 +24,7 @@ pub fn hand_down(state: &mut SessionState, id: &str, at: Moment) {
     let parent = run.parent.as_deref().and_then(|parent| state.run(parent));
     let mut cuts = Vec::new();
     for rule in rules.limits.iter_mut().filter(|rule| asks(rule)) {
-        let meters = |id: &str| measure::meters_for(state, id, Occasion { at, step: Step::Nothing }, rule);
+        let meters = |id: &str| measure::meters_for(state, id, Occasion { at, activity: Activity::Nothing }, rule);
         let of_parent = parent.map(|parent| (Scope::Run, &parent.limits, meters(&parent.id).0));
         let above = of_parent.into_iter().chain([(Scope::Session, &state.session.limits, meters(id).1)]);
         let above: Vec<Above> = above.collect();
@@ -141,7 +141,7 @@ mod tests {
     /// A limit that counts calls for itself, and adds up.
     static COUNTS_CALLS: Limit = Limit {
         key: "max_calls_of_a_test",
-        meter: Meter::Step { used: |meters| meters.own, adds: |_| Some(1) },
+        meter: Meter::Count { used: |meters| meters.own, adds: |_| Some(1) },
         observe: Some(|before, _| before + 1),
         adds_up: true,
         ..Limit::PLAIN

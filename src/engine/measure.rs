@@ -13,7 +13,7 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::{Meters, Spend};
 use crate::domain::spend::reservation::RESERVE_LIVES_MS;
 use crate::domain::team::Standing;
-use crate::domain::usage::{Occasion, ScopeUsage, Step};
+use crate::domain::usage::{Activity, Occasion, ScopeUsage};
 use crate::engine::agents::agents_at_work::{self, AgentsAtWork};
 use crate::engine::charging::{self, compactions};
 use crate::engine::estimate;
@@ -250,7 +250,7 @@ impl<'a> Actor<'a> {
     }
 
     fn spawns(self) -> bool {
-        matches!(self.occasion.step, Step::Call(Call { intent: Intent::Spawn { .. }, .. }))
+        matches!(self.occasion.activity, Activity::Call(Call { intent: Intent::Spawn { .. }, .. }))
     }
 
     /// What the run's next request is expected to spend where it goes to another model than its last.
@@ -272,9 +272,9 @@ impl<'a> Actor<'a> {
     /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one. At the end of
     /// a turn it mostly is not, nor is the response at work where one of its calls is a request itself.
     fn late(self) -> u64 {
-        let late = match self.occasion.step {
-            Step::ResponseOver => self.run.unpaid,
-            Step::Call(_) if self.unlogged(None).0.requests > 0 => self.run.unpaid + 1,
+        let late = match self.occasion.activity {
+            Activity::ResponseOver => self.run.unpaid,
+            Activity::Call(_) if self.unlogged(None).0.requests > 0 => self.run.unpaid + 1,
             _ => 0,
         };
         u64::try_from(late).unwrap_or(0)
@@ -283,8 +283,8 @@ impl<'a> Actor<'a> {
     /// Counts the responses that are given and not on disk where a call comes, the call's own among them. What is late already is
     /// counted as under way.
     fn missing_usage(self) -> u64 {
-        match self.occasion.step {
-            Step::Call(_) if self.same.late == 0 => u64::try_from(self.run.unpaid + 1).unwrap_or(0),
+        match self.occasion.activity {
+            Activity::Call(_) if self.same.late == 0 => u64::try_from(self.run.unpaid + 1).unwrap_or(0),
             _ => 0,
         }
     }
@@ -292,8 +292,8 @@ impl<'a> Actor<'a> {
     /// What the call at hand would have the client ask, and hooks after it.
     fn unlogged(self, of: Option<&Models>) -> (Spend, Spend) {
         let asked = &self.state.facts.unlogged_requests;
-        match self.occasion.step {
-            Step::Call(call) if of.is_none_or(|of| of.include(&asked.model)) => {
+        match self.occasion.activity {
+            Activity::Call(call) if of.is_none_or(|of| of.include(&asked.model)) => {
                 (charging::unlogged::asked_by(self.state, call), asked.hooks_ahead)
             }
             _ => Default::default(),
@@ -303,8 +303,8 @@ impl<'a> Actor<'a> {
     /// Returns the estimates of other requests in flight.
     fn others(self, reservations: &'a [Reservation], of: Option<&'a Models>) -> impl Iterator<Item = &'a Reservation> {
         // A hook that is registered twice has one compaction held already.
-        let own = match self.occasion.step {
-            Step::Compaction(event) => Some(compactions::holder(&self.state.session, event)),
+        let own = match self.occasion.activity {
+            Activity::Compaction(event) => Some(compactions::holder(&self.state.session, event)),
             _ => None,
         };
         let is_own = move |holder: &String| *holder == self.run.id || own.as_ref() == Some(holder);

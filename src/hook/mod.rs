@@ -1,4 +1,5 @@
-//! One hook call: `respond` is the recipe, and each of its steps is a file of its name. What the steps use is in folders by topic.
+//! One hook call: `respond` is the recipe, and each function that it calls is in a file of its name. What these use is in folders by
+//! topic.
 
 pub mod apply;
 pub mod check_completion;
@@ -20,7 +21,7 @@ pub mod save;
 pub mod watch_client;
 pub mod word_verdict;
 
-// What the steps use.
+// What the recipe's functions use.
 pub mod background;
 pub mod estimates;
 pub mod extensions;

@@ -15,7 +15,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Run],
     stop_reason: "loop_detected",
     phrase: "loop detected",
-    meter: Meter::Step {
+    meter: Meter::Count {
         used: |meters| meters.repetition,
         adds: |next| match next.stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival | Stage::Request => Some(0),

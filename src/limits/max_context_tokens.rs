@@ -14,7 +14,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Run],
     stop_reason: "token_budget_exhausted",
     phrase: "context limit reached",
-    meter: Meter::Step { used: |meters| meters.prompt, adds: |_| Some(0) },
+    meter: Meter::Count { used: |meters| meters.prompt, adds: |_| Some(0) },
     doc: "Prompt tokens of the run's last request: input, cache writes and cache reads. It is known once the response is \
           there, so the limit acts at the event after it.",
     example: "150000",

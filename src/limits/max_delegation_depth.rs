@@ -12,7 +12,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Session],
     stop_reason: "delegation_depth_reached",
     phrase: "delegation depth limit reached",
-    meter: Meter::Step { used: |meters| meters.depth, adds: |next| next.starts() },
+    meter: Meter::Count { used: |meters| meters.depth, adds: |next| next.starts() },
     ends: Ends::Call,
     then: "This agent can do the work itself.",
     doc: "Depth of the agent that a call would start: the main agent is at 0, its subagents at 1. 0 forbids subagents. \

@@ -13,7 +13,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Run],
     stop_reason: "denial_limit_reached",
     phrase: "refusal limit reached",
-    meter: Meter::Step {
+    meter: Meter::Count {
         used: |meters| meters.denials,
         adds: |next| match next.stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),

@@ -15,7 +15,7 @@ pub const LIMIT: Limit = Limit {
     ceiling: Some((1_000, HOUR_MS.cast_unsigned())),
     stop_reason: "timeout",
     phrase: "time limit reached",
-    meter: Meter::Step { used: |meters| meters.duration_ms, adds: |_| Some(1) },
+    meter: Meter::Count { used: |meters| meters.duration_ms, adds: |_| Some(1) },
     adds_up: true,
     bounds_session: true,
     run_figure: Some(RunFigure::Duration),

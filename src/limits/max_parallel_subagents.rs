@@ -13,7 +13,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Session, Scope::User],
     stop_reason: "parallel_subagents_reached",
     phrase: "parallel subagent limit reached",
-    meter: Meter::Step {
+    meter: Meter::Count {
         used: |meters| meters.subagents_at_work,
         adds: |next| match next.stage {
             Stage::Spawn | Stage::Wake => Some(1),

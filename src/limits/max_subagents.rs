@@ -12,7 +12,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Session],
     stop_reason: "subagent_limit_reached",
     phrase: "subagent limit reached",
-    meter: Meter::Step { used: |meters| meters.subagents, adds: |next| next.starts() },
+    meter: Meter::Count { used: |meters| meters.subagents, adds: |next| next.starts() },
     ends: Ends::Call,
     then: "This agent can do the work itself, or send a message to one that it has.",
     doc: "Subagents that a session may start in all, at every depth. A start that was refused or failed does not count. \

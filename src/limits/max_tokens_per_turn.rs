@@ -14,7 +14,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Run],
     stop_reason: "token_budget_exhausted",
     phrase: "token budget of one turn exhausted",
-    meter: Meter::Step { used: |meters| meters.completion, adds: |_| Some(0) },
+    meter: Meter::Count { used: |meters| meters.completion, adds: |_| Some(0) },
     doc: "Completion (output) tokens of the run's largest response. It is known once the response is there, so the limit \
           acts at the event after it.",
     example: "8000",

@@ -12,7 +12,7 @@ pub const LIMIT: Limit = Limit {
     ceiling: Some((1, 100)),
     stop_reason: "turn_limit_reached",
     phrase: "tool call limit reached",
-    meter: Meter::Step {
+    meter: Meter::Count {
         used: |meters| meters.turns,
         adds: |next| match next.stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),

@@ -14,7 +14,7 @@ pub const LIMIT: Limit = Limit {
     range: (100, YEAR_MS.cast_unsigned()),
     stop_reason: "timeout",
     phrase: "time limit reached",
-    meter: Meter::Step { used: |meters| meters.wall_ms, adds: |_| Some(1) },
+    meter: Meter::Count { used: |meters| meters.wall_ms, adds: |_| Some(1) },
     adds_up: true,
     bounds_session: true,
     agentmd: Some("timeout"),

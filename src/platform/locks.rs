@@ -118,7 +118,7 @@ fn is_held(cause: &io::Error) -> bool {
     cause.raw_os_error() == fs2::lock_contended_error().raw_os_error()
 }
 
-/// Keeps pruning away while it is held: a report reads the state in many steps.
+/// Keeps pruning away while it is held: a report reads the state by many connections.
 pub fn hold_detail(folder: &Path) -> Result<Option<File>> {
     Ok(lock(&folder.join(DETAIL), SHARED, PATIENCE)?.0)
 }

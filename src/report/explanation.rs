@@ -230,7 +230,7 @@ fn need(peer: &Run, run: &Run, name: &str, now: Moment) -> Option<u64> {
             let ahead = part(&estimate::next(peer, &run.limits)).saturating_mul(u64::from(run.limits.grace_turns));
             used.value.saturating_add(ahead)
         }
-        Meter::Step { adds, .. } => used.value.saturating_add(adds(ComingStep::at(Stage::Request)).unwrap_or(0)),
+        Meter::Count { adds, .. } => used.value.saturating_add(adds(ComingStep::at(Stage::Request)).unwrap_or(0)),
         Meter::Window | Meter::Silence => used.value,
     })
 }

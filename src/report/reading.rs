@@ -14,7 +14,7 @@ use crate::domain::session::{Counters, Run, Session, Status};
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::text::duration;
 use crate::domain::unit::Unit;
-use crate::domain::usage::{Occasion, ScopeUsage, Step};
+use crate::domain::usage::{Activity, Occasion, ScopeUsage};
 use crate::engine::agents::agents_at_work;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
@@ -262,7 +262,7 @@ fn measured(
     scope: Scope,
     report_calls: u64,
 ) -> Vec<LimitReading> {
-    let scopes = measure::usage(state, run, Occasion { at, step: Step::Nothing });
+    let scopes = measure::usage(state, run, Occasion { at, activity: Activity::Nothing });
     let Some(usage) = scopes.iter().find(|usage| usage.scope == scope) else { return Vec::new() };
     let rules = usage.limits.limits.iter().map(|rule| of_rule(rule, usage));
     let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, (&state.session, now)));

@@ -283,7 +283,15 @@ pub fn own_step(order: &Order, limits: &[LimitReading], id: &str) -> Option<Next
     let increase = sufficient(reading.increase, needs.checked_sub(reading.cap.value).filter(|lacks| *lacks > 0)?);
     let (used, cap) = (reading.used.value, reading.cap.value);
     let increase = if reading.increase == 0 { 0 } else { increase };
-    let own = Finding { scope: Scope::Session, used, cap, increase, step: 0, used_by_now: 0, ..order.finding.clone() };
+    let own = Finding {
+        scope: Scope::Session,
+        used,
+        cap,
+        increase,
+        rule_increase: 0,
+        used_by_now: 0,
+        ..order.finding.clone()
+    };
     Some(advice::grant(&own, id))
 }
 

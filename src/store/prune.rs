@@ -1,4 +1,4 @@
-//! Deletes what is old: small steps, each inside a transaction of the caller's. [`crate::upkeep::prune`] takes them one by one.
+//! Deletes what is old: a few rows at once, each time inside a transaction of the caller's. [`crate::upkeep::prune`] begins these.
 //!
 //! What is no longer referred to is found by looking at all rows. Nothing waits for that but the lock, once a day.
 
@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::store::Store;
 use crate::store::value::column;
 
-/// How many rows a step deletes at most. As many inserts make a transaction of some milliseconds.
-pub const STEP: u64 = 128;
+/// How many rows one transaction deletes at most. As many inserts take some milliseconds.
+pub const ROWS_AT_ONCE: u64 = 128;
 
 /// Policies that nothing is pinned to. Those of earlier versions have counted numbers: the newest stays, so that none comes twice.
 const UNUSED_POLICIES: &str = "DELETE FROM policy WHERE id IS NOT (SELECT max(id) FROM policy WHERE id < 4294967296)
@@ -41,9 +41,9 @@ pub enum Extent {
     Whole,
 }
 
-/// What a step has deleted.
+/// What one transaction has deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct Deleted {
     /// Responses.
     pub responses: u64,
     /// Calls.
@@ -57,12 +57,12 @@ pub struct Step {
 }
 
 impl Store {
-    /// Takes a step in pruning a session: its responses become sums of their days, and go, as do its calls.
-    pub fn prune_session(&self, session: &mut Session, extent: Extent, day: impl Fn(i64) -> String) -> Result<Step> {
-        let mut step = Step::default();
+    /// Prunes some rows of a session: its responses become sums of their days, and go, as do its calls.
+    pub fn prune_session(&self, session: &mut Session, extent: Extent, day: impl Fn(i64) -> String) -> Result<Deleted> {
+        let mut deleted = Deleted::default();
         let mut past = session.pruned.unwrap_or_default();
         past.until_ms = past.until_ms.max(session.last.wall_ms);
-        for charge in self.some_charges(&session.id, STEP)? {
+        for charge in self.some_charges(&session.id, ROWS_AT_ONCE)? {
             past.until_ms = past.until_ms.max(charge.at_ms);
             past.spent += charge.spend;
             if !charge.inherited {
@@ -70,22 +70,22 @@ impl Store {
                 self.add_sum(&sum(&session.project, &charge, day(charge.at_ms)))?;
             }
             self.delete_charge(&charge)?;
-            step.responses += 1;
+            deleted.responses += 1;
         }
-        step.calls = self.delete_calls(&session.id, STEP - step.responses)?;
+        deleted.calls = self.delete_calls(&session.id, ROWS_AT_ONCE - deleted.responses)?;
         if extent == Extent::Whole {
-            step.runs = self.delete_runs(&session.id, STEP - step.responses - step.calls)?;
+            deleted.runs = self.delete_runs(&session.id, ROWS_AT_ONCE - deleted.responses - deleted.calls)?;
         }
-        step.more = step.responses + step.calls + step.runs == STEP;
-        if !step.more {
+        deleted.more = deleted.responses + deleted.calls + deleted.runs == ROWS_AT_ONCE;
+        if !deleted.more {
             past.done_ms = session.last.wall_ms;
         }
         session.pruned = Some(past);
         self.save_session(session)?;
-        if extent == Extent::Whole && !step.more {
-            step.session = self.conn.execute("DELETE FROM session WHERE id = ?1", params![session.id])? > 0;
+        if extent == Extent::Whole && !deleted.more {
+            deleted.session = self.conn.execute("DELETE FROM session WHERE id = ?1", params![session.id])? > 0;
         }
-        Ok(step)
+        Ok(deleted)
     }
 
     /// Deletes what the state has of a session, but for what was charged at an estimate.

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::sealed_metadata;
 
-/// Every step from an empty database to today's. Never edit a step that a release has written: append one.
+/// Every migration from an empty database to today's. Never edit one that a release has written: append one.
 ///
 /// A new column stays out of the seal of its rows, which is over columns by their positions (`store/seal.rs`): it is selected
 /// behind those that `ColumnsHash::of_row` hashes, and is none of the values of `ColumnsHash::of_values`. Versions of one form read
@@ -144,9 +144,9 @@ pub const FOR_PEOPLE: [(&str, &str, &str); 3] = [
 
 /// The versions of one form of the state: what one of them has written, the others read.
 const VERSIONS_OF_A_FORM: u32 = 100;
-/// The `user_version` of a database after the first step.
+/// The `user_version` of a database after the first migration.
 const FIRST: u32 = 100;
-/// The `user_version` of a database after every step.
+/// The `user_version` of a database after every migration.
 pub const LATEST: u32 = FIRST + MIGRATIONS.len() as u32 - 1;
 
 /// The first `user_version` whose facts have seals.
@@ -162,7 +162,7 @@ pub const PAGE: u64 = 2048;
 pub enum Version {
     /// It can be used as it is: it is of this version, or of a newer one of the same form.
     Ready,
-    /// It is empty, or lacks the last steps.
+    /// It is empty, or lacks the last migrations.
     Behind(u32),
 }
 
@@ -204,8 +204,8 @@ pub fn migrate(conn: &Connection) -> Result<()> {
     conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
     conn.execute_batch("BEGIN EXCLUSIVE")?;
     if let Version::Behind(done) = version(conn)? {
-        let steps = MIGRATIONS.iter().skip((done + 1).saturating_sub(FIRST) as usize);
-        steps.into_iter().try_for_each(|step| conn.execute_batch(step))?;
+        let migrations = MIGRATIONS.iter().skip((done + 1).saturating_sub(FIRST) as usize);
+        migrations.into_iter().try_for_each(|migration| conn.execute_batch(migration))?;
         add_columns(conn)?;
         if (FIRST..CALLS_SEALED).contains(&done) {
             sealed_metadata::note_earlier_rows(conn)?;

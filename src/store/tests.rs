@@ -26,7 +26,7 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::limits;
 use crate::platform::file_info;
-use crate::store::prune::{Extent, STEP};
+use crate::store::prune::{Extent, ROWS_AT_ONCE};
 use crate::store::response::Whose;
 use crate::store::tests::any::{moment, run, session, spend, text, try_some};
 use crate::store::{Store, WAL_LIMIT, WAL_LIMIT_IN_CROWD};
@@ -215,24 +215,24 @@ fn responses_of_a_project_are_those_of_its_sessions_and_of_the_one_at_hand() -> 
 }
 
 #[test]
-fn a_session_is_pruned_in_steps_and_its_responses_become_sums() -> Result<()> {
+fn a_session_is_pruned_in_parts_and_its_responses_become_sums() -> Result<()> {
     let (_folder, store) = store();
     let mut session = Session { id: "s1".to_owned(), project: "/p".to_owned(), ..Session::default() };
     store.save_session(&session)?;
     let spend = Spend { requests: 1, tokens: 2, ..Spend::default() };
-    for number in 0..STEP {
+    for number in 0..ROWS_AT_ONCE {
         let (message, session) = (format!("m{number}"), "s1".to_owned());
         store.save_charge(&Charge { message, session, spend, inherited: number == 0, ..Charge::default() })?;
         store.save_call("s1", &format!("t{number}"), &CallRecord::default())?;
     }
     store.save_run(&Run { id: "r1".to_owned(), session: "s1".to_owned(), ..Run::default() })?;
-    let mut steps = Vec::new();
+    let mut parts = Vec::new();
     for _ in 0..3 {
-        let step = store.prune_session(&mut session, Extent::Whole, |_| "2026-11-20".to_owned())?;
-        steps.push([step.responses, step.calls, step.runs, u64::from(step.session)]);
+        let deleted = store.prune_session(&mut session, Extent::Whole, |_| "2026-11-20".to_owned())?;
+        parts.push([deleted.responses, deleted.calls, deleted.runs, u64::from(deleted.session)]);
     }
-    assert_eq!(steps, [[STEP, 0, 0, 0], [0, STEP, 0, 0], [0, 0, 1, 1]]);
-    assert_eq!(store.sums()?[0].spend.tokens, 2 * (STEP - 1));
+    assert_eq!(parts, [[ROWS_AT_ONCE, 0, 0, 0], [0, ROWS_AT_ONCE, 0, 0], [0, 0, 1, 1]]);
+    assert_eq!(store.sums()?[0].spend.tokens, 2 * (ROWS_AT_ONCE - 1));
     assert!(store.session("s1")?.is_none() && store.charges_of("s1")?.is_empty() && store.count_calls("s1")? == 0);
     Ok(())
 }

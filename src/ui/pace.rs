@@ -51,12 +51,12 @@ pub fn due(age: Age, took: Duration, is_changed: bool) -> Due {
 mod tests {
     use super::*;
 
-    /// Runs for a minute in steps of a glance, with a state that always has changed; returns the longest time between readings.
+    /// Runs for a minute a glance at a time, with a state that always has changed; returns the longest time between readings.
     fn longest_between(took: Duration) -> Duration {
-        let step = Duration::from_millis(100);
+        let glance = Duration::from_millis(100);
         let (mut age, mut longest) = (Age::default(), Duration::ZERO);
         for _ in 0..600 {
-            (age.read, age.transcripts, age.view) = (age.read + step, age.transcripts + step, age.view + step);
+            (age.read, age.transcripts, age.view) = (age.read + glance, age.transcripts + glance, age.view + glance);
             longest = longest.max(age.read);
             match due(age, took, true) {
                 Due::Transcripts => age = Age::default(),

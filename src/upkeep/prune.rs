@@ -1,7 +1,7 @@
-//! Pruning: the detail of old sessions goes, in steps that hold the locks for some milliseconds each.
+//! Pruning: the detail of old sessions goes, in transactions that hold the locks for some milliseconds each.
 //!
-//! A step is one transaction, so that a pruning that is killed leaves nothing half done; the next one goes on. What a session
-//! was billed moves into the sums of days in the step that removes it. Whatever may yet bind stays: the counters, orders and
+//! A pruning that is killed leaves nothing half done; the next one goes on. What a session
+//! was billed moves into the sums of days in the transaction that removes it. Whatever may yet bind stays: the counters, orders and
 //! grants of a session as long as its transcript is there, policies that anything refers to, trust, budgets of open periods.
 
 use std::collections::BTreeSet;
@@ -22,9 +22,9 @@ use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::platform::{file_info, locks};
 use crate::store::Store;
-use crate::store::prune::{Extent, STEP};
+use crate::store::prune::{Extent, ROWS_AT_ONCE};
 
-/// How long a pruning in the background leaves the locks alone after each step.
+/// How long a pruning in the background leaves the locks alone after each transaction.
 pub const PAUSE: Duration = Duration::from_millis(10);
 
 /// What to prune.
@@ -70,7 +70,7 @@ pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<V
     let mut outer = BTreeSet::new();
     let mut next = Some(0);
     while let Some(after) = next {
-        let (sessions, last) = Store::open_for(folder, None)?.some_sessions(after, STEP)?;
+        let (sessions, last) = Store::open_for(folder, None)?.some_sessions(after, ROWS_AT_ONCE)?;
         rest();
         for session in sessions {
             if session.last.wall_ms >= before_ms {
@@ -99,10 +99,10 @@ fn is_slim(session: &Session) -> bool {
     session.pruned.is_some_and(|past| past.done_ms == session.last.wall_ms)
 }
 
-/// Prunes the state; `rest` is called after each step, while nothing is locked.
+/// Prunes the state; `rest` is called after each transaction, while nothing is locked.
 pub fn prune(env: &Environment, folder: &Path, job: PruneJob<'_>, mut rest: impl FnMut()) -> Result<Removed> {
     let mut pruner = Pruner { env, folder, job, rest: &mut rest, removed: Removed::default() };
-    pruner.in_one_step(None, |store| {
+    pruner.in_transaction(None, |store| {
         let closed = closed_ms(store)?.max(job.before_ms);
         store.set_metadata(CLOSED, &closed.to_string())
     })?;
@@ -111,10 +111,10 @@ pub fn prune(env: &Environment, folder: &Path, job: PruneJob<'_>, mut rest: impl
     }
     pruner.records()?;
     pruner.clients()?;
-    pruner.in_one_step(None, Store::delete_unused_policies)?;
-    pruner.in_one_step(None, |store| delete_unused_budgets(store, env.now().wall_ms))?;
+    pruner.in_transaction(None, Store::delete_unused_policies)?;
+    pruner.in_transaction(None, |store| delete_unused_budgets(store, env.now().wall_ms))?;
     let now = env.now().wall_ms;
-    pruner.in_one_step(None, |store| store.set_metadata(DONE, &now.to_string()))?;
+    pruner.in_transaction(None, |store| store.set_metadata(DONE, &now.to_string()))?;
     Ok(pruner.removed)
 }
 
@@ -128,7 +128,7 @@ struct Pruner<'a> {
 
 impl Pruner<'_> {
     /// Does one thing to the state, in a transaction of its own.
-    fn in_one_step<T>(&mut self, session: Option<&str>, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
+    fn in_transaction<T>(&mut self, session: Option<&str>, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
         let busy = || Error::failed("a report is being made").hint("prune when it is done");
         let alone = locks::for_pruning(self.folder)?.ok_or_else(busy)?;
         let store = Store::open_for(self.folder, session)?;
@@ -147,18 +147,18 @@ impl Pruner<'_> {
         }
         loop {
             let PruneJob { before_ms, zone } = self.job;
-            let step = self.in_one_step(Some(id), |store| {
+            let deleted = self.in_transaction(Some(id), |store| {
                 let old = store.session(id)?.filter(|session| session.last.wall_ms < before_ms);
                 old.map(|mut session| store.prune_session(&mut session, extent, |at_ms| zone.day(at_ms).to_string()))
                     .transpose()
             })?;
             // It is gone, or somebody has taken it up meanwhile.
-            let Some(step) = step else { return Ok(()) };
-            self.removed.responses += step.responses;
-            self.removed.calls += step.calls;
-            self.removed.runs += step.runs;
-            self.removed.sessions += u64::from(step.session);
-            if !step.more {
+            let Some(deleted) = deleted else { return Ok(()) };
+            self.removed.responses += deleted.responses;
+            self.removed.calls += deleted.calls;
+            self.removed.runs += deleted.runs;
+            self.removed.sessions += u64::from(deleted.session);
+            if !deleted.more {
                 break;
             }
         }
@@ -178,9 +178,9 @@ impl Pruner<'_> {
     fn records(&mut self) -> Result<()> {
         let before_ms = self.job.before_ms;
         loop {
-            let removed = self.in_one_step(None, |store| store.delete_old_records(before_ms, STEP))?;
+            let removed = self.in_transaction(None, |store| store.delete_old_records(before_ms, ROWS_AT_ONCE))?;
             self.removed.records += removed;
-            if removed < STEP {
+            if removed < ROWS_AT_ONCE {
                 return Ok(());
             }
         }
@@ -191,8 +191,8 @@ impl Pruner<'_> {
         let before_ms = self.job.before_ms;
         let mut next = Some(String::new());
         while let Some(after) = next {
-            next = self.in_one_step(None, |store| {
-                let clients = store.some_metadata(client_lineage::CLIENT, &after, STEP)?;
+            next = self.in_transaction(None, |store| {
+                let clients = store.some_metadata(client_lineage::CLIENT, &after, ROWS_AT_ONCE)?;
                 for (name, text) in &clients {
                     let is_old = |session: &Session| session.last.wall_ms < before_ms;
                     if !lives(name) && store.session(client_lineage::read_client(text).1)?.as_deref().is_none_or(is_old)

@@ -77,7 +77,7 @@ fn the_schema_is_brought_up_to_date_once() {
     assert_eq!((ledger.migrate().unwrap(), ledger.migrate().unwrap()), (MIGRATIONS.len(), 0));
     // What a later version appends is taken once, too.
     let later = [MIGRATIONS.as_slice(), &["CREATE TABLE fusebox.later (number integer)"]].concat();
-    assert_eq!((ledger.take_steps(&later).unwrap(), ledger.take_steps(&later).unwrap()), (1, 0));
+    assert_eq!((ledger.migrate_by(&later).unwrap(), ledger.migrate_by(&later).unwrap()), (1, 0));
     assert_eq!(server.as_login("boss", "SELECT max(number) FROM fusebox.migration").unwrap(), later.len().to_string());
     let refused = ledger.status("core").unwrap_err().to_string();
     assert!(refused.contains("boss is no member of a team core"), "{refused}");

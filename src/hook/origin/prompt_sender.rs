@@ -6,7 +6,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::Run;
-use crate::domain::usage::{Occasion, Step};
+use crate::domain::usage::{Activity, Occasion};
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -51,7 +51,7 @@ fn is_decisive(state: &SessionState, at: Moment) -> bool {
 
 /// Whether a run has used up a limit of its own. The event is not decided yet, and is about another run.
 fn is_used_up(state: &SessionState, run: &Run, at: Moment) -> bool {
-    let usage = measure::usage(state, run, Occasion { at, step: Step::Nothing });
+    let usage = measure::usage(state, run, Occasion { at, activity: Activity::Nothing });
     let own = usage.iter().filter(|scope| scope.scope == Scope::Run);
     own.flat_map(|scope| scope.limits.limits.iter().map(|rule| (rule, scope.meters_of(rule))))
         .any(|(rule, meters)| rule.cap > 0 && rule.limit.used(meters) >= rule.cap)

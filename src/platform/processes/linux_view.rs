@@ -39,13 +39,13 @@ impl Procfs {
         let how = how | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat2(&self.0, name, how, Mode::empty(), ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS) {
             // Older kernels, and sandboxes that know none of its kind.
-            Err(Errno::NOSYS | Errno::PERM) => self.file_by_steps(name, how),
+            Err(Errno::NOSYS | Errno::PERM) => self.file_by_folder(name, how),
             found => found,
         }
     }
 
     /// Does the same, a folder and then what is in it: neither may be on another mount.
-    fn file_by_steps(&self, name: &str, how: OFlags) -> rustix::io::Result<OwnedFd> {
+    fn file_by_folder(&self, name: &str, how: OFlags) -> rustix::io::Result<OwnedFd> {
         let within = |folder: &OwnedFd, name: &str, how: OFlags| {
             let found = openat(folder, name, how, Mode::empty())?;
             if fstat(&found)?.st_dev == fstat(&self.0)?.st_dev { Ok(found) } else { Err(Errno::XDEV) }

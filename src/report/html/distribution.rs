@@ -50,7 +50,8 @@ pub struct Distribution {
     /// The largest value.
     pub most: Pico,
     /// How wide a bar is.
-    pub step: Pico,
+    #[serde(rename = "step")]
+    pub bar_width: Pico,
     /// How many runs each bar stands for, the first from zero on.
     pub counts: Vec<u64>,
     /// The limits of these runs, those of the most runs first.
@@ -71,21 +72,21 @@ impl Distribution {
         let Some(most) = values.last().copied() else { return Distribution::default() };
         let is_near = |cap: &&Cap| cap.cap.0 <= most.saturating_mul(FAR);
         let range = caps.iter().filter(is_near).map(|cap| cap.cap.0).fold(most, u64::max);
-        let step = step(range, measure);
-        let mut counts = vec![0; usize::try_from(range / step + 1).unwrap_or(1)];
+        let width = bar_width(range, measure);
+        let mut counts = vec![0; usize::try_from(range / width + 1).unwrap_or(1)];
         for value in &values {
-            counts[usize::try_from(value / step).unwrap_or(0)] += 1;
+            counts[usize::try_from(value / width).unwrap_or(0)] += 1;
         }
         let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
         let mean = (sum as f64 / values.len() as f64 * 10.0).round() / 10.0;
         let rank = |percent: usize| Pico(values[(values.len() * percent).div_ceil(100).max(1) - 1]);
-        Distribution { mean, median: rank(50), p90: rank(90), most: Pico(most), step: Pico(step), counts, caps }
+        Distribution { mean, median: rank(50), p90: rank(90), most: Pico(most), bar_width: Pico(width), counts, caps }
     }
 }
 
 /// Returns how wide bars are, of which no more than [`MOST_BARS`] reach over a range.
-fn step(range: u64, measure: Measure) -> u64 {
-    let fits = |step: &u64| range / step < MOST_BARS;
+fn bar_width(range: u64, measure: Measure) -> u64 {
+    let fits = |width: &u64| range / width < MOST_BARS;
     if measure == Measure::Time {
         let day = || std::iter::successors(Some(DAY_MS.cast_unsigned()), |days| days.checked_mul(2)).find(fits);
         return SPANS.into_iter().find(fits).or_else(day).unwrap_or(u64::MAX);
@@ -102,7 +103,7 @@ mod tests {
     fn values_are_summed_up_and_fall_into_bars() {
         let told = Distribution::of(vec![25, 3, 17, 4], [25, 25, 40, 1_000_000].into_iter(), Measure::Number);
         let (median, p90, most) = (told.median.0, told.p90.0, told.most.0);
-        assert_eq!((told.mean, median, p90, most, told.step.0), (12.3, 4, 25, 25, 2));
+        assert_eq!((told.mean, median, p90, most, told.bar_width.0), (12.3, 4, 25, 25, 2));
         assert_eq!(told.counts.len(), 21, "the limit of 40 is in it, and the far one is not");
         let bars: Vec<usize> = told.counts.iter().enumerate().filter(|bar| *bar.1 > 0).map(|bar| bar.0).collect();
         assert_eq!((bars, told.counts.iter().sum::<u64>()), (vec![1, 2, 8, 12], 4));

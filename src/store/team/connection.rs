@@ -14,7 +14,7 @@ use crate::platform::socket::Socket;
 use crate::store::team::address::{Address, Endpoint};
 use crate::store::team::tls;
 
-/// How long the server may take for each step.
+/// How long the server may take for each answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most of one answer that is kept, in bytes.
 const LARGEST: usize = 64 << 20;

@@ -60,13 +60,13 @@ impl Ledger {
         }
     }
 
-    /// Brings the schema up to date, and returns how many steps that took.
+    /// Brings the schema up to date, and returns how many migrations that took.
     pub fn migrate(&mut self) -> Result<usize> {
-        self.take_steps(&MIGRATIONS)
+        self.migrate_by(&MIGRATIONS)
     }
 
-    /// Takes those of the steps to a schema that the store has not taken yet, and returns how many these were.
-    pub fn take_steps(&mut self, steps: &[&str]) -> Result<usize> {
+    /// Runs those migrations that the store has not had yet, and returns how many these were.
+    pub fn migrate_by(&mut self, migrations: &[&str]) -> Result<usize> {
         let there =
             "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'fusebox' AND tablename = 'migration'";
         let is_there = self.ask(there, &[])?.first().is_some_and(|row| number(row, 0) > 0);
@@ -75,12 +75,12 @@ impl Ledger {
             false => Vec::new(),
         };
         let done = usize::try_from(last.first().map_or(0, |row| number(row, 0))).unwrap_or(usize::MAX);
-        for (at, step) in steps.iter().enumerate().skip(done) {
+        for (at, migration) in migrations.iter().enumerate().skip(done) {
             let note = format!("INSERT INTO fusebox.migration (number) VALUES ({})", at + 1);
-            let statements = format!("BEGIN;\n{step}\n;{note};\nCOMMIT;");
+            let statements = format!("BEGIN;\n{migration}\n;{note};\nCOMMIT;");
             self.connection.run(&statements).map_err(|failure| error(&self.shown, failure))?;
         }
-        Ok(steps.len().saturating_sub(done))
+        Ok(migrations.len().saturating_sub(done))
     }
 
     /// Returns the caps that bind this login, with what is used of each.

@@ -34,7 +34,7 @@ pub fn mark(text: &str) -> String {
     format!("{:016x}", stable_hash::of(text.as_bytes()))
 }
 
-/// The steps to the current schema, in order. Each runs in a transaction of its own; steps are only ever appended.
+/// The migrations to the current schema, in order. Each runs in a transaction of its own; they are only ever appended.
 pub const MIGRATIONS: [&str; 1] = [concat!(
     include_str!("schema/tables.sql"),
     include_str!("schema/members.sql"),

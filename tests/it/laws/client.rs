@@ -111,7 +111,7 @@ impl Policy {
             return tools;
         }
         let adds = |limit: &Limit, tool: &str| match limit.meter {
-            Meter::Step { adds, .. } => {
+            Meter::Count { adds, .. } => {
                 let call = Call { tool: tool.to_owned(), ..Call::default() };
                 adds(ComingStep { stage: Stage::Call, call: Some(&call) })
             }
