@@ -62,8 +62,8 @@ pub struct Memberships(Vec<Membership>);
 impl Memberships {
     /// Loads them.
     pub fn load(env: &Environment) -> Result<Memberships> {
-        let noted = team_place::in_state(env, |store| store.metadata(metadata::TEAM_MEMBERSHIPS.stem))?;
-        let mut all = Memberships(noted.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default());
+        let noted = team_place::in_state(env, |store| store.json_metadata(metadata::TEAM_MEMBERSHIPS.stem))?;
+        let mut all = Memberships(noted.unwrap_or_default());
         let is_known = all.0.iter().any(|it| it.since_ms.is_some());
         // One that an earlier version has joined.
         all.0

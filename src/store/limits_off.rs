@@ -9,7 +9,7 @@ use crate::store::value::to_json;
 impl Store {
     /// Returns from when to when the limits of a project are off, where a person has said so.
     pub fn limits_off(&self, project: &str) -> Result<Option<LimitsOff>> {
-        Ok(self.metadata(&key(project))?.and_then(|text| serde_json::from_str(&text).ok()))
+        self.json_metadata(&key(project))
     }
 
     /// Notes that they are off, or on again.

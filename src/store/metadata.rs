@@ -4,6 +4,7 @@
 //! that are checked at once, so that one that is gone is missed.
 
 use rusqlite::{OptionalExtension, params};
+use serde::de::DeserializeOwned;
 
 use crate::domain::stored::metadata::{self, SEALS, kind_of};
 use crate::error::{Error, Result};
@@ -36,6 +37,11 @@ impl Store {
         }
         self.altered_metadata.borrow_mut().insert(name.to_owned());
         Ok(None)
+    }
+
+    /// Returns what a metadata row says in JSON; `None` where there is no such row, or its value does not read as that type.
+    pub fn json_metadata<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        Ok(self.metadata(name)?.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
     /// Sets a metadata row.

@@ -68,8 +68,7 @@ const WAIT_MS: u64 = 6_000;
 
 /// Returns the events that wait for what a sync brings.
 pub fn waits(store: &Store, now: Moment) -> Result<Vec<Wait>> {
-    let noted = store.metadata(metadata::TEAM_WAITS.stem)?;
-    let mut waits: Vec<Wait> = noted.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let mut waits: Vec<Wait> = store.json_metadata(metadata::TEAM_WAITS.stem)?.unwrap_or_default();
     waits.retain(|wait| wait.at.boot == now.boot && now.mono_ms.saturating_sub(wait.at.mono_ms) < WAIT_MS);
     Ok(waits)
 }
@@ -113,8 +112,7 @@ pub fn claim_in(folder: &Path, now: Moment, interval_ms: u64) -> Result<bool> {
 
 /// Returns when the last sync was begun.
 pub fn last_begun(store: &Store) -> Result<Moment> {
-    let last = store.metadata(metadata::TEAM_SYNC.stem)?;
-    Ok(last.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    Ok(store.json_metadata(metadata::TEAM_SYNC.stem)?.unwrap_or_default())
 }
 
 fn claim(store: &Store, now: Moment, interval_ms: u64) -> Result<bool> {

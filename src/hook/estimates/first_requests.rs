@@ -59,7 +59,7 @@ pub fn learn(store: &Store, state: &SessionState, ingested: &Ingested) -> Result
 
 /// Loads what is known of first requests. Each counts as one request, however many its spend says.
 fn known(store: &Store, name: &str) -> Result<Option<Known>> {
-    let fact = store.metadata(name)?.and_then(|fact| serde_json::from_str::<Known>(&fact).ok());
+    let fact: Option<Known> = store.json_metadata(name)?;
     Ok(fact.map(|Known(count, sum, output)| Known(count, Spend { requests: count, ..sum }, output)))
 }
 

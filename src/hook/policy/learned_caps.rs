@@ -23,7 +23,7 @@ pub fn follow(store: &Store, policy: &mut Policy) -> Result<()> {
 
 /// Returns what is learned; `None` where no session was ever to follow it, or another program has written it.
 pub fn known(store: &Store) -> Result<Option<LearnedCaps>> {
-    Ok(store.metadata(LEARNED)?.and_then(|text| serde_json::from_str(&text).ok()))
+    store.json_metadata(LEARNED)
 }
 
 /// Whether a day begins with learning.

@@ -24,8 +24,7 @@ pub fn keep_for(store: &Store, days: Option<u64>) -> Result<()> {
 
 /// Returns for how many days detail is kept; nothing for ever.
 pub fn retention(store: &Store) -> Result<Option<u64>> {
-    let known = store.metadata(RETENTION)?.and_then(|text| serde_json::from_str(&text).ok());
-    Ok(known.unwrap_or(Some(RETENTION_DAYS)))
+    Ok(store.json_metadata(RETENTION)?.unwrap_or(Some(RETENTION_DAYS)))
 }
 
 /// Returns the moment before which detail was pruned.
@@ -40,7 +39,7 @@ pub fn last(store: &Store) -> Result<(Option<i64>, Option<i64>)> {
 
 /// Returns when the last pruning was begun, and as of when.
 pub fn begun(store: &Store) -> Result<Option<(i64, i64)>> {
-    Ok(store.metadata(BEGUN)?.and_then(|text| serde_json::from_str(&text).ok()))
+    store.json_metadata(BEGUN)
 }
 
 fn number(store: &Store, fact: &str) -> Result<Option<i64>> {
