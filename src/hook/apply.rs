@@ -24,27 +24,38 @@ pub struct Applied {
     pub verdict: Verdict,
 }
 
-/// Applies the event of a call to the state.
+/// Applies the event of a call to the state: the recipe.
 pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: &Ingested) -> Result<Applied> {
-    let Loaded { store, state, judged } = loaded;
+    let applied = apply_under_limits(env, loaded, call, ingested)?;
+    leave_out_check(env, loaded, &applied.run);
+    let Loaded { store, state, .. } = loaded;
+    hand_down_order(store, state)?;
+    answered_dialogs::note(state, &applied.run, &call.event);
+    first_requests::learn(store, state, ingested)?;
+    Ok(applied)
+}
+
+/// Applies the event under the limits of the session, and tells the person of mistakes in these and of an event that is not known.
+fn apply_under_limits(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: &Ingested) -> Result<Applied> {
+    let Loaded { store, state, .. } = loaded;
     let limits = PinnedLimits::of(env, store, &state.session);
     let (run, verdict) = apply_event(state, &call.event, ingested, &limits);
     if call.name.is_none() {
         session_lifecycle::note_unknown(state, &call.input.hook_event_name);
     }
     state.session.notify_user_of(limits.problems()?);
-    if let Some(run) = state.run_mut(&run).filter(|_| judged.is_some()) {
-        // What the command took is no work of the agent.
-        run.last = env.now();
-    }
-    cascade(store, state)?;
-    answered_dialogs::note(state, &run, &call.event);
-    first_requests::learn(store, state, ingested)?;
     Ok(Applied { run, verdict })
 }
 
-/// Hands the order of a run that was just halted to everything below it.
-fn cascade(store: &Store, state: &mut SessionState) -> Result<()> {
+/// Begins the run's time anew where a command has checked its work: what that took is no work of the agent.
+fn leave_out_check(env: &Environment, loaded: &mut Loaded, run: &str) {
+    if let Some(run) = loaded.state.run_mut(run).filter(|_| loaded.judged.is_some()) {
+        run.last = env.now();
+    }
+}
+
+/// Hands the order of a run that was just halted down to everything below it.
+fn hand_down_order(store: &Store, state: &mut SessionState) -> Result<()> {
     let Some(halted) = state.effects.halted.clone() else { return Ok(()) };
     need_open_runs(store, state)?;
     let parents: Vec<Option<String>> = state.runs().map(|run| run.parent.clone()).collect();

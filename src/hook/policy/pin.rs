@@ -95,8 +95,8 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
     (session.outer, session.between) = (known.outer, known.between);
     match pinned(store, known.policy)? {
         Some(policy) => {
-            apply(session, &policy, known.policy);
-            watch(env, session, &policy);
+            set_rules(session, &policy, known.policy);
+            note_files_and_log(env, session, &policy);
             shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
         }
         None => take_files(env, store, session)?,
@@ -112,8 +112,7 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
             nested_clients::compare(store, session, &settings)?;
         }
     }
-    take_off(store, session, env.now().wall_ms)?;
-    Ok(())
+    follow_switch_of_project(store, session, env.now().wall_ms)
 }
 
 /// Returns the policy that a client is pinned to; nothing where it has none, or another program has changed that.
@@ -125,7 +124,7 @@ fn pinned(store: &Store, id: Option<i64>) -> Result<Option<Policy>> {
 }
 
 /// Switches the limits of a new client's session off where a person has switched those of its project off, and says so.
-fn take_off(store: &Store, session: &mut Session, now_ms: i64) -> Result<()> {
+fn follow_switch_of_project(store: &Store, session: &mut Session, now_ms: i64) -> Result<()> {
     let is_off = session.limits_off.as_ref().is_some_and(|off| off.holds(now_ms));
     let Some(off) = store.limits_off(&session.project)?.filter(|off| off.holds(now_ms)) else {
         if is_off {
@@ -178,10 +177,10 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     tell::of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let id = store.keep_policy(&text_of(&policy)?)?;
     retention::keep_for(store, policy.retention_days())?;
-    apply(session, &policy, Some(id));
+    set_rules(session, &policy, Some(id));
     #[cfg(feature = "team")]
     tell::of_unnamed_team(store, session)?;
-    watch(env, session, &policy);
+    note_files_and_log(env, session, &policy);
     shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
     let (_, trouble) = pricing::load(env, policy.own_prices());
     session.notify_user_of(trouble.map(notices::mistake));
@@ -202,8 +201,8 @@ pub fn fingerprint(env: &Environment, folder: &Path) -> u64 {
         .map_or(print, |meta| StableHash::default().number(print).number(meta.length).number(meta.modified_ns).value())
 }
 
-/// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
-fn watch(env: &Environment, session: &mut Session, policy: &Policy) {
+/// Notes in a session how the files look now, and where the log goes: beside the project where it has a policy.
+fn note_files_and_log(env: &Environment, session: &mut Session, policy: &Policy) {
     let folder = PathBuf::from(&session.folder);
     session.config_hash = fingerprint(env, &folder);
     let has_log = || policy.has_policy_file().then(|| load::policy_folder(env, &folder).unwrap_or(folder));
@@ -211,7 +210,7 @@ fn watch(env: &Environment, session: &mut Session, policy: &Policy) {
 }
 
 /// Sets a session's rules from a policy; what a person granted stays. What is granted over sessions is kept with what they share.
-fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
+fn set_rules(session: &mut Session, policy: &Policy, id: Option<i64>) {
     let old = std::mem::replace(&mut session.limits, policy.session());
     keep_grants(&mut session.limits, &old);
     let rules = &session.limits;
