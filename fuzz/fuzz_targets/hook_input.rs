@@ -50,7 +50,7 @@ fuzz_target!(|bytes: &[u8]| {
         // Whatever happens twice is told twice.
         for _ in 0..2 {
             let mut folder = store::folder(&world).unwrap();
-            let told = hook::respond(&world, &Deadline::never(), (&input, &line), &mut folder, None).unwrap();
+            let told = hook::respond(&world, &Deadline::never(), &input, &line, &mut folder, None).unwrap();
             sound(&input.hook_event_name, &told.answer);
         }
         let store = Store::open(&world).unwrap();

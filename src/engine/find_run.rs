@@ -17,9 +17,9 @@ use crate::engine::session_state::SessionState;
 /// Finds or opens the run that an event belongs to, and returns its id.
 pub fn resolve(state: &mut SessionState, event: &Event, link: Option<&Link>, limit_source: &dyn LimitSource) -> String {
     match (&event.agent, &event.kind) {
-        (Agent::Sub { id, agent_type }, _) => subagent(state, (id, agent_type), event.at, link, limit_source),
+        (Agent::Sub { id, agent_type }, _) => subagent(state, id, agent_type, event.at, link, limit_source),
         (Agent::Main, EventKind::Prompt { text_hash, notifications, by_machine }) => {
-            prompt(state, event, (*text_hash, notifications, *by_machine), limit_source)
+            prompt(state, event, *text_hash, notifications, *by_machine, limit_source)
         }
         (Agent::Main, kind) if works(kind) => main(state, event, limit_source),
         // The first thing done in a fork, or in a session that the state does not know.
@@ -50,12 +50,12 @@ pub fn of_the_clients_own(state: &mut SessionState, event: &Event) -> String {
 
 fn subagent(
     state: &mut SessionState,
-    who: (&str, &str),
+    id: &str,
+    agent_type: &str,
     at: Moment,
     link: Option<&Link>,
     limit_source: &dyn LimitSource,
 ) -> String {
-    let (id, agent_type) = who;
     if state.run(id).is_none() {
         let rules = limit_source.agent(agent_type, None);
         let run = Run {
@@ -75,7 +75,7 @@ fn subagent(
     let was_ended = state.run(id).is_some_and(|run| run.order.is_some());
     state.session.spawns.retain(|spawn| was_ended || spawn.wakes.as_deref() != Some(id));
     if let Some(link) = link.filter(|_| state.run(id).is_some_and(|run| run.parent.is_none())) {
-        tie(state, id, (link, at), limit_source);
+        tie(state, id, link, at, limit_source);
     }
     id.to_owned()
 }
@@ -88,7 +88,7 @@ fn depth_at_most(state: &SessionState) -> u32 {
 
 /// Opens the run of a subagent that no hook has announced.
 pub fn announce(state: &mut SessionState, agent: &Unannounced, at: Moment, limit_source: &dyn LimitSource) {
-    let id = subagent(state, (&agent.id, &agent.agent_type), at, Some(&agent.link), limit_source);
+    let id = subagent(state, &agent.id, &agent.agent_type, at, Some(&agent.link), limit_source);
     let many = state.session.open.len() >= OPEN_AGENTS;
     if let Some(run) = state.run_mut(&id) {
         // Nothing shows it at work: its next event does, if there is one.
@@ -98,8 +98,7 @@ pub fn announce(state: &mut SessionState, agent: &Unannounced, at: Moment, limit
 }
 
 /// Ties a subagent's run to the call and the run that spawned it.
-fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: &dyn LimitSource) {
-    let (link, at) = what;
+fn tie(state: &mut SessionState, id: &str, link: &Link, at: Moment, limit_source: &dyn LimitSource) {
     // What is noted of a teammate names no call.
     let is_its = |spawn: &Spawn| match &link.spawn_call {
         Some(call) => spawn.call == *call,
@@ -227,11 +226,12 @@ pub fn joins_work(state: &SessionState, event: &Event) -> bool {
 fn prompt(
     state: &mut SessionState,
     event: &Event,
-    what: (u64, &[Notification], bool),
+    text_hash: u64,
+    notifications: &[Notification],
+    by_machine: bool,
     limit_source: &dyn LimitSource,
 ) -> String {
     state.session.sees_prompts = true;
-    let (text_hash, notifications, by_machine) = what;
     // What a schedule sends is an agent's own text: it is no word of a task.
     let notifications = if state.session.crons.contains(&text_hash) { &[] } else { notifications };
     let Some(current) = state.session.main.clone() else { return open_main(state, event, limit_source) };

@@ -59,7 +59,7 @@ pub fn let_go(state: &mut SessionState, id: &str, at: Moment) {
 }
 
 /// Notes that a paused run's call or request is held from now on, for so many milliseconds at most: it is not refused yet.
-pub fn hold(state: &mut SessionState, id: &str, event: &Event, (most_ms, holder): (u64, Option<Process>)) {
+pub fn hold(state: &mut SessionState, id: &str, event: &Event, most_ms: u64, holder: Option<Process>) {
     if let EventKind::ToolRequested(call) = &event.kind {
         state.call_mut(id, &call.id).state = CallState::Unseen;
     }
@@ -118,7 +118,7 @@ pub fn count_again(state: &mut SessionState, id: &str, event: &Event) {
 }
 
 /// Notes how a hold has ended; the clocks of those that waited for its agent have stood still as well.
-pub fn end_hold(state: &mut SessionState, id: &str, (event, verdict): (&Event, &Verdict), held_ms: u64) {
+pub fn end_hold(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict, held_ms: u64) {
     shift_above(state, id, event.at, held_ms);
     if let Some(hold) = state.run_mut(id).and_then(|run| run.order.as_mut()?.hold.as_mut()) {
         hold.is_over = true;

@@ -51,7 +51,8 @@ pub struct Held {
 pub fn hold(
     env: &Environment,
     deadline: &Deadline,
-    (loaded, applied): (Loaded, &Applied),
+    loaded: Loaded,
+    applied: &Applied,
     held: &mut Held,
 ) -> Option<Loaded> {
     if cfg!(feature = "team") && waits_for_team(&loaded, applied, held) {

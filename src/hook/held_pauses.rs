@@ -56,18 +56,19 @@ pub fn hold(
     env: &Environment,
     deadline: &Deadline,
     mut loaded: Loaded,
-    (call, applied, folder): (&HookCall, &Applied, &Path),
+    call: &HookCall,
+    applied: &Applied,
     pause: &mut HeldPause,
 ) -> Result<Option<Loaded>> {
-    let Some(time) = due(env, deadline, &mut loaded, (call, applied), pause)? else {
+    let Some(time) = due(env, deadline, &mut loaded, call, applied, pause)? else {
         if pause.is_saved {
             let held_ms = pause.held_ms(call.event.at);
-            let decided = (&call.event, &applied.verdict);
-            held_calls::end_hold(&mut loaded.state, &applied.run, decided, held_ms);
+            held_calls::end_hold(&mut loaded.state, &applied.run, &call.event, &applied.verdict, held_ms);
         }
         return Ok(Some(loaded));
     };
-    let clients = loaded.state.session.client.map_or_else(processes::parent_id, |client| client.pid);
+    let folder = loaded.store.folder().to_path_buf();
+    let client = loaded.state.session.client.map_or_else(processes::parent_id, |client| client.pid);
     let order = loaded.state.run(&applied.run).and_then(|run| run.order.as_ref());
     let is_new = order.is_none_or(|order| order.hold.is_none());
     let (seen, rest) = if is_new || !pause.is_saved {
@@ -76,18 +77,19 @@ pub fn hold(
         let answer = word_verdict::word(&loaded, call, applied);
         let (pid, ns) = (env.pid(), processes::namespace().unwrap_or(0));
         let holder = processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns });
-        held_calls::hold(&mut loaded.state, &applied.run, &call.event, (time.as_millis() as u64, holder));
+        held_calls::hold(&mut loaded.state, &applied.run, &call.event, time.as_millis() as u64, holder);
         reply::keep(&mut loaded, &answer);
-        let saved = save::save(env, loaded, deadline, &call.event, folder.to_path_buf())?;
-        let seen = Seen::of(folder);
+        let saved = save::save(env, loaded, deadline, &call.event, folder.clone())?;
+        let seen = Seen::of(&folder);
         follow_up::finish(env, FollowUp::Finish(Box::new(saved), Vec::new()));
         (seen, Duration::ZERO)
     } else {
-        let seen = Seen::of(folder);
+        let seen = Seen::of(&folder);
         drop(loaded);
         (seen, REST)
     };
-    pause.is_over = deadline.while_given(pause.timeout_s, || wait(env, (clients, &seen), (time, rest)));
+    let wait = Wait { client, seen, time, rest };
+    pause.is_over = deadline.while_given(pause.timeout_s, || wait.until_change_or_end(env));
     Ok(None)
 }
 
@@ -96,7 +98,8 @@ fn due(
     env: &Environment,
     deadline: &Deadline,
     loaded: &mut Loaded,
-    (call, applied): (&HookCall, &Applied),
+    call: &HookCall,
+    applied: &Applied,
     pause: &mut HeldPause,
 ) -> Result<Option<Duration>> {
     let (state, verdict) = (&loaded.state, &applied.verdict);
@@ -159,23 +162,36 @@ fn looks(files: &[PathBuf; 2]) -> [Option<(u64, u64)>; 2] {
     [&files[0], &files[1]].map(|file| file_info::of(file).ok().map(|info| (info.length, info.modified_ns)))
 }
 
-/// Waits until the state has changed, the time is over, or the client has ended; returns whether that has. The state is not looked at
-/// before the `rest` is over.
-fn wait(env: &Environment, (client, seen): (u32, &Seen), (time, rest): (Duration, Duration)) -> bool {
-    if env.lets_pass(time) {
-        return false;
-    }
-    let began = Stopwatch::start();
-    loop {
-        let left = time.saturating_sub(began.elapsed());
-        if left.is_zero() {
+/// What a hold waits for.
+struct Wait {
+    /// The client that waits for the answer.
+    client: u32,
+    /// How the state looked.
+    seen: Seen,
+    /// How long it waits at most.
+    time: Duration,
+    /// How long it does not look at the state.
+    rest: Duration,
+}
+
+impl Wait {
+    /// Waits until the state has changed, the time is over, or the client has ended; returns whether that has.
+    fn until_change_or_end(&self, env: &Environment) -> bool {
+        if env.lets_pass(self.time) {
             return false;
         }
-        if processes::wait_for_end(&[client], left.min(LOOK)) {
-            return true;
-        }
-        if began.elapsed() >= rest && looks(&seen.files) != seen.looks {
-            return false;
+        let began = Stopwatch::start();
+        loop {
+            let left = self.time.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return false;
+            }
+            if processes::wait_for_end(&[self.client], left.min(LOOK)) {
+                return true;
+            }
+            if began.elapsed() >= self.rest && looks(&self.seen.files) != self.seen.looks {
+                return false;
+            }
         }
     }
 }

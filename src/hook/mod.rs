@@ -123,14 +123,14 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
         deadline.is_for(name, input.results());
     }
     let mut folder = store::folder(env)?;
-    match respond(env, deadline, (input, bytes), &mut folder, None) {
+    match respond(env, deadline, input, bytes, &mut folder, None) {
         Err(cause) if matches!(cause.kind, ErrorKind::Corrupt | ErrorKind::Outdated) => {
             let aside = failure::begin_anew(env, &folder, input, &cause)?;
-            respond(env, deadline, (input, bytes), &mut folder, aside.map(Again::SetAside))
+            respond(env, deadline, input, bytes, &mut folder, aside.map(Again::SetAside))
         }
         Err(cause) if cause.kind == ErrorKind::Altered => {
             let altered = altered_rows::forget(&folder, &input.session_id, cause)?;
-            respond(env, deadline, (input, bytes), &mut folder, Some(Again::Altered(altered)))
+            respond(env, deadline, input, bytes, &mut folder, Some(Again::Altered(altered)))
         }
         Err(cause) if cause.kind == ErrorKind::Foreign => {
             sender::tell(env, &folder, &input.session_id, &cause.to_string())?;
@@ -152,7 +152,8 @@ pub enum Again {
 pub fn respond(
     env: &Environment,
     deadline: &Deadline,
-    what: (&Input, &[u8]),
+    input: &Input,
+    bytes: &[u8],
     folder: &mut PathBuf,
     again: Option<Again>,
 ) -> Result<HookResult> {
@@ -160,7 +161,7 @@ pub fn respond(
     let (mut again, mut pause) = (again, HeldPause::default());
     loop {
         deadline.waits_for(Waits::State);
-        let mut call = parse::read_call(env, what, folder);
+        let mut call = parse::read_call(env, input, bytes, folder);
         call.is_again = matches!(again, Some(Again::Altered(_)));
         let mut loaded = load::load(env, deadline, &mut call, folder)?;
         if let Some(answer) = given_answers::find(&loaded.state, &call, pause.is_saved) {
@@ -180,9 +181,8 @@ pub fn respond(
         let held_ms = held.ms + pause.held_ms(call.event.at);
         let ingested = Ingested { held_ms, is_again: pause.is_saved, ..ingested };
         let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
-        let Some(loaded) = held_calls::hold(env, deadline, (loaded, &applied), &mut held) else { continue };
-        let what = (&call, &applied, folder.as_path());
-        let Some(mut loaded) = held_pauses::hold(env, deadline, loaded, what, &mut pause)? else { continue };
+        let Some(loaded) = held_calls::hold(env, deadline, loaded, &applied, &mut held) else { continue };
+        let Some(mut loaded) = held_pauses::hold(env, deadline, loaded, &call, &applied, &mut pause)? else { continue };
         let mut answer = word_verdict::word(&loaded, &call, &applied);
         let jobs = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
         let answer = reply::compose(&mut loaded, &call, &applied, answer);

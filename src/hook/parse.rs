@@ -38,7 +38,7 @@ pub struct HookCall<'a> {
 }
 
 /// Reads a hook call whose state is in `folder`.
-pub fn read_call<'a>(env: &Environment, (input, bytes): (&'a Input<'a>, &'a [u8]), folder: &Path) -> HookCall<'a> {
+pub fn read_call<'a>(env: &Environment, input: &'a Input<'a>, bytes: &'a [u8], folder: &Path) -> HookCall<'a> {
     let guard = guard(env, input, folder);
     let event = event_of(env, input, env.now(), &guard);
     let name = EventName::parse(&input.hook_event_name);

@@ -25,9 +25,9 @@ pub fn watch(
 ) -> Vec<BackgroundJob> {
     let Loaded { store, state, .. } = loaded;
     let (input, event, run) = (call.input, &call.event, applied.run.as_str());
-    let command = command_watch::job(state, run, (event, input), (&applied.verdict, answer));
-    let clients = client_watch::job(store.folder(), state, (event, input), &applied.verdict);
-    changed_calls::note(state, run, (event, input), answer, &call.guard);
+    let command = command_watch::job(state, run, event, input, &applied.verdict, answer);
+    let clients = client_watch::job(store.folder(), state, event, input, &applied.verdict);
+    changed_calls::note(state, run, event, input, answer, &call.guard);
     let settings = settings::watch::watch_settings(env, store, state, event, answer);
     unwatched_clients::tell(store, state, event, answer);
     called_skills::typed(env, state, event, input);

@@ -54,7 +54,8 @@ pub struct ClientWatchJob {
 pub fn job(
     folder: &Path,
     state: &SessionState,
-    (event, input): (&Event, &Input),
+    event: &Event,
+    input: &Input,
     verdict: &Verdict,
 ) -> Option<ClientWatchJob> {
     let is_call = matches!(event.kind, EventKind::ToolRequested(_));

@@ -58,8 +58,14 @@ pub struct WatchJob {
 }
 
 /// Makes the job to watch a call of a run whose time was cut; nothing for a call that was not cut, or runs no command.
-pub fn job(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Verdict, &Answer)) -> Option<WatchJob> {
-    let ((event, input), (verdict, answer)) = (what, said);
+pub fn job(
+    state: &SessionState,
+    run: &str,
+    event: &Event,
+    input: &Input,
+    verdict: &Verdict,
+    answer: &Answer,
+) -> Option<WatchJob> {
     let TimeCut { left_ms: cut_ms, by: finding } = verdict.time_cut.clone()?;
     let EventKind::ToolRequested(call) = &event.kind else { return None };
     let given = tools::command(input.tool_input.as_ref())?;

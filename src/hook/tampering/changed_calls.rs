@@ -17,7 +17,7 @@ use crate::wire::tool_input::ToolInput;
 use crate::wire::tools;
 
 /// Takes note of what a call is to run, where its text names anything that the guard looks at.
-pub fn note(state: &mut SessionState, run: &str, (event, input): (&Event, &Input), answer: &Answer, guard: &Guard) {
+pub fn note(state: &mut SessionState, run: &str, event: &Event, input: &Input, answer: &Answer, guard: &Guard) {
     let EventKind::ToolRequested(call) = &event.kind else { return };
     let changed = answer.changed_input().map(ToolInput::new);
     let (runs, may_mention) = match &changed {
