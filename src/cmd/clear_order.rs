@@ -181,10 +181,10 @@ fn meters<'a>(
     let (now, rule) = at;
     let id = state.run(named).or_else(|| state.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
     let occasion = Occasion { at: now, activity: Activity::ResponseOver };
-    let (of_run, of_session) = measure::meters_for(state, &id, occasion, rule);
+    let measured = measure::meters_for(state, &id, occasion, rule);
     match target {
-        Target::Session(_) => Some((Scope::Session, &state.session.limits, of_session)),
-        Target::Run { run, .. } => Some((Scope::Run, &state.run(run)?.limits, of_run)),
+        Target::Session(_) => Some((Scope::Session, &state.session.limits, measured.session)),
+        Target::Run { run, .. } => Some((Scope::Run, &state.run(run)?.limits, measured.run)),
     }
 }
 

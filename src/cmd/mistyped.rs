@@ -1,5 +1,7 @@
 //! What a command line meant that cannot be read: the nearest one that can. What is wrong and that are told in two lines.
 
+use std::ops::Range;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
@@ -106,15 +108,15 @@ fn longs(command: &Command) -> impl Iterator<Item = &str> {
 }
 
 /// Returns command lines with other words in place of some of one.
-fn with(words: &[String], (from, to): (usize, usize), new: &[&str]) -> Vec<String> {
+fn with(words: &[String], place: Range<usize>, new: &[&str]) -> Vec<String> {
     let new = new.iter().map(|word| (*word).to_owned());
-    words[..from].iter().cloned().chain(new).chain(words[to..].iter().cloned()).collect()
+    words[..place.start].iter().cloned().chain(new).chain(words[place.end..].iter().cloned()).collect()
 }
 
 /// Returns what a command line may have meant whose word at a place cannot be read, the likeliest first.
 fn readings(program: &Command, words: &[String], at: usize, said: &clap::Error) -> Vec<Vec<String>> {
     let command = command_of(program, &words[..at]);
-    let here = |new: &str| with(words, (at, at + 1), &[new]);
+    let here = |new: &str| with(words, at..at + 1, &[new]);
     let (option, value) =
         words[at].split_once('=').filter(|(option, _)| option.starts_with('-')).unwrap_or(("", &words[at]));
     let bare = words[at].trim_start_matches('-');
@@ -136,15 +138,15 @@ fn readings(program: &Command, words: &[String], at: usize, said: &clap::Error) 
     let before = words[at - 1].as_str();
     let mut all = Vec::new();
     if NOUNS.contains(&bare) && at + 1 < words.len() {
-        let without = with(words, (at, at + 1), &[]);
-        let status = with(&without, (1, 2), &["status"]);
+        let without = with(words, at..at + 1, &[]);
+        let status = with(&without, 1..2, &["status"]);
         all.extend([without, status]);
     }
     if longs(command).any(|long| long == before) {
-        all.push(with(words, (at - 1, at), &[&format!("--{before}")]));
+        all.push(with(words, at - 1..at, &[&format!("--{before}")]));
     }
     if NOUNS.contains(&before) {
-        all.push(with(words, (at - 1, at), &[]));
+        all.push(with(words, at - 1..at, &[]));
     }
     all.extend(as_time(words, (at - 1, "", before), said));
     all.extend(as_option(program, words, at));
@@ -160,11 +162,11 @@ fn as_option(program: &Command, words: &[String], at: usize) -> Vec<Vec<String>>
     let bare = words[at].trim_start_matches('-');
     let is_letter = words[at].starts_with('-') && bare.len() == 1;
     let is_named = |long: &&str| *long == bare || is_letter && long.starts_with(bare);
-    let named = longs(command).filter(is_named).map(|long| with(words, (at, at + 1), &[&format!("--{long}")]));
+    let named = longs(command).filter(is_named).map(|long| with(words, at..at + 1, &[&format!("--{long}")]));
     let valued = command.get_arguments().filter(|arg| arg.get_action().takes_values()).filter_map(Arg::get_long);
     let valued = valued.map(|long| format!("--{long}")).filter(|long| !words.contains(long));
-    let valued = valued.filter(|long| fault(program, &with(words, (at, at + 1), &[long, NONSENSE])).is_some());
-    named.chain(valued.map(|long| with(words, (at, at + 1), &[&long, bare]))).collect()
+    let valued = valued.filter(|long| fault(program, &with(words, at..at + 1, &[long, NONSENSE])).is_some());
+    named.chain(valued.map(|long| with(words, at..at + 1, &[&long, bare]))).collect()
 }
 
 /// Reads a number without a unit, or with a word for it, as a time.
@@ -181,7 +183,7 @@ fn as_time(words: &[String], (at, option, value): (usize, &str, &str), said: &cl
     ];
     let assigned = if option.is_empty() { String::new() } else { format!("{option}=") };
     let units = units.into_iter().filter(|_| !number.is_empty());
-    units.filter_map(|(unit, to)| Some(with(words, (at, to), &[&format!("{assigned}{number}{}", unit?)]))).collect()
+    units.filter_map(|(unit, to)| Some(with(words, at..to, &[&format!("{assigned}{number}{}", unit?)]))).collect()
 }
 
 /// Says how a command is used.

@@ -150,10 +150,10 @@ pub fn zone(env: &Environment) -> Zone {
 
 /// Returns the moment that a period begins at, in milliseconds since 1970.
 pub fn begin_ms(env: &Environment, since: Since) -> i64 {
-    period::bounds(since, &zone(env), env.now().wall_ms).0
+    period::bounds(since, &zone(env), env.now().wall_ms).start
 }
 
 /// Returns the moment that a period ends at. A period that is given as a day includes that day.
 pub fn end_ms(env: &Environment, until: Since) -> i64 {
-    period::bounds(until, &zone(env), env.now().wall_ms).1
+    period::bounds(until, &zone(env), env.now().wall_ms).end
 }

@@ -1,5 +1,6 @@
 //! `fusebox report`.
 
+use std::ops::Range;
 #[cfg(feature = "html")]
 use std::path::Path;
 use std::path::PathBuf;
@@ -135,7 +136,7 @@ fn kept(env: &Environment, args: &Args) -> Result<String> {
         }
         Ok(match args.by.unwrap_or(GroupBy::Session) {
             GroupBy::Session => sessions(env, args, &rows, (&store.shared_budgets()?, pruned_before)),
-            GroupBy::Tool => tools(env, args, &store, (&rows, (since_ms, until_ms)))?,
+            GroupBy::Tool => tools(env, args, &store, &rows, &(since_ms..until_ms))?,
             by => groups(env, args, (&rows, &store.sums()?), &Part { by, since_ms, until_ms, pruned_before }),
         })
     })
@@ -181,11 +182,12 @@ fn tools(
     env: &Environment,
     args: &Args,
     store: &Store,
-    (rows, period): (&[SessionRows], (i64, i64)),
+    rows: &[SessionRows],
+    period_ms: &Range<i64>,
 ) -> Result<String> {
     let mut calls = Vec::new();
     for row in rows {
-        let of_session = store.calls_by_tool(&row.session.id, period)?.into_iter();
+        let of_session = store.calls_by_tool(&row.session.id, period_ms)?.into_iter();
         calls.extend(of_session.map(|(tool, calls, refused)| ToolCalls { tool, calls, refused, sessions: 1 }));
     }
     let report = ToolReport::of(calls);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::config::effective;
+use crate::config::effective::{self, WrittenAt};
 use crate::config::load;
 use crate::config::place::Who;
 use crate::domain::layer::Layer;
@@ -23,7 +23,7 @@ pub fn place(env: &Environment, finding: &Finding) -> Option<String> {
         _ => return None,
     };
     let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
-    let (path, key) = effective::written_at(&policy, who, &finding.source, finding.layer)?;
+    let WrittenAt { path, key } = effective::written_at(&policy, who, &finding.source, finding.layer)?;
     let place = match finding.layer {
         Layer::BuiltIn => format!("(built in; {} may set another)", env.short_path(&env.claude_dir()?.join(POLICY))),
         _ => format!("in {}", env.short_path(Path::new(&path))),

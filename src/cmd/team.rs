@@ -221,7 +221,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             team_caps::limit(env, caps, whose)
         }
         Command::Contact { contact } => team_caps::contact(env, contact),
-        Command::Group { name, add, remove } => team_groups::group(env, name, (add, remove)),
+        Command::Group { name, add, remove } => {
+            team_groups::group(env, name, team_groups::GroupChanges { add, remove })
+        }
         Command::Grant { what, period } => team_caps::grant(env, what, period.map(CapPeriod::name)),
         Command::WriteOff { what } => team_write_off::run(env, what),
         _ => Ok(ExitCode::SUCCESS),

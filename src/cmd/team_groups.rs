@@ -7,8 +7,17 @@ use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::admin::Belongs;
 
+/// The logins that change a group.
+pub struct GroupChanges<'a> {
+    /// Those that are put in.
+    pub add: &'a [String],
+    /// Those that are taken out.
+    pub remove: &'a [String],
+}
+
 /// Puts logins into a group and takes others out, and shows who is in it.
-pub fn group(env: &Environment, name: &str, (add, remove): (&[String], &[String])) -> Result<ExitCode> {
+pub fn group(env: &Environment, name: &str, changes: GroupChanges) -> Result<ExitCode> {
+    let GroupChanges { add, remove } = changes;
     if !add.is_empty() {
         team_init::check_name("group", name)?;
     }

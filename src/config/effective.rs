@@ -168,14 +168,23 @@ pub fn holds(policy: &Policy, document: &Document, setting: &Setting) -> bool {
     }
 }
 
+/// Where a layer sets a limit.
+pub struct WrittenAt {
+    /// The file.
+    pub path: String,
+    /// The key in it.
+    pub key: String,
+}
+
 /// Returns the file, and the key in it, by which a layer sets a limit that holds for `who`; nothing where it does not.
-pub fn written_at(policy: &Policy, who: Who<'_>, limit: &FindingSource, layer: Layer) -> Option<(String, String)> {
+pub fn written_at(policy: &Policy, who: Who<'_>, limit: &FindingSource, layer: Layer) -> Option<WrittenAt> {
     let resolved = policy.resolved(who);
     let is_it = |it: &&Candidate<'_>| it.document.layer == layer && *limit == *it.setting.subject.path();
     let Candidate { document, setting, .. } = resolved.counting().rev().find(is_it)?;
     let is_object = |row: &LayerFile| row.part == FilePart::Object && Path::new(&document.path).ends_with(row.file);
     let object = if LAYER_FILES.iter().any(is_object) { format!("{SETTINGS_KEY}.") } else { String::new() };
-    Some((document.path.clone(), format!("{object}{}{limit}", setting.place.who().path())))
+    let key = format!("{object}{}{limit}", setting.place.who().path());
+    Some(WrittenAt { path: document.path.clone(), key })
 }
 
 fn built_in(key: &str, value: Value) -> Effective {

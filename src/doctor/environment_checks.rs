@@ -142,7 +142,7 @@ const PRUNING_MS: i64 = HOUR_MS;
 pub fn history(installation: &Installation<'_>) -> Diagnosis {
     let read = Store::open(installation.env)
         .and_then(|store| Ok((store.size()?, retention::retention(&store)?, retention::last(&store)?)));
-    let (size, days, (begun, done)) = match read {
+    let (size, days, retention::LastPruning { begun_ms: begun, done_ms: done }) = match read {
         Ok(read) => read,
         Err(error) => return unreadable(&error),
     };

@@ -19,9 +19,21 @@ pub struct LimitReason {
     pub wait_ms: u64,
 }
 
+/// How far a limit is reached.
+#[derive(Clone, Copy, Debug)]
+pub struct Reached {
+    /// What is used.
+    pub used: u64,
+    /// Its cap.
+    pub cap: u64,
+    /// What is to come.
+    pub ahead: u64,
+}
+
 impl SharedBudget {
-    /// Says what keeps work from a limit of which so much is used, and of which so much more is to come.
-    pub fn reason_of(&self, limit: &Limit, (used, cap): (u64, u64), ahead: u64) -> LimitReason {
+    /// Says what keeps work from a limit.
+    pub fn reason_of(&self, limit: &Limit, reached: Reached) -> LimitReason {
+        let Reached { used, cap, ahead } = reached;
         let Some(right) = limit.shared.and_then(|kind| self.team.as_deref()?.right(kind)) else {
             let subject = self.says_of_team(Amount(used.saturating_add(ahead).saturating_sub(cap)));
             return LimitReason { subject, frees: self.frees_of_team(), wait_ms: self.wait_ms };

@@ -26,6 +26,14 @@ pub struct LimitsOff {
     pub earlier: u32,
 }
 
+/// Limits, split by whether a person has switched them off.
+pub struct SplitLimits {
+    /// Those that stay in force.
+    pub stays: LimitSet,
+    /// Those that are off.
+    pub off: LimitSet,
+}
+
 impl LimitsOff {
     /// Whether limits are off at a moment, in milliseconds since 1970.
     pub fn holds(&self, at_ms: i64) -> bool {
@@ -64,13 +72,13 @@ impl LimitsOff {
     }
 
     /// Splits limits into those that stay in force and those that are off.
-    pub fn split(&self, limits: &LimitSet) -> (LimitSet, LimitSet) {
+    pub fn split(&self, limits: &LimitSet) -> SplitLimits {
         let (mut stays, mut off) = (limits.clone(), LimitSet { warn_at: Vec::new(), ..limits.clone() });
         let keeps_rate = |rate: &Rate| rate.layer == Layer::Managed;
         stays.limits.retain(|rule| self.keeps(rule));
         stays.rates.retain(keeps_rate);
         off.limits.retain(|rule| !self.keeps(rule));
         off.rates.retain(|rate| !keeps_rate(rate));
-        (stays, off)
+        SplitLimits { stays, off }
     }
 }

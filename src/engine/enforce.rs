@@ -33,7 +33,7 @@ pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
     let works = lifecycle::works(&event.kind) && event.ending().is_none();
     let Some(order) = state.order_above().filter(|_| works) else { return false };
     let occasion = Occasion::of(event);
-    let (of_run, of_session) = match state.session.limits.source(&order.finding.source) {
+    let measured = match state.session.limits.source(&order.finding.source) {
         Some(rule) => measure::meters_for(state, id, occasion, rule),
         None => measure::meters(state, id, occasion),
     };
@@ -41,10 +41,10 @@ pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
     let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return false };
     let limit = order.finding.limit().filter(|limit| limit.spent_by_requests());
     let fits = limit.is_none_or(|limit| {
-        let has_room = leaves_room(limit, limit.used(&of_session), order.finding.cap, &of_session);
+        let has_room = leaves_room(limit, limit.used(&measured.session), order.finding.cap, &measured.session);
         order.finding.scope == Scope::Session && has_room
     });
-    let reports = run.is_main() && fits && order.finding.action != Action::Pause && !of_run.blind_to_batches;
+    let reports = run.is_main() && fits && order.finding.action != Action::Pause && !measured.run.blind_to_batches;
     let grace_left = if reports { grace } else { 0 };
     // At the end of a call nothing tells of the report that is due: the end of the batch does.
     if grace_left > 0 && matches!(event.kind, EventKind::ToolEnded(..)) {
@@ -247,7 +247,7 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
 
 /// Holds the estimate of the next request of a run, under a holder's name. The run may be another than the one that was decided about.
 pub fn hold_next(state: &mut SessionState, event: &Event, (holder, makes): (String, &str)) {
-    let (_, meters) = measure::meters(state, makes, Occasion::of(event));
+    let meters = measure::meters(state, makes, Occasion::of(event)).session;
     let named = state.facts.next_model.as_ref().map(|next| next.name.clone());
     let last = || state.run(makes).map(|run| estimate::model_of(state, run).to_owned());
     let model = named.or_else(last).unwrap_or_default();

@@ -6,10 +6,10 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::frees::Frees;
 use crate::domain::limit::{Ends, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
-use crate::domain::limit_reason::LimitReason;
+use crate::domain::limit_reason::{LimitReason, Reached};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::scope::Scope;
-use crate::domain::spend::meters::{Meters, Spend};
+use crate::domain::spend::meters::{Meters, Spend, UnknownFirsts};
 use crate::domain::text::duration;
 use crate::domain::usage::{Activity, Occasion, ScopeUsage, Usage};
 use crate::domain::verdict::Finding;
@@ -41,7 +41,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let name = rule.name();
     let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
     let finding = |percent, used, ahead| {
-        let said = says(scope, rule.limit, (used, rule.cap), ahead);
+        let said = says(scope, rule.limit, Reached { used, cap: rule.cap, ahead });
         Finding {
             action: if percent < 100 { Action::Warn } else { rule.action },
             percent,
@@ -130,7 +130,7 @@ pub fn as_used(trip: &Finding, scopes: &[ScopeUsage]) -> Finding {
 pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
     let (rules, meters) = (at.scope.limits, at.scope.meters_of(rule));
     let Meter::Spend { part, .. } = &rule.limit.meter else { return false };
-    let (others, own) = meters.unknown;
+    let UnknownFirsts { others, own } = meters.unknown;
     if at.stage != Stage::Spawn || others.requests == 0 || rule.action == Action::Warn {
         return false;
     }
@@ -141,9 +141,9 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
     unknown > 0 && rule.limit.used(meters).saturating_add(ahead).saturating_add(unknown) > rule.cap
 }
 
-/// Says what keeps work from a limit over what sessions share, of which so much more is to come.
-fn says(scope: &ScopeUsage, limit: &Limit, figures: (u64, u64), ahead: u64) -> LimitReason {
-    scope.shared_budget.map(|budget| budget.reason_of(limit, figures, ahead)).unwrap_or_default()
+/// Says what keeps work from a limit over what sessions share.
+fn says(scope: &ScopeUsage, limit: &Limit, reached: Reached) -> LimitReason {
+    scope.shared_budget.map(|budget| budget.reason_of(limit, reached)).unwrap_or_default()
 }
 
 /// Says when the period of a rule begins anew.
@@ -176,7 +176,8 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         (model, _) => model,
     };
     let source = FindingSource::Limit(rate.limit);
-    let LimitReason { subject, frees, wait_ms } = says(at.scope, rate.limit, (reading.used, rate.max), 0);
+    let LimitReason { subject, frees, wait_ms } =
+        says(at.scope, rate.limit, Reached { used: reading.used, cap: rate.max, ahead: 0 });
     let finding = Finding {
         used: reading.used,
         cap: rate.max,

@@ -25,8 +25,8 @@ pub fn hand_down(state: &mut SessionState, id: &str, at: Moment) {
     let mut cuts = Vec::new();
     for rule in rules.limits.iter_mut().filter(|rule| asks(rule)) {
         let meters = |id: &str| measure::meters_for(state, id, Occasion { at, activity: Activity::Nothing }, rule);
-        let of_parent = parent.map(|parent| (Scope::Run, &parent.limits, meters(&parent.id).0));
-        let above = of_parent.into_iter().chain([(Scope::Session, &state.session.limits, meters(id).1)]);
+        let of_parent = parent.map(|parent| (Scope::Run, &parent.limits, meters(&parent.id).run));
+        let above = of_parent.into_iter().chain([(Scope::Session, &state.session.limits, meters(id).session)]);
         let above: Vec<Above> = above.collect();
         cuts.extend(cut(rule, &above).map(|cut| ClampedCap { run: id.to_owned(), ..cut }));
     }

@@ -10,7 +10,7 @@ use crate::domain::own_counts::OwnCounts;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Reservation, Run, Session};
 use crate::domain::spend::amount::Amount;
-use crate::domain::spend::meters::{Meters, Spend};
+use crate::domain::spend::meters::{Meters, RunAndSession, Spend, UnknownFirsts, Unlogged};
 use crate::domain::spend::reservation::RESERVE_LIVES_MS;
 use crate::domain::team::Standing;
 use crate::domain::usage::{Activity, Occasion, ScopeUsage};
@@ -32,22 +32,22 @@ struct Actor<'a> {
 }
 
 /// Returns the meters of a run and of its session.
-pub fn meters(state: &SessionState, id: &str, occasion: Occasion) -> (Meters, Meters) {
+pub fn meters(state: &SessionState, id: &str, occasion: Occasion) -> RunAndSession {
     over(state, id, occasion, None)
 }
 
 /// Returns the meters of a run and of its session over some models, without what a rule counts for itself.
-fn over(state: &SessionState, id: &str, occasion: Occasion, of: Option<&Models>) -> (Meters, Meters) {
-    let Some(run) = state.run(id) else { return (Meters::default(), Meters::default()) };
+fn over(state: &SessionState, id: &str, occasion: Occasion, of: Option<&Models>) -> RunAndSession {
+    let Some(run) = state.run(id) else { return RunAndSession::default() };
     let actor = Actor::new(state, run, occasion);
-    (actor.of_run(of), actor.of_session(&state.session, of))
+    RunAndSession { run: actor.of_run(of), session: actor.of_session(&state.session, of) }
 }
 
 /// Returns the meters of a run and of its session as a rule counts them.
-pub fn meters_for(state: &SessionState, id: &str, occasion: Occasion, rule: &LimitRule) -> (Meters, Meters) {
-    let (of_run, of_session) = over(state, id, occasion, rule.of.as_ref());
+pub fn meters_for(state: &SessionState, id: &str, occasion: Occasion, rule: &LimitRule) -> RunAndSession {
+    let RunAndSession { run, session } = over(state, id, occasion, rule.of.as_ref());
     let own = state.run(id).map_or(0, |run| run.own_counts.of(rule));
-    (Meters { own, ..of_run }, Meters { own: state.session.own_counts.of(rule), ..of_session })
+    RunAndSession { run: Meters { own, ..run }, session: Meters { own: state.session.own_counts.of(rule), ..session } }
 }
 
 /// Returns what every scope with rules has used.
@@ -153,8 +153,8 @@ impl<'a> Actor<'a> {
 
     /// Returns what is the same over every scope for some models.
     fn same_over(self, of: Option<&Models>) -> Meters {
-        let (unlogged, hooks_ahead) = self.unlogged(of);
-        Meters { unlogged, hooks_ahead, ..self.same }
+        let Unlogged { of_call, hooks_ahead } = self.unlogged(of);
+        Meters { unlogged: of_call, hooks_ahead, ..self.same }
     }
 
     fn of_run(self, of: Option<&Models>) -> Meters {
@@ -274,7 +274,7 @@ impl<'a> Actor<'a> {
     fn late(self) -> u64 {
         let late = match self.occasion.activity {
             Activity::ResponseOver => self.run.unpaid,
-            Activity::Call(_) if self.unlogged(None).0.requests > 0 => self.run.unpaid + 1,
+            Activity::Call(_) if self.unlogged(None).of_call.requests > 0 => self.run.unpaid + 1,
             _ => 0,
         };
         u64::try_from(late).unwrap_or(0)
@@ -290,13 +290,13 @@ impl<'a> Actor<'a> {
     }
 
     /// What the call at hand would have the client ask, and hooks after it.
-    fn unlogged(self, of: Option<&Models>) -> (Spend, Spend) {
+    fn unlogged(self, of: Option<&Models>) -> Unlogged {
         let asked = &self.state.facts.unlogged_requests;
         match self.occasion.activity {
             Activity::Call(call) if of.is_none_or(|of| of.include(&asked.model)) => {
-                (charging::unlogged::asked_by(self.state, call), asked.hooks_ahead)
+                Unlogged { of_call: charging::unlogged::asked_by(self.state, call), hooks_ahead: asked.hooks_ahead }
             }
-            _ => Default::default(),
+            _ => Unlogged::default(),
         }
     }
 
@@ -315,12 +315,12 @@ impl<'a> Actor<'a> {
 
     /// Sums what first requests of which nothing is known may spend beyond what is held for them: of others, and of the agent
     /// that is about to start.
-    fn unknown(self, reservations: &[Reservation], of: Option<&Models>) -> (Spend, Spend) {
+    fn unknown(self, reservations: &[Reservation], of: Option<&Models>) -> UnknownFirsts {
         let counts = of.is_none_or(|of| of.include(self.model_asked()));
         let own = if counts { self.state.facts.unknown_first } else { Spend::default() };
         let others = self.others(reservations, of).filter(|reservation| reservation.first.requests > 0);
         let beyond = |reservation: &Reservation| Spend { requests: 1, ..reservation.first.beyond(reservation.spend) };
-        (others.map(beyond).sum(), own)
+        UnknownFirsts { others: others.map(beyond).sum(), own }
     }
 
     /// Sums what other requests in flight are expected to spend, and those of the run's own that are not on disk yet.

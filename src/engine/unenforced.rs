@@ -3,7 +3,7 @@
 
 use crate::domain::event::Event;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::limits_off::LimitsOff;
+use crate::domain::limits_off::{LimitsOff, SplitLimits};
 use crate::domain::moment::Moment;
 use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
@@ -48,12 +48,12 @@ pub fn split(state: &SessionState, scopes: &[ScopeUsage], at: Moment) -> Vec<Opt
     };
     let split = |used: &ScopeUsage| match (off(whose(used), at), &used.limits.observed) {
         (Some(off), _) => {
-            let (blocks, judged) = off.split(used.limits);
-            Some(Split { blocks, judged, why: Unenforced::Off })
+            let SplitLimits { stays, off } = off.split(used.limits);
+            Some(Split { blocks: stays, judged: off, why: Unenforced::Off })
         }
         (None, Some(judged)) => {
-            let (blocks, judged) = (used.limits.clone(), LimitSet::clone(judged));
-            Some(Split { blocks, judged, why: Unenforced::Observed })
+            let judged = LimitSet::clone(judged);
+            Some(Split { blocks: used.limits.clone(), judged, why: Unenforced::Observed })
         }
         (None, None) => None,
     };

@@ -7,7 +7,7 @@ use crate::byte_search;
 use crate::config::load;
 use crate::domain::mode::OnError;
 use crate::error::{Error, Result};
-use crate::hook::notify_later;
+use crate::hook::notify_later::{self, OnceNotice};
 use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::store;
@@ -24,7 +24,8 @@ pub fn unreadable(env: &Environment, bytes: &[u8], cause: &Unreadable) -> String
         && store::is_there(env)
     {
         // What fails here fails at the next event, too, and is told there.
-        let _told = notify_later::once(env, &folder, session, ("unreadable", &notices::event_unreadable(cause)));
+        let notice = OnceNotice { key: "unreadable", what: &notices::event_unreadable(cause) };
+        let _told = notify_later::once(env, &folder, session, notice);
     }
     by_on_error(env, name_in(bytes), &cause.to_string())
 }

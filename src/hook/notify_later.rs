@@ -7,8 +7,17 @@ use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::{Store, log_file};
 
-/// Adds a notice to a session and to its log, once under a key of its own. Does nothing where the state does not know the session.
-pub fn once(env: &Environment, folder: &Path, id: &str, (key, what): (&str, &str)) -> Result<()> {
+/// A notice that a session is told of once.
+pub struct OnceNotice<'a> {
+    /// What tells it from others.
+    pub key: &'a str,
+    /// What it says.
+    pub what: &'a str,
+}
+
+/// Adds a notice to a session and to its log, once under its key. Does nothing where the state does not know the session.
+pub fn once(env: &Environment, folder: &Path, id: &str, notice: OnceNotice) -> Result<()> {
+    let OnceNotice { key, what } = notice;
     change(env, folder, id, &mut |session| {
         let is_new = session.mark_notified(key);
         if is_new {

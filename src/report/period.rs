@@ -1,5 +1,7 @@
 //! Since when and until when: `7d`, `24h`, `yesterday`, `2026-11-01`, `all`.
 
+use std::ops::Range;
+
 use crate::calendar::{Day, Zone};
 use crate::domain::budget::Period;
 use crate::domain::limit::Span;
@@ -22,16 +24,16 @@ pub enum Since {
 const WORDS: [(&str, i64); 2] = [("today", 0), ("yesterday", 1)];
 
 /// Returns the moment that a period begins at, and the one after the day that it names, in milliseconds since 1970.
-pub fn bounds(since: Since, zone: &Zone, now_ms: i64) -> (i64, i64) {
+pub fn bounds(since: Since, zone: &Zone, now_ms: i64) -> Range<i64> {
     let day = |at_ms: i64| {
         let Period { from_ms, to_ms, .. } = zone.period(Span::Day, at_ms);
-        (from_ms, to_ms)
+        from_ms..to_ms
     };
     match since {
-        Since::All => (i64::MIN, i64::MAX),
-        Since::Ago(ms) => (now_ms.saturating_sub(ms), now_ms.saturating_sub(ms)),
+        Since::All => i64::MIN..i64::MAX,
+        Since::Ago(ms) => now_ms.saturating_sub(ms)..now_ms.saturating_sub(ms),
         Since::Day(named) => day(zone.begin_ms(named)),
-        Since::DaysAgo(days) => (0..days).fold(day(now_ms), |(from_ms, _), _| day(from_ms - 1)),
+        Since::DaysAgo(days) => (0..days).fold(day(now_ms), |day_ms, _| day(day_ms.start - 1)),
     }
 }
 

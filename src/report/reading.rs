@@ -102,7 +102,7 @@ pub fn at_now(run: &Run, now: Moment) -> Run {
 pub fn of_run(session: &Session, run: &Run, now: Moment) -> Vec<LimitReading> {
     let run = at_now(run, now);
     let state = SessionState::new(session.clone());
-    measured(&state, &run, (run.last, now), Scope::Run, report_calls([&run]))
+    measured(&state, &run, ReadAt { limits: run.last, windows: now }, Scope::Run, report_calls([&run]))
 }
 
 /// Counts the calls that runs have made in their reports.
@@ -122,7 +122,7 @@ pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<LimitReading> {
     let at = if rows.session.status == Status::Running { now } else { rows.session.last };
     let at_work = rows.runs.iter().filter(|run| run.status == Status::Running);
     let deepest = at_work.max_by_key(|run| run.depth).cloned().unwrap_or_default();
-    measured(&state, &deepest, (at, now), Scope::Session, report_calls(&rows.runs))
+    measured(&state, &deepest, ReadAt { limits: at, windows: now }, Scope::Session, report_calls(&rows.runs))
 }
 
 /// What is used of a limit that sessions share.
@@ -230,7 +230,7 @@ pub(super) fn of_shared_budget(
     state.shared_budgets.push(shared_budget);
     let own = agents_at_work::count(&state, now).all;
     state.facts.agents_elsewhere.of_user = at_work.saturating_sub(own);
-    let readings = measured(&state, &Run::default(), (now, now), scope, 0);
+    let readings = measured(&state, &Run::default(), ReadAt { limits: now, windows: now }, scope, 0);
     let resets = |reading: &LimitReading| {
         if let Some(span) = reading.cap.limit.plan_window {
             return plan.of(span).map(|window| Timestamp(window.resets_at_ms)).filter(|stamp| stamp.0 > now.wall_ms);
@@ -254,18 +254,20 @@ pub(super) fn of_shared_budget(
     readings.into_iter().map(budget).collect()
 }
 
-/// Reads the limits of a scope, whose clocks stand at the first moment; the windows of rates pass until the second all the same.
-fn measured(
-    state: &SessionState,
-    run: &Run,
-    (at, now): (Moment, Moment),
-    scope: Scope,
-    report_calls: u64,
-) -> Vec<LimitReading> {
-    let scopes = measure::usage(state, run, Occasion { at, activity: Activity::Nothing });
+/// The moments that limits are read at.
+struct ReadAt {
+    /// Where the clocks of limits stand.
+    limits: Moment,
+    /// Until when the windows of rates pass all the same.
+    windows: Moment,
+}
+
+/// Reads the limits of a scope.
+fn measured(state: &SessionState, run: &Run, at: ReadAt, scope: Scope, report_calls: u64) -> Vec<LimitReading> {
+    let scopes = measure::usage(state, run, Occasion { at: at.limits, activity: Activity::Nothing });
     let Some(usage) = scopes.iter().find(|usage| usage.scope == scope) else { return Vec::new() };
     let rules = usage.limits.limits.iter().map(|rule| of_rule(rule, usage));
-    let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, (&state.session, now)));
+    let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, &state.session, at.windows));
     rules.chain(rates).map(|reading| reading.set_finish_apart(report_calls)).collect()
 }
 
@@ -284,8 +286,7 @@ fn of_rule(rule: &LimitRule, usage: &ScopeUsage) -> LimitReading {
 }
 
 /// Reads a rate; one on model requests has a window for each model, and the fullest tells.
-fn of_rate(rate: &Rate, usage: &ScopeUsage, at: (&Session, Moment)) -> LimitReading {
-    let (session, now) = at;
+fn of_rate(rate: &Rate, usage: &ScopeUsage, session: &Session, now: Moment) -> LimitReading {
     let models = session.by_model.keys().chain(&session.model).map(String::as_str);
     let counted = models.filter(|_| rate.counts_requests()).chain([""]);
     let fullest = counted.map(|model| usage.windows.read(rate, model, now)).max_by_key(|reading| reading.used);

@@ -1,6 +1,7 @@
 //! The table `tool_call`.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
@@ -65,16 +66,17 @@ impl Store {
         Ok(calls)
     }
 
-    /// Returns how many tool calls of each tool a session made between two moments, and how many were refused.
-    pub fn calls_by_tool(&self, session: &str, (from_ms, to_ms): (i64, i64)) -> Result<Vec<(String, u64, u64)>> {
+    /// Returns how many tool calls of each tool a session made in a period, and how many were refused.
+    pub fn calls_by_tool(&self, session: &str, period_ms: &Range<i64>) -> Result<Vec<(String, u64, u64)>> {
         let by_tool = "SELECT tool, sum(state = ?2), sum(state = ?3) FROM tool_call WHERE session_id = ?1 \
              AND coalesce(requested_at_ms, ?4) >= ?4 AND coalesce(requested_at_ms, ?4) < ?5 GROUP BY tool";
         let mut statement = self.prepare(by_tool)?;
         let states = [CallState::Counted, CallState::Refused].map(CallState::as_str);
         let count = |row: &Row, at| Ok::<_, rusqlite::Error>(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0));
-        let rows = statement.query_map(params![session, states[0], states[1], from_ms, to_ms], |row| {
-            Ok((row.get(0)?, count(row, 1)?, count(row, 2)?))
-        })?;
+        let rows = statement
+            .query_map(params![session, states[0], states[1], period_ms.start, period_ms.end], |row| {
+                Ok((row.get(0)?, count(row, 1)?, count(row, 2)?))
+            })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

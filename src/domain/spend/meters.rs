@@ -136,6 +136,33 @@ pub struct Periods {
     pub month: Spend,
 }
 
+/// The meters of a run and of its session.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunAndSession {
+    /// Those of the run.
+    pub run: Meters,
+    /// Those of its session.
+    pub session: Meters,
+}
+
+/// What is to be asked that no transcript shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unlogged {
+    /// By the call at hand.
+    pub of_call: Spend,
+    /// By hooks after it.
+    pub hooks_ahead: Spend,
+}
+
+/// What first requests of which nothing is known may spend beyond what is reserved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnknownFirsts {
+    /// Those in flight.
+    pub others: Spend,
+    /// The one at hand.
+    pub own: Spend,
+}
+
 /// The meters of one scope at one moment: all that a limit may look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meters {
@@ -151,8 +178,8 @@ pub struct Meters {
     pub next: Spend,
     /// What the response that asks for the call at hand is taken for, where it is not on disk yet.
     pub missing_usage: Spend,
-    /// What first requests of which nothing is known may spend beyond what is reserved: those in flight, and the one at hand.
-    pub unknown: (Spend, Spend),
+    /// What first requests of which nothing is known may spend beyond what is reserved.
+    pub unknown: UnknownFirsts,
     /// What the call at hand would have the client ask that no transcript shows.
     pub unlogged: Spend,
     /// What hooks will ask where the call at hand runs, with those of its batch that were let run before it.

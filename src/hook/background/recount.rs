@@ -16,7 +16,7 @@ use crate::domain::spend::meters::Spend;
 use crate::domain::stored::metadata::RECOUNTED;
 use crate::domain::time_units::DAY_MS;
 use crate::error::Result;
-use crate::hook::notify_later;
+use crate::hook::notify_later::{self, OnceNotice};
 use crate::hook::policy::retention::closed_ms;
 use crate::hook::policy::shared_budgets;
 use crate::hook::policy::stored::prices;
@@ -116,7 +116,7 @@ fn count(env: &Environment, folder: &Path, job: &RecountJob) -> Result<()> {
     store.leave();
     if sessions > 0 {
         let what = notices::sessions_recounted(counted(sessions, "session"), cost);
-        notify_later::once(env, folder, &job.session, ("recounted", &what))?;
+        notify_later::once(env, folder, &job.session, OnceNotice { key: "recounted", what: &what })?;
     }
     Ok(())
 }

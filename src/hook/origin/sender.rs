@@ -13,7 +13,7 @@ use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::domain::time_units::MINUTE_MS;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::notify_later;
+use crate::hook::notify_later::{self, OnceNotice};
 use crate::hook::origin::{client_lineage, client_process};
 use crate::hook::parse::HookCall;
 use crate::messages::notices;
@@ -161,5 +161,5 @@ fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> 
 
 /// Tells the person of a session of an event that its client did not send, once, and writes it down.
 pub fn tell(env: &Environment, folder: &Path, id: &str, what: &str) -> Result<()> {
-    notify_later::once(env, folder, id, ("foreign event", &notices::event_foreign(what)))
+    notify_later::once(env, folder, id, OnceNotice { key: "foreign event", what: &notices::event_foreign(what) })
 }

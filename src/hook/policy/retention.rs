@@ -32,9 +32,17 @@ pub fn closed_ms(store: &Store) -> Result<i64> {
     Ok(number(store, CLOSED)?.unwrap_or(i64::MIN))
 }
 
-/// Returns when the last pruning was begun, and when one was last done.
-pub fn last(store: &Store) -> Result<(Option<i64>, Option<i64>)> {
-    Ok((begun(store)?.map(|(at_ms, _)| at_ms), number(store, DONE)?))
+/// When the state was last pruned, in milliseconds since 1970.
+pub struct LastPruning {
+    /// When one was begun.
+    pub begun_ms: Option<i64>,
+    /// When one was done.
+    pub done_ms: Option<i64>,
+}
+
+/// Returns when the state was last pruned.
+pub fn last(store: &Store) -> Result<LastPruning> {
+    Ok(LastPruning { begun_ms: begun(store)?.map(|(at_ms, _)| at_ms), done_ms: number(store, DONE)? })
 }
 
 /// Returns when the last pruning was begun, and as of when.

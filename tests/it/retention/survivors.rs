@@ -257,7 +257,7 @@ fn what_is_begun_in_the_background_comes_to_its_end() {
     let start = json!({"session_id": "s2", "transcript_path": "", "cwd": "/p", "hook_event_name": "SessionStart", "source": "startup"});
     world.hook(start).ok();
     // Each look waits for the lock that the pruning holds.
-    let done = || retention::last(&Store::open_for(&world.path("state"), None).unwrap()).unwrap().1.is_some();
+    let done = || retention::last(&Store::open_for(&world.path("state"), None).unwrap()).unwrap().done_ms.is_some();
     let looks = std::iter::repeat_with(|| {
         std::thread::yield_now();
         done()
