@@ -75,10 +75,10 @@ fn tampers(kind: &EventKind) -> bool {
 /// Finds the strictest limit that keeps a turn from being prolonged. The agent has ended by itself, so nothing is ordered.
 fn ends_for_good(usage: &Usage, event: &Event) -> Option<Finding> {
     event.ending().filter(|ending| ending.again)?;
-    let at = (event, Stage::End);
-    let mut trips = findings(usage, at);
-    trips
-        .retain(|finding| finding.is_trip() && acts(usage, event, finding) > Action::Warn && !ends_call(finding, at.1));
+    let mut trips = findings(usage, event, Stage::End);
+    trips.retain(|finding| {
+        finding.is_trip() && acts(usage, event, finding) > Action::Warn && !ends_call(finding, Stage::End)
+    });
     trips.into_iter().next()
 }
 
@@ -187,11 +187,11 @@ fn fits(usage: &Usage, event: &Event) -> bool {
 
 /// Returns why a message to an agent is refused, where a limit of its own leaves nothing for the request that it asks for.
 pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Finding> {
-    no_room(addressee, event, (Stage::Prompt, model))
+    no_room(addressee, event, Stage::Prompt, model)
 }
 
 /// Finds the limit of a scope that leaves no room for a request of a model, at a stage of the work.
-pub fn no_room(scope: &ScopeUsage, event: &Event, (stage, model): (Stage, &str)) -> Option<Finding> {
+pub fn no_room(scope: &ScopeUsage, event: &Event, stage: Stage, model: &str) -> Option<Finding> {
     let around = RuleContext { scope, stage, occasion: Occasion::of(event), told: scope.warned, model };
     let found = scope.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
     let trips = found.filter(Finding::does_more_than_warn);

@@ -18,7 +18,7 @@ use crate::domain::start_source::StartSource;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::decide::no_room;
-use crate::engine::enforce;
+use crate::engine::enforce::{self, NextHold};
 use crate::engine::estimate;
 use crate::engine::evaluate_limits::place;
 use crate::engine::find_run;
@@ -37,7 +37,7 @@ pub fn judge(state: &mut SessionState, id: &str, event: &Event) {
     let Some(finding) = used_up(state, id, event, awaited > 0) else {
         (state.session.client_start.starts_past_cap, state.session.client_start.awaited_past_cap) = (0, 0);
         if arrives && awaited == 0 {
-            enforce::hold_next(state, event, (id.to_owned(), id));
+            enforce::hold_next(state, event, NextHold { holder: id.to_owned(), run: id });
         }
         return;
     };
@@ -88,7 +88,7 @@ pub fn used_up(state: &SessionState, id: &str, event: &Event, is_held: bool) -> 
     let model = estimate::model_of(state, run);
     let wider = scopes.iter().filter(|used| used.scope != Scope::Run);
     let found = wider.filter_map(|used| {
-        let finding = no_room(used, event, (Stage::End, model))?;
+        let finding = no_room(used, event, Stage::End, model)?;
         let rule = used.limits.limits.iter().find(|rule| rule.is_source(&finding.source));
         let increase = rule.filter(|rule| !rule.locked).map_or(0, |rule| rule.increase);
         (!may_still_be_raised(event, &finding, increase)).then(|| Finding { above: used.above.to_owned(), ..finding })

@@ -242,11 +242,20 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
         }
         _ => return,
     };
-    hold_next(state, event, (holder, &makes));
+    hold_next(state, event, NextHold { holder, run: &makes });
 }
 
-/// Holds the estimate of the next request of a run, under a holder's name. The run may be another than the one that was decided about.
-pub fn hold_next(state: &mut SessionState, event: &Event, (holder, makes): (String, &str)) {
+/// Whose next request is held.
+pub struct NextHold<'a> {
+    /// The name that it is held under.
+    pub holder: String,
+    /// The run that makes it, which may be another than the one that was decided about.
+    pub run: &'a str,
+}
+
+/// Holds the estimate of the next request of a run.
+pub fn hold_next(state: &mut SessionState, event: &Event, hold: NextHold) {
+    let NextHold { holder, run: makes } = hold;
     let meters = measure::meters(state, makes, Occasion::of(event)).session;
     let named = state.facts.next_model.as_ref().map(|next| next.name.clone());
     let last = || state.run(makes).map(|run| estimate::model_of(state, run).to_owned());

@@ -193,8 +193,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
 }
 
 /// Returns the model responses that a tripped run may still use to report.
-pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
-    let (event, stage) = at;
+pub fn grace(usage: &Usage, event: &Event, stage: Stage, finding: &Finding) -> u32 {
     let timed_out = match &event.kind {
         EventKind::ToolEnded(_, CallOutcome { background: Some(background), .. }) => background.timed_out,
         _ => false,

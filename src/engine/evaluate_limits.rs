@@ -20,9 +20,9 @@ use crate::limits::REGISTRY;
 /// Looks at every rule, and answers with the strictest.
 pub fn evaluate_limits(usage: &Usage, event: &Event) -> Verdict {
     let Some(stage) = stage_of(&event.kind, usage) else { return Verdict::default() };
-    let findings = findings(usage, (event, stage));
-    let mut verdict = answer(usage, (event, stage), findings);
-    let mut looks = looks(usage, (event, stage));
+    let findings = findings(usage, event, stage);
+    let mut verdict = answer(usage, event, stage, findings);
+    let mut looks = looks(usage, event, stage);
     if verdict.decision < Decision::Ask
         && looks.any(|at| at.scope.limits.limits.iter().any(|rule| evaluate::waits(rule, at)))
     {
@@ -44,7 +44,7 @@ pub fn place(finding: &Finding) -> usize {
 }
 
 /// Returns what the rules of each scope that is judged are looked at with.
-fn looks<'a>(usage: &'a Usage, (event, stage): (&'a Event, Stage)) -> impl Iterator<Item = RuleContext<'a>> {
+fn looks<'a>(usage: &'a Usage, event: &'a Event, stage: Stage) -> impl Iterator<Item = RuleContext<'a>> {
     let told = usage.scopes.first().map_or(&[][..], |run| run.warned);
     let judged = usage.scopes.iter().filter(move |used| is_judged(used.scope, usage, event));
     judged.map(move |used| {
@@ -55,9 +55,9 @@ fn looks<'a>(usage: &'a Usage, (event, stage): (&'a Event, Stage)) -> impl Itera
 }
 
 /// Returns what every rule finds at a stage, the strictest first.
-pub fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> {
+pub fn findings(usage: &Usage, event: &Event, stage: Stage) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for around in looks(usage, (event, stage)) {
+    for around in looks(usage, event, stage) {
         let used = around.scope;
         let asked = used.pending_trips.iter().filter(|trip| is_call(stage) && !trip.declined);
         findings.extend(asked.map(|trip| evaluate::at_hand(trip, used)));
@@ -76,7 +76,7 @@ pub fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> 
         // Another agent may be asked, and get a Yes: a No ends no more than the run that asked.
         finding.declined |= finding.ends_run() && has_declined(usage, &finding.source);
     }
-    findings.sort_by_cached_key(|finding| Reverse(strictness(usage, (event, stage), finding)));
+    findings.sort_by_cached_key(|finding| Reverse(strictness(usage, event, stage, finding)));
     let mut seen = Vec::new();
     findings.retain(|finding| {
         let key = (finding.source.clone(), finding.scope, finding.above.clone());
@@ -150,35 +150,34 @@ fn is_locked(usage: &Usage, finding: &Finding) -> bool {
 
 /// How strict a finding is: what ends a session is stricter than what ends a run, and that than what ends the call alone.
 /// Among equals the registry's order decides.
-fn strictness(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> (bool, u8, bool, Action, Reverse<usize>) {
-    let action = acts(usage, at.0, finding);
+fn strictness(usage: &Usage, event: &Event, stage: Stage, finding: &Finding) -> impl Ord + use<> {
+    let action = acts(usage, event, finding);
     let ends = match action {
         Action::Warn => 0,
         Action::RequestIncrease => 1,
-        Action::Terminate if ends_call(finding, at.1) => 2,
+        Action::Terminate if ends_call(finding, stage) => 2,
         Action::Pause | Action::Terminate => 3,
     };
     // A prompt is kept back by what is more than the run's, whatever the run itself may still do.
-    let blocks = at.1 == Stage::Prompt && finding.scope != Scope::Run && action != Action::Warn;
+    let blocks = stage == Stage::Prompt && finding.scope != Scope::Run && action != Action::Warn;
     let ends = if blocks { 3 } else { ends };
     let wide = blocks || ends == 3 && finding.ends_session();
     (finding.is_trip(), ends, wide, action, Reverse(place(finding)))
 }
 
 /// Returns the model responses left to report: as few as the strictest of the limits that end the run leaves.
-fn reports(usage: &Usage, at: (&Event, Stage), findings: &[Finding]) -> u32 {
+fn reports(usage: &Usage, event: &Event, stage: Stage, findings: &[Finding]) -> u32 {
     let trips = findings.iter().filter(|finding| finding.is_trip());
-    let left = trips.filter_map(|finding| match acts(usage, at.0, finding) {
+    let left = trips.filter_map(|finding| match acts(usage, event, finding) {
         Action::Pause => Some(0),
-        Action::Terminate if !ends_call(finding, at.1) => Some(grace(usage, at, finding)),
+        Action::Terminate if !ends_call(finding, stage) => Some(grace(usage, event, stage, finding)),
         _ => None,
     });
     left.min().unwrap_or(0)
 }
 
 /// Answers with the strictest finding's action, as it works at this stage.
-fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict {
-    let (event, stage) = at;
+fn answer(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) -> Verdict {
     let Some(first) = findings.first() else { return Verdict::default() };
     let action = acts(usage, event, first);
     // Siblings of the asking call wait, and so do calls until it is shown who gave a Yes. Another run asks with a dialog of its own,
@@ -192,14 +191,14 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
     let is_call = is_call(stage);
     let (decision, refusal) = match (action, stage) {
         (Action::Warn, _) => (Decision::Warn, None),
-        (_, Stage::Prompt) => return answer_prompt(usage, at, findings),
+        (_, Stage::Prompt) => return answer_prompt(usage, event, stage, findings),
         (Action::RequestIncrease, _) if is_call && asking => (Decision::Deny, Some(Refusal::Asking)),
         (Action::RequestIncrease, _) if is_call => (Decision::Ask, None),
         (Action::RequestIncrease, _) => (Decision::Allow, None),
         (Action::Terminate, _) if is_call && ends_call(first, stage) => (Decision::Deny, Some(Refusal::Call)),
         (Action::Pause, _) => (Decision::Stop, Some(Refusal::Tripped { grace: 0 })),
         (Action::Terminate, _) => {
-            let grace = reports(usage, at, &findings);
+            let grace = reports(usage, event, stage, &findings);
             let decision = match (grace, is_call) {
                 (0, _) => Decision::Stop,
                 (_, true) => Decision::Deny,
@@ -212,16 +211,16 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
 }
 
 /// Answers a trip where a prompt goes on with a run, or a subagent starts again: the run may still report where that fits.
-fn answer_prompt(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict {
+fn answer_prompt(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) -> Verdict {
     let Some(first) = findings.first() else { return Verdict::default() };
-    let action = acts(usage, at.0, first);
-    let is_prompt = matches!(at.0.kind, EventKind::Prompt { .. });
-    let grace = if action == Action::Pause { 0 } else { reports(usage, at, &findings) };
+    let action = acts(usage, event, first);
+    let is_prompt = matches!(event.kind, EventKind::Prompt { .. });
+    let grace = if action == Action::Pause { 0 } else { reports(usage, event, stage, &findings) };
     let (decision, refusal) = match (first.scope, action) {
         // It asks at the next call.
         (Scope::Run, Action::RequestIncrease) if !is_prompt => (Decision::Allow, None),
         // What comes next ends the run.
-        _ if matches!(at.0.kind, EventKind::Compacting) => (Decision::Deny, Some(Refusal::Blocked)),
+        _ if matches!(event.kind, EventKind::Compacting) => (Decision::Deny, Some(Refusal::Blocked)),
         (Scope::Run, Action::Pause | Action::Terminate) if !is_prompt || grace > 0 => {
             (Decision::Warn, Some(Refusal::Tripped { grace }))
         }

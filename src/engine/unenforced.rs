@@ -81,7 +81,7 @@ pub fn trips(usage: &Usage, split: &[Option<Split>], event: &Event) -> Vec<(Unen
         let scope = ScopeUsage { limits: &split.judged, pending_trips: &[], meters, ..used.clone() };
         let alone = Usage { scopes: vec![scope], ..usage.clone() };
         let Some(stage) = evaluate_limits::stage_of(&event.kind, usage) else { continue };
-        let trips = evaluate_limits::findings(&alone, (event, stage)).into_iter().filter(Finding::is_trip);
+        let trips = evaluate_limits::findings(&alone, event, stage).into_iter().filter(Finding::is_trip);
         found.extend(trips.map(|trip| (split.why, trip)));
     }
     found
