@@ -165,16 +165,16 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     let mut answer = Answer::default();
     let (Some(name), Some(run)) = (case.name, case.outcome.run) else { return answer };
     if verdict.observed {
-        tell_own_run(&mut answer, case, (name, run), verdict);
+        tell_own_run(&mut answer, case, name, run, verdict);
         return answer;
     }
     match verdict.decision {
         Decision::Allow => {}
         Decision::Warn => warn(&mut answer, name, run, verdict),
-        Decision::Ask => ask(&mut answer, (name, run), verdict),
-        Decision::Deny | Decision::Stop => refuse(&mut answer, case, (name, run), verdict),
+        Decision::Ask => ask(&mut answer, name, run, verdict),
+        Decision::Deny | Decision::Stop => refuse(&mut answer, case, name, run, verdict),
     }
-    early(&mut answer, (name, run), verdict);
+    early(&mut answer, name, run, verdict);
     for end in case.outcome.ends_for_parents {
         answer.tell_model(name, &messages::run_end(end));
     }
@@ -184,8 +184,8 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     for (end, run) in &case.outcome.ends_for_person {
         let session = case.outcome.session;
         answer.tell_person(&match run.is_main() {
-            true => user_lines::ended_main((session, run), &end.finding),
-            false => user_lines::ended_subagent(end, (session, run)),
+            true => user_lines::ended_main(session, run, &end.finding),
+            false => user_lines::ended_subagent(end, session, run),
         });
     }
     for cut in case.outcome.clamped_caps.iter().filter(|cut| cut.run == run.id) {
@@ -201,14 +201,13 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     {
         answer.specific(name).updated_input = Some(Raw(updated));
     }
-    tell_own_run(&mut answer, case, (name, run), verdict);
+    tell_own_run(&mut answer, case, name, run, verdict);
     remaining(&mut answer, case, name);
     answer
 }
 
 /// Tells a `fusebox status --me` of the call which run asks, on top of what else of its input is changed.
-fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
-    let (name, run) = at;
+fn tell_own_run(answer: &mut Answer, case: &Case, name: EventName, run: &Run, verdict: &Verdict) {
     // A command that asks names the program.
     let EventKind::ToolRequested(Call { intent: Intent::Timed { .. }, may_mention: true, .. }) = &case.event.kind
     else {
@@ -242,8 +241,7 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
 }
 
 /// Tells of early warnings: a run's to its agent, all others to the person too.
-fn early(answer: &mut Answer, at: (EventName, &Run), verdict: &Verdict) {
-    let (name, run) = at;
+fn early(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     for finding in verdict.findings.iter().filter(|finding| !finding.is_trip()) {
         answer.tell_model(name, &messages::warning(run, finding));
         if finding.scope != Scope::Run {
@@ -252,15 +250,14 @@ fn early(answer: &mut Answer, at: (EventName, &Run), verdict: &Verdict) {
     }
 }
 
-fn ask(answer: &mut Answer, (name, run): (EventName, &Run), verdict: &Verdict) {
+fn ask(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding() else { return };
     let specific = answer.specific(name);
     specific.permission_decision = Some("ask");
     specific.permission_decision_reason = Some(plain(&user_lines::question(run, finding)));
 }
 
-fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
-    let (name, run) = at;
+fn refuse(answer: &mut Answer, case: &Case, name: EventName, run: &Run, verdict: &Verdict) {
     let finding = verdict.deciding();
     match case.event.kind {
         EventKind::ToolRequested(_) => {

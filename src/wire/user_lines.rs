@@ -161,7 +161,7 @@ pub fn named(run: &Run) -> String {
 }
 
 /// Tells of a subagent that was stopped or paused: what ended it, what it had used, and what tells more.
-pub fn ended_subagent(end: &RunEnd, (session, run): (&Session, &Run)) -> String {
+pub fn ended_subagent(end: &RunEnd, session: &Session, run: &Run) -> String {
     let id = short(&end.run);
     let above = end.stopped_with.as_ref();
     let with = above.map(|above| format!(", with the agent above it ({})", short(above))).unwrap_or_default();
@@ -198,7 +198,7 @@ pub fn ended_subagent(end: &RunEnd, (session, run): (&Session, &Run)) -> String 
 }
 
 /// Tells that the main agent has ended as a limit had it, what its work came to, and how that goes on.
-pub fn ended_main((session, run): (&Session, &Run), finding: &Finding) -> String {
+pub fn ended_main(session: &Session, run: &Run, finding: &Finding) -> String {
     // What was to come then has come, or was left.
     let bare = &Finding { ahead: 0, requests_ahead: 0, frees: Frees::Never, ..finding.clone() };
     let stopped = if finding.ends_session() { Stopped::Session } else { Stopped::MainRun };

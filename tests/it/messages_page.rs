@@ -163,7 +163,7 @@ fn texts(finding: &Finding) -> Vec<String> {
         reason: None,
     };
     let on_a_plan = Session { billing: Billing::Plan, ..session.clone() };
-    let mut texts = [&session, &on_a_plan].map(|session| user_lines::ended_subagent(&end, (session, &agent))).to_vec();
+    let mut texts = [&session, &on_a_plan].map(|session| user_lines::ended_subagent(&end, session, &agent)).to_vec();
     for run in [&main, &agent] {
         texts.push(user_lines::warning(run, finding));
         texts.push(user_lines::question(run, finding));
