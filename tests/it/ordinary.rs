@@ -5,6 +5,7 @@ mod attempts;
 mod elsewhere;
 mod growth;
 mod large;
+mod programs;
 mod served;
 
 use std::collections::BTreeSet;

@@ -45,8 +45,11 @@ const WRITES_INTO: [&str; 9] =
 /// A function that leads what follows into a folder.
 const ENTERS: &str = "chdir";
 
+/// The function of Node that loads a module.
+const REQUIRE: &str = "require";
+
 /// What holds such functions.
-const HOLDERS: [&str; 18] = [
+const HOLDERS: [&str; 19] = [
     "Bun",
     "Deno",
     "Dir",
@@ -55,13 +58,14 @@ const HOLDERS: [&str; 18] = [
     "Path",
     "child_process",
     "cp",
+    "execa",
     "fs",
     "fsp",
     "os",
     "pathlib",
     "process",
     "promises",
-    "require",
+    "shelljs",
     "shutil",
     "sp",
     "subprocess",
@@ -180,6 +184,7 @@ fn bundles(word: &str, option: &str) -> bool {
 fn holder<'t>(before: &[Token<'t>]) -> Option<&'t str> {
     let [before @ .., Token::Sign('.')] = before else { return None };
     match before {
+        [.., Token::Name(REQUIRE), Token::Sign('('), Token::Text(module), Token::Sign(')')] => Some(held_by(module)),
         [.., Token::Name(name)] | [.., Token::Name(name), Token::Sign('('), Token::Text(_), Token::Sign(')')] => {
             Some(name)
         }
@@ -187,15 +192,35 @@ fn holder<'t>(before: &[Token<'t>]) -> Option<&'t str> {
     }
 }
 
+/// Returns which holder of functions a module of Node is: `fs` of `node:fs/promises`; nothing of a text's own files.
+fn held_by(module: &str) -> &str {
+    let mut parts = module.split(['/', ':', '-']).take_while(|part| !part.starts_with('.'));
+    parts.find(|part| HOLDERS.contains(part)).unwrap_or_default()
+}
+
 /// Returns the names that a text gives to what holds functions: `import os as o`, `f = require("fs")`, `import f from "fs"`.
 fn renamed<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
-    let names = tokens.windows(3).filter_map(|three| match three {
-        [Token::Name(held), Token::Name("as"), Token::Name(name)] if HOLDERS.contains(held) => Some(*name),
-        [Token::Name(name), Token::Sign('='), Token::Name("require")]
-        | [Token::Name("import"), Token::Name(name), Token::Name("from")] => Some(*name),
+    let names = tokens.iter().enumerate().filter_map(|(at, token)| match (&tokens[..at], token, &tokens[at + 1..]) {
+        ([.., Token::Name(held), Token::Name("as")], Token::Name(name), _) if HOLDERS.contains(held) => Some(*name),
+        ([.., Token::Name(name), Token::Name("from")], Token::Text(module), _) if !held_by(module).is_empty() => {
+            Some(*name)
+        }
+        (
+            [.., Token::Name(name), Token::Sign('='), Token::Name(REQUIRE), Token::Sign('(')],
+            Token::Text(module),
+            [Token::Sign(')'), behind @ ..],
+        ) if !held_by(module).is_empty() && !calls_on(behind) => Some(*name),
         _ => None,
     });
     names.collect()
+}
+
+/// Whether something else is taken of a module than the part of it that holds functions: `require("fs").readFileSync(…)`.
+fn calls_on(behind: &[Token]) -> bool {
+    match behind {
+        [Token::Sign('.'), Token::Name("promises"), behind @ ..] => matches!(behind, [Token::Sign('.'), ..]),
+        _ => matches!(behind, [Token::Sign('.'), ..]),
+    }
 }
 
 /// Whether a call's own words name a flag by which a file is opened to write.
