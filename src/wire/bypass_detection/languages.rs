@@ -9,7 +9,9 @@ use std::iter::once;
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
 use crate::wire::bypass_detection::language_calls::{FLAGS, Takes, WRITES, WRITES_HELD, taken};
-use crate::wire::bypass_detection::program_text::{Given, LONGEST_CALL, Token, given, tokens};
+use crate::wire::bypass_detection::program_calls::{Given, LONGEST_CALL, given};
+use crate::wire::bypass_detection::program_names::Names;
+use crate::wire::bypass_detection::program_text::{Token, tokens};
 use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
 
@@ -99,11 +101,11 @@ impl Walk<'_> {
     }
 
     fn calls(&mut self, tokens: &[Token], depth: usize) -> Option<String> {
-        let renamed = renamed(tokens);
+        let (renamed, names) = (renamed(tokens), Names::of(tokens));
         tokens.iter().enumerate().find_map(|(at, token)| {
             let Token::Name(name) = token else { return None };
             let before = &tokens[..at];
-            let given = || given(&tokens[at + 1..]);
+            let given = || given(&tokens[at + 1..], &names);
             // Of a path the file is named before: `Path("x").write_text(…)`.
             let named = match before {
                 [.., Token::Name("Path"), Token::Sign('('), Token::Text(path), Token::Sign(')'), Token::Sign('.')] => {

@@ -334,6 +334,8 @@ pub mod path_rules;
 pub mod paths;
 mod persons;
 pub mod processes;
+mod program_calls;
+mod program_names;
 mod program_text;
 mod quoted_commands;
 mod runner_variables;

@@ -49,3 +49,55 @@ fn a_module_of_node_is_known_by_what_is_required() {
         assert!(refused_command(&direct(module)).is_some(), "{module}");
     }
 }
+
+#[test]
+fn a_path_is_read_with_the_values_of_names() {
+    let program = |root: &str| {
+        format!(
+            "python3 - <<'E'\nimport os, tempfile\n{root}\nopen(os.path.join(root, '.claude', 'fusebox.json'), 'w')\nE"
+        )
+    };
+    assert_none_is_refused(
+        [
+            "root = '/tmp/demo'",
+            "root = 'examples/demo'",
+            "root = \"examples\"; os.makedirs(root, exist_ok=True)",
+            "root = tempfile.mkdtemp()",
+            "root = '/tmp/demo'\nos.makedirs(os.path.join(root, '.claude'), exist_ok=True)",
+        ]
+        .map(program),
+    );
+    for root in
+        ["root = '.'", "root = '/home/you/src/fusebox'", "root = os.getcwd()", "root = os.environ['X']", "x = 1"]
+    {
+        assert!(refused_command(&program(root)).is_some(), "{root}");
+    }
+    let node = |root: &str| {
+        format!("node -e \"{root}; require('fs').writeFileSync(path.join(root, '.claude', 'fusebox.json'), '{{}}')\"")
+    };
+    assert_none_is_refused(["const root = '/tmp/demo'", "let root = 'examples'"].map(node));
+    for root in ["const root = '.'", "const root = process.cwd()", "let root = 'x'; root = '.'"] {
+        assert!(refused_command(&node(root)).is_some(), "{root}");
+    }
+}
+
+#[test]
+fn a_new_folder_is_no_project() {
+    let program = |enters: &str| {
+        format!(
+            "python3 - <<'E'\nimport os, tempfile\n{enters}\nos.mkdir('.claude')\nopen('.claude/fusebox.json', 'w')\nE"
+        )
+    };
+    assert_none_is_refused(
+        [
+            "os.chdir(tempfile.mkdtemp())",
+            "d = tempfile.mkdtemp()\nos.chdir(d)",
+            "with tempfile.TemporaryDirectory() as d: os.chdir(d)",
+            "d = '/tmp/x'\nos.makedirs(d)\nos.chdir(d)",
+        ]
+        .map(program),
+    );
+    for enters in ["os.chdir(os.getcwd())", "os.chdir('.')", "tempfile.mkdtemp()", "d = tempfile.mkdtemp()"] {
+        assert!(refused_command(&program(enters)).is_some(), "{enters}");
+    }
+}
