@@ -55,6 +55,10 @@ const COPIED: [&str; 3] = ["from", "source", "src"];
 /// Words in the names of servers whose files lie in repositories elsewhere.
 const FORGES: [&str; 6] = ["azure", "bitbucket", "forgejo", "gitea", "github", "gitlab"];
 
+/// What is said of a call with a field that is nested deeper than JSON is read.
+const TOO_DEEP: &str =
+    "fields nested deeper than Fusebox reads, in a call that may name it or the client. Nest them less";
+
 /// Returns the name that a server has given its tool; nothing of the client's own tools.
 pub fn name(tool: &str) -> Option<&str> {
     tool.strip_prefix(SERVED)?.rsplit_once("__").map(|(_, name)| name)
@@ -68,7 +72,7 @@ pub fn tampering(tool: &str, input: Option<&ToolInput>, guard: &Guard) -> Option
     let (writes, runs) = (has(&WRITES), has(&RUNS));
     let may_name = |text: &str| text.contains('%') || guard.may_mention(text);
     let text = input.filter(|input| (writes || runs) && may_name(input.text()))?.text();
-    let fields: Value = serde_json::from_str(text).ok()?;
+    let Ok(fields) = serde_json::from_str::<Value>(text) else { return Some(TOO_DEEP.to_owned()) };
     let mut found = Found::default();
     found.look(&fields);
     let is_forge = words(server).iter().any(|word| FORGES.contains(&word.as_str()));

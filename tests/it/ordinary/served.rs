@@ -119,3 +119,19 @@ fn a_command_is_read_as_in_a_shell() {
     }
     assert_eq!(refused("mcp__notes__find", &refused_commands[0]), None, "a tool that runs nothing");
 }
+
+#[test]
+fn a_deep_field_hides_nothing_beside_it() {
+    let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+    let called = [
+        ("mcp__shell__run_command", json!({"command": "claude --bare -p x", "z": deep})),
+        ("mcp__filesystem__write_file", json!({"path": OURS[0], "content": "x", "z": deep})),
+        ("Bash", json!({"command": "claude --bare -p x", "z": deep})),
+        ("Write", json!({"file_path": OURS[0], "content": "x", "z": deep})),
+    ];
+    for (tool, input) in called {
+        assert!(refused(tool, &input).is_some(), "{tool}");
+    }
+    let reads = json!({"command": "claude --bare -p x", "path": OURS[0], "z": deep});
+    assert_eq!(refused("mcp__filesystem__read_file", &reads), None);
+}
