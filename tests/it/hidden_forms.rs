@@ -45,6 +45,7 @@ fn run_by(world: &TestWorld, shell: &str, command: &str) {
         .args(["20", shell, "-c", command])
         .env_clear()
         .envs(world.variables())
+        .env("CLAUDE_CODE_EXECPATH", world.path("bin/claude"))
         .current_dir(world.path("project"));
     let _said = process.output().unwrap();
 }

@@ -233,7 +233,7 @@ pub(super) fn client_args<'a>(it: &Invocation<'a>) -> Option<Vec<&'a str>> {
 }
 
 /// Whether a program is the client: by its name, its package, or the folder that its versions are kept in.
-fn is_client(program: &str) -> bool {
+pub(super) fn is_client(program: &str) -> bool {
     let program = substituted(program).unwrap_or(program);
     // Nix names a package behind what it is in.
     let program = program.rsplit_once('#').map_or(program, |(_, package)| package);

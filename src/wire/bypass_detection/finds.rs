@@ -1,8 +1,8 @@
 //! What `find` does with what it finds, where that is the session's own: `find .claude -delete`, `find ~ -name 'fusebox*' -exec rm {} +`.
 
-use crate::wire::bypass_detection::Walk;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
 use crate::wire::bypass_detection::lies::{Lies, fits_anywhere, lies};
+use crate::wire::bypass_detection::{Walk, clients};
 use crate::wire::shell::invocation::{Invocation, executed};
 use crate::wire::shell::written::LOOKS_UP;
 use crate::wire::shell::{Simple, Word, base};
@@ -18,6 +18,9 @@ fn takes_away(words: &[Word]) -> bool {
     let leaves = |word: &Word| owners_part(&word.text).is_some_and(|digit| digit & 4 != 0);
     TAKE_AWAY.contains(&program) && !(program == "chmod" && words.iter().skip(1).any(leaves))
 }
+
+/// The client's name.
+const CLIENT: &str = "claude";
 
 /// Actions that write a file of their own.
 const PRINTS: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
@@ -262,13 +265,20 @@ impl Walk<'_> {
                 }
             }
         }
+        let is_client = |test: &Test| test.names() && !test.is_path && test.holds(CLIENT);
+        if search.tests.iter().any(is_client) {
+            found.push(Found { path: CLIENT.to_owned(), is_unnamed: false });
+        }
         found
     }
 
     /// Takes note of the session's own files that a program names which it finds or is given.
     pub(super) fn note_listed(&mut self, it: &Invocation) {
         if LOOKS_UP.contains(&it.name()) {
-            self.listed = it.args.iter().filter_map(|word| self.guard.path_of(&word.text)).collect();
+            let path = |word: &Word| {
+                self.guard.path_of(&word.text).or_else(|| clients::is_client(&word.text).then(|| word.text.to_string()))
+            };
+            self.listed = it.args.iter().filter_map(path).collect();
         }
         if !LISTS.contains(&it.name()) {
             return;

@@ -41,7 +41,7 @@ impl Variables {
             forms = all.into_iter().map(|words| before.iter().cloned().chain(words).collect()).collect();
         }
         for (at, words) in forms.iter().enumerate() {
-            let words: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+            let words: Vec<&str> = words.iter().map(|word| without_place(&word.text)).collect();
             self.set_array(name, &words, is_only && at == 0, is_only);
         }
     }
@@ -72,4 +72,9 @@ impl Variables {
             self.set(&element(first + at), word, is_only);
         }
     }
+}
+
+/// Returns an element without the place that it is given: `b` of `[0]=b`.
+fn without_place(word: &str) -> &str {
+    word.split_once("]=").filter(|(place, _)| place.starts_with('[')).map_or(word, |(_, element)| element)
 }

@@ -8,6 +8,9 @@ use crate::wire::shell::variables::{MOST_BYTES, MOST_TIMES, Variables};
 /// The names of all parameters together.
 const ALL: [&str; 2] = ["@", "*"];
 
+/// The variable in which the client gives what it runs its own path.
+const CLIENT: &str = "CLAUDE_CODE_EXECPATH";
+
 /// How many are told apart, and how many where a text names them by more digits.
 const NAMED: usize = 9;
 const MOST_NAMED: usize = 99;
@@ -16,7 +19,7 @@ const MOST_NAMED: usize = 99;
 const MOST_SHIFTED: usize = 32;
 
 impl Variables {
-    /// Knows no variable of a text yet, but whether it may take the first parameters away.
+    /// Knows no variable of a text yet but the client's own, and whether it may take the first parameters away.
     pub fn of(text: &str) -> Variables {
         let bare = || text.replace(['"', '\'', '\\'], "");
         let may_shift = text.contains('$') && (text.contains("@:") || text.contains("*:") || bare().contains("shift"));
@@ -26,6 +29,9 @@ impl Variables {
         let digits = |name: &str| name.bytes().take_while(u8::is_ascii_digit).count();
         let most = text.split("${").skip(1).map(|name| digits(name.trim_start_matches('!'))).max().unwrap_or_default();
         variables.names_far = most > 1;
+        if text.contains(CLIENT) {
+            variables.set(CLIENT, "claude", true);
+        }
         variables
     }
 

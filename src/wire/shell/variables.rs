@@ -244,7 +244,7 @@ impl Variables {
             ["for" | "select", name] => self.give_parameters(name),
             ["for" | "select", name, "in", values @ ..] if is_first => self.give(name, values, is_sure),
             ["for" | "select", name, "in", values @ ..] => self.set_each(name, values, false),
-            ["printf", "-v", name, format, values @ ..] => {
+            ["printf", "-v", name, "--", format, values @ ..] | ["printf", "-v", name, format, values @ ..] => {
                 self.set(name, &operators::printed(format, values), is_sure && is_first);
             }
             ["mapfile" | "readarray", ..] => {

@@ -71,6 +71,16 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("xargs", "<options.txt xargs -I% claude % -p X", "<options.txt xargs -I% grep % claude.md"),
     ("xargs", "echo -p X | xargs claude --bare", "git ls-files | xargs -I{} grep -l claude {}"),
     ("parallel", "parallel claude {} -p X ::: --bare", "parallel claude -p {} ::: go"),
+    ("", "$CLAUDE_CODE_EXECPATH --bare -p X", "$CLAUDE_CODE_EXECPATH -p X"),
+    ("", "exec \"${CLAUDE_CODE_EXECPATH}\" --bare -p X", "ls -l \"${CLAUDE_CODE_EXECPATH}\""),
+    ("", "bash -c '\"$CLAUDE_CODE_EXECPATH\" --bare -p X'", "bash -c '\"$CLAUDE_CODE_EXECPATH\" -p X'"),
+    ("", "x=$CLAUDE_CODE_EXECPATH; \"$x\" --bare -p X", "x=$CLAUDE_CODE_EXECPATH; \"$x\" --version"),
+    ("", "printf -v o -- '--%s' bare; claude $o -p X", "printf -v o -- '--%s' verbose; claude $o -p X"),
+    ("", "a=([0]=claude [1]=--bare [2]=X); \"${a[@]}\"", "a=([0]=claude [1]=-p [2]=X); \"${a[@]}\""),
+    ("", "declare -A a=([c]=claude); \"${a[c]}\" --bare -p X", "declare -A a=([c]=claude); \"${a[c]}\" -p X"),
+    ("which", "which claude | xargs -I{} env {} --bare X", "which claude | xargs -I{} ls -l {}"),
+    ("", "find ../bin -name claude -exec {} --bare -p X \\;", "find . -name 'claude*' -exec rm -rf {} \\;"),
+    ("xargs", "find ../bin -name claude -print | xargs -I{} env {} --bare", "find . -name 'claude*' | xargs rm -rf"),
     ("/lib64/ld-linux-x86-64.so.2", "LOADER claude --bare", "LOADER claude -p X"),
     ("", "bash -c 'claude \"$@\"' claude --bare -p X", "bash -c 'claude -p \"$1\"' claude X"),
     ("", "bash -c 'claude $1 -p X' claude --bare", "bash -c 'make \"$@\"' claude --bare"),
@@ -180,6 +190,22 @@ fn a_client_with_its_hooks_passes_in_each_form() {
     let all = around.chain(words).chain(ordinary);
     let refused: Vec<String> = all.filter_map(|it| Some(format!("{it}: {}", guard.command(&it)?))).collect();
     assert!(refused.is_empty(), "{refused:#?}");
+}
+
+#[test]
+fn the_variable_of_its_path_is_the_client() {
+    let guard = guard(&TestWorld::new());
+    for program in ["\"$CLAUDE_CODE_EXECPATH\"", "${CLAUDE_CODE_EXECPATH}"] {
+        for attempt in
+            ["§ --bare -p go", "§ -p go --settings '{\"disableAllHooks\":true}'", "CLAUDE_CODE_SAFE_MODE=1 § -p go"]
+        {
+            let command = attempt.replace('§', program);
+            assert!(guard.command(&command).is_some(), "{command}");
+        }
+        for ordinary in ["§ --version", "§ -p go", "ls -l §; file § | head", "echo § >path.txt", "cp § /tmp/c"] {
+            assert_eq!(guard.command(&ordinary.replace('§', program)), None, "{ordinary}");
+        }
+    }
 }
 
 #[test]
