@@ -1,4 +1,22 @@
-//! What functions of other languages do with the files that they name, as tables.
+//! What functions of other languages run, and do with the files that they name, as tables.
+
+/// Functions that run a command, a text for a shell or words: those that are called so elsewhere, too, and those that are not.
+pub(super) const RUNS: [&str; 7] = ["call", "popen", "run", "shell_exec", "spawn", "system", "exec"];
+pub(super) const RUNS_SURELY: [&str; 9] = [
+    "Popen",
+    "check_call",
+    "check_output",
+    "execFile",
+    "execFileSync",
+    "execSync",
+    "getoutput",
+    "getstatusoutput",
+    "spawnSync",
+];
+
+/// How functions begin that run a program, whose own name they are given before its arguments; and how they end.
+const RUNS_NAMED: [&str; 3] = ["exec", "spawn", "posix_spawn"];
+const ENDS: [&str; 9] = ["l", "le", "lp", "lpe", "v", "ve", "vp", "vpe", "p"];
 
 /// Which files a function writes, moves or takes away, of those that it names.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,6 +103,16 @@ pub(super) const WRITES_HELD: [(&str, Takes); 22] = [
 
 /// Flags by which a file is opened to write.
 pub(super) const FLAGS: [&str; 5] = ["O_APPEND", "O_CREAT", "O_RDWR", "O_TRUNC", "O_WRONLY"];
+
+/// Whether a function of this name runs a program, whose own name it is given before its arguments.
+pub(super) fn is_named(name: &str) -> bool {
+    RUNS_NAMED.iter().any(|begin| name.strip_prefix(begin).is_some_and(|end| ENDS.contains(&end)))
+}
+
+/// Whether a function of this name may run a command.
+pub(super) fn may_run(name: &str) -> bool {
+    is_named(name) || RUNS_SURELY.contains(&name) || RUNS.contains(&name)
+}
 
 /// Returns the files that a function takes of the words in quotes that it is given; a call may have a flag instead of a mode.
 pub(super) fn taken<'t>(takes: Takes, given: &[&'t str], opens_to_write: bool) -> Vec<&'t str> {

@@ -8,9 +8,11 @@ use std::iter::once;
 
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
-use crate::wire::bypass_detection::language_calls::{FLAGS, Takes, WRITES, WRITES_HELD, taken};
+use crate::wire::bypass_detection::language_calls::{
+    FLAGS, RUNS, RUNS_SURELY, Takes, WRITES, WRITES_HELD, is_named, may_run, taken,
+};
 use crate::wire::bypass_detection::program_calls::{Given, LONGEST_CALL, given};
-use crate::wire::bypass_detection::program_names::Names;
+use crate::wire::bypass_detection::program_names::{Names, is_defined};
 use crate::wire::bypass_detection::program_text::{Token, tokens};
 use crate::wire::bypass_detection::quoted_commands::quoted_commands;
 use crate::wire::shell::invocation::Invocation;
@@ -27,15 +29,6 @@ const LANGUAGES: [(&str, &[&str], &[&str]); 8] = [
     ("ruby", &["-e"], &["#"]),
     ("php", &["-r"], &["//", "#"]),
 ];
-
-/// Functions that run a command, a text for a shell or words: those that are called so elsewhere, too, and those that are not.
-const RUNS: [&str; 7] = ["call", "popen", "run", "shell_exec", "spawn", "system", "exec"];
-const RUNS_SURELY: [&str; 8] =
-    ["Popen", "check_call", "check_output", "execFile", "execFileSync", "execSync", "getoutput", "spawnSync"];
-
-/// How functions begin that run a program, whose own name they are given before its arguments; and how they end.
-const RUNS_NAMED: [&str; 3] = ["exec", "spawn", "posix_spawn"];
-const ENDS: [&str; 9] = ["l", "le", "lp", "lpe", "v", "ve", "vp", "vpe", "p"];
 
 /// Functions that move the file that stands before them to where they are told.
 const MOVES: [&str; 2] = ["rename", "replace"];
@@ -94,28 +87,39 @@ impl Walk<'_> {
         let scope = self.scope.clone();
         let refused = texts.into_iter().find_map(|text| {
             let run = quoted_commands(it.name(), text).into_iter().find_map(|command| self.text(command, depth + 1));
-            run.or_else(|| self.calls(&tokens(text, comments), depth))
+            let tokens = tokens(text, comments);
+            run.or_else(|| self.calls(&tokens, &renamed(&tokens), &Names::of(&tokens), depth))
         });
         self.scope = scope;
         refused
     }
 
-    fn calls(&mut self, tokens: &[Token], depth: usize) -> Option<String> {
-        let (renamed, names) = (renamed(tokens), Names::of(tokens));
+    fn calls(&mut self, tokens: &[Token], renamed: &BTreeSet<&str>, names: &Names, depth: usize) -> Option<String> {
         tokens.iter().enumerate().find_map(|(at, token)| {
             let Token::Name(name) = token else { return None };
             let before = &tokens[..at];
-            let given = || given(&tokens[at + 1..], &names);
+            let given = || given(&tokens[at + 1..], names);
             // Of a path the file is named before: `Path("x").write_text(…)`.
             let named = match before {
-                [.., Token::Name("Path"), Token::Sign('('), Token::Text(path), Token::Sign(')'), Token::Sign('.')] => {
-                    Some(*path)
-                }
+                [.., Token::Name("Path"), Token::Sign('('), path, Token::Sign(')'), Token::Sign('.')] => match path {
+                    Token::Text(path) => Some(*path),
+                    Token::Name(name) => names.value(name),
+                    Token::Sign(_) => None,
+                },
                 _ => None,
             };
             let is_held = || holder(before).is_none_or(|holder| HOLDERS.contains(&holder) || renamed.contains(holder));
-            let is_named =
-                RUNS_NAMED.iter().any(|begin| name.strip_prefix(begin).is_some_and(|end| ENDS.contains(&end)));
+            let is_named = is_named(name);
+            if is_defined(before) {
+                return None;
+            }
+            // What is one's own function is no other's, where it runs nothing.
+            let own = names.called(tokens, at).filter(|_| !matches!(before, [.., Token::Sign('.')]));
+            if let Some((names, body)) =
+                own.filter(|(_, body)| !body.iter().any(|it| matches!(it, Token::Name(name) if may_run(name))))
+            {
+                return self.calls(body, renamed, &names, depth);
+            }
             if is_named || RUNS_SURELY.contains(name) || (RUNS.contains(name) && is_held()) {
                 return self.runs(given(), is_named, depth);
             }

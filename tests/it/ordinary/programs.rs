@@ -101,3 +101,42 @@ fn a_new_folder_is_no_project() {
         assert!(refused_command(&program(enters)).is_some(), "{enters}");
     }
 }
+
+#[test]
+fn a_texts_own_functions_are_no_others() {
+    let python = |function: &str, call: &str| {
+        let call = call.replace('P', POLICY).replace('G', GRANT);
+        format!("python3 - <<'E'\nimport os\n{function}\n\nprint('x')\n{call}\nE")
+    };
+    let ordinary = [
+        (
+            "def replace(path, old, new):\n    s = open(path).read()\n    assert old in s, path\n    open(path, 'w').write(s.replace(old, new))",
+            "replace('README.md', G, 'x')",
+        ),
+        (
+            "def replace(path, old, new):\n    s = open(path).read()\n    open(path, 'w').write(s.replace(old, new))",
+            "replace('README.md', P, 'x')",
+        ),
+        ("def move(title, place): print(title, place)", "move('fusebox.json', P)"),
+        ("def link(text, target): return f'[{text}]({target})'", "print(link('policy', P))"),
+        ("def touch(x): return x", "print(touch(P))"),
+        ("def run(cmd): return cmd", "print(run(G))"),
+        ("def call(x: str) -> None:\n    print(x)", "call(G)"),
+    ];
+    assert_none_is_refused(ordinary.map(|(function, call)| python(function, call)));
+    let attempts = [
+        ("def replace(path, old, new):\n    open(path, 'w').write(new)", "replace(P, 'a', 'x')"),
+        ("def touch(x):\n    open(x, 'w')", "touch(x=P)"),
+        ("def run(cmd): return os.system(cmd)", "print(run(G))"),
+        ("def run(cmd):\n    import subprocess\n    subprocess.getstatusoutput(cmd)", "run(G)"),
+        ("def call(x): pass\nfrom subprocess import call", "call(G)"),
+        ("def call(x='y'):\n    os.system(G)", "call()"),
+    ];
+    for (function, call) in attempts {
+        let program = python(&function.replace('G', GRANT), call);
+        assert!(refused_command(&program).is_some(), "{program}");
+    }
+    let node = |body: &str| format!("node - <<'E'\nfunction run(c) {{\n{body}\n}}\nrun({GRANT});\nE");
+    assert_none_is_refused([node("console.log(c);"), node("  return c;")]);
+    assert!(refused_command(&node("require('child_process').execSync(c);")).is_some());
+}
