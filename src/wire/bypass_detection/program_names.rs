@@ -163,9 +163,18 @@ fn value<'t>(before: &[Token<'t>], after: &[Token<'t>]) -> Option<&'t str> {
         (_, [Token::Sign('='), Token::Text(value), rest @ ..]) if ends(rest) && !value.contains(['\\', '$']) => {
             Some(value)
         }
-        (_, [Token::Sign('='), Token::Name(_), Token::Sign('.'), Token::Name(MAKES_FOLDER), rest @ ..]) if matches!(rest, [Token::Sign('('), Token::Sign(')'), rest @ ..] if ends(rest)) => {
-            Some(TEMPORARY)
-        }
+        (
+            _,
+            [
+                Token::Sign('='),
+                Token::Name(_),
+                Token::Sign('.'),
+                Token::Name(MAKES_FOLDER),
+                Token::Sign('('),
+                Token::Sign(')'),
+                rest @ ..,
+            ],
+        ) if ends(rest) => Some(TEMPORARY),
         ([.., Token::Name(MAKES_ITS_FOLDER), Token::Sign('('), Token::Sign(')'), Token::Name("as")], _) => {
             Some(TEMPORARY)
         }
