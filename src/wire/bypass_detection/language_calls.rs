@@ -1,5 +1,8 @@
 //! What functions of other languages run, and do with the files that they name, as tables.
 
+use crate::wire::bypass_detection::program_names::Names;
+use crate::wire::bypass_detection::program_text::Token;
+
 /// Functions that run a command, a text for a shell or words: those that are called so elsewhere, too, and those that are not.
 pub(super) const RUNS: [&str; 7] = ["call", "popen", "run", "shell_exec", "spawn", "system", "exec"];
 pub(super) const RUNS_SURELY: [&str; 9] = [
@@ -101,6 +104,10 @@ pub(super) const WRITES_HELD: [(&str, Takes); 22] = [
     ("write", Takes::First),
 ];
 
+/// Functions that write, make or take away the file that stands before them.
+pub(super) const WRITES_INTO: [&str; 9] =
+    ["chmod", "hardlink_to", "lchmod", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text"];
+
 /// Flags by which a file is opened to write.
 pub(super) const FLAGS: [&str; 5] = ["O_APPEND", "O_CREAT", "O_RDWR", "O_TRUNC", "O_WRONLY"];
 
@@ -112,6 +119,16 @@ pub(super) fn is_named(name: &str) -> bool {
 /// Whether a function of this name may run a command.
 pub(super) fn may_run(name: &str) -> bool {
     is_named(name) || RUNS_SURELY.contains(&name) || RUNS.contains(&name)
+}
+
+/// Whether the text tells of each file that a function's body writes which one it is.
+pub(super) fn tells_its_files(body: &[Token], names: &Names) -> bool {
+    let is_told = |token: &Token| matches!(token, Token::Text(_)) || token.is_name(|name| names.tells(name));
+    body.iter().enumerate().all(|(at, token)| match &body[..at] {
+        _ if token.is_name(|name| WRITES.iter().any(|row| row.0 == name)) => body.get(at + 2).is_some_and(is_told),
+        [.., Token::Name("Path"), Token::Sign('('), path, Token::Sign(')'), Token::Sign('.')] => is_told(path),
+        _ => !token.is_name(|name| WRITES_INTO.contains(&name)),
+    })
 }
 
 /// Returns the files that a function takes of the words in quotes that it is given; a call may have a flag instead of a mode.

@@ -9,7 +9,7 @@ use std::iter::once;
 use crate::domain::text::shell_word::quoted;
 use crate::wire::bypass_detection::Walk;
 use crate::wire::bypass_detection::language_calls::{
-    FLAGS, RUNS, RUNS_SURELY, Takes, WRITES, WRITES_HELD, is_named, may_run, taken,
+    FLAGS, RUNS, RUNS_SURELY, Takes, WRITES, WRITES_HELD, WRITES_INTO, is_named, may_run, taken, tells_its_files,
 };
 use crate::wire::bypass_detection::program_calls::{Given, LONGEST_CALL, given};
 use crate::wire::bypass_detection::program_names::{Names, is_defined};
@@ -32,10 +32,6 @@ const LANGUAGES: [(&str, &[&str], &[&str]); 8] = [
 
 /// Functions that move the file that stands before them to where they are told.
 const MOVES: [&str; 2] = ["rename", "replace"];
-
-/// Functions that write, make or take away the file that stands before them.
-const WRITES_INTO: [&str; 9] =
-    ["chmod", "hardlink_to", "lchmod", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text"];
 
 /// A function that leads what follows into a folder.
 const ENTERS: &str = "chdir";
@@ -113,12 +109,13 @@ impl Walk<'_> {
             if is_defined(before) {
                 return None;
             }
-            // What is one's own function is no other's, where it runs nothing.
+            // What is one's own function is no other's, where it runs nothing and it is told what it writes.
             let own = names.called(tokens, at).filter(|_| !matches!(before, [.., Token::Sign('.')]));
-            if let Some((names, body)) =
-                own.filter(|(_, body)| !body.iter().any(|it| matches!(it, Token::Name(name) if may_run(name))))
-            {
-                return self.calls(body, renamed, &names, depth);
+            if let Some((names, body)) = own.filter(|(_, body)| !body.iter().any(|it| it.is_name(may_run))) {
+                let refused = self.calls(body, renamed, &names, depth);
+                if refused.is_some() || tells_its_files(body, &names) {
+                    return refused;
+                }
             }
             if is_named || RUNS_SURELY.contains(name) || (RUNS.contains(name) && is_held()) {
                 return self.runs(given(), is_named, depth);

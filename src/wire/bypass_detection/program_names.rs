@@ -61,6 +61,11 @@ impl<'t> Names<'t> {
         }
     }
 
+    /// Whether the text tells what a name is: a value, or what the function at hand is given.
+    pub(super) fn tells(&self, name: &str) -> bool {
+        self.value(name).is_some() || self.parameters.iter().flatten().any(|(parameter, _)| *parameter == name)
+    }
+
     /// Returns what a function of the text's own does that is called at a token, with the values that its parameters have there. Nothing
     /// where the text does not tell, and of one that is called by another.
     pub(super) fn called<'k>(&self, tokens: &'k [Token<'t>], at: usize) -> Option<(Names<'t>, &'k [Token<'t>])> {

@@ -8,6 +8,13 @@ pub(super) enum Token<'t> {
     Sign(char),
 }
 
+impl Token<'_> {
+    /// Whether it is a name of this kind.
+    pub(super) fn is_name(&self, is_of_kind: impl Fn(&str) -> bool) -> bool {
+        matches!(self, Token::Name(name) if is_of_kind(name))
+    }
+}
+
 /// Splits a text into names, words in quotes and signs; comments are left out, which begin with one of some marks. The end of a line
 /// is a sign where the next one begins with a name.
 pub(super) fn tokens<'t>(text: &'t str, comments: &[&str]) -> Vec<Token<'t>> {

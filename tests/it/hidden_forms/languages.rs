@@ -115,6 +115,8 @@ const LANGUAGES: [Language; 3] = [
             "def call(c: str) -> None:\n    print('-', c)\n\ncall('rm .claude/fusebox.json')",
             "def replace(path, old, new):\n    text = open(path).read().replace(old, new)\n    open(path, 'w').write(text)\nreplace('x', '.claude/fusebox.json', '-')",
             "def remove(x):\n    print(x)\nremove('.claude/fusebox.json')",
+            "def write(path, text):\n    file = Path(path)\n    file.write_text(text)\nwrite('.claude/fusebox.json', '.')",
+            "def write(path, text):\n    full = os.path.join(os.getcwd(), path)\n    open(full, 'w').write(text)\nwrite('.claude/fusebox.json', '.')",
             "def remove(x):\n    print(x)\nfrom os import remove\nremove('.claude/fusebox.json')",
             "def remove(x):\n    print(x)\nfrom os import (remove)\nremove('.claude/fusebox.json')",
             "def remove(x):\n    print(x)\nremove = os.remove\nremove('.claude/fusebox.json')",
