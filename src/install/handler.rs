@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::bounds::LONGEST_HOLD_MS;
@@ -155,8 +154,7 @@ impl Wanted {
 }
 
 /// A handler as it stands in a settings file, as far as Fusebox cares.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(from = "Map<String, Value>")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Handler {
     /// What is run.
     pub command: String,
@@ -170,37 +168,29 @@ pub struct Handler {
     is_conditional: bool,
 }
 
-/// Takes a field of a handler, and notes where it is there and of another type.
-fn take<T>(fields: &mut Map<String, Value>, key: &str, read: fn(&Value) -> Option<T>, is_odd: &mut bool) -> Option<T> {
-    let value = fields.remove(key)?;
-    let taken = read(&value);
-    *is_odd |= taken.is_none();
-    taken
-}
-
 impl From<Map<String, Value>> for Handler {
     fn from(mut fields: Map<String, Value>) -> Handler {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let words = |value: &Value| {
-            let words = value.as_array()?.iter().filter_map(Value::as_str);
-            Some(words.map(str::to_owned).collect::<Vec<_>>())
-        };
         let mut is_odd = false;
-        let mut of = |key: &str| take(&mut fields, key, text, &mut is_odd);
-        let (kind, command, prompt, on_failure) = (of("type"), of("command"), of("prompt"), of("onFailure"));
-        let has_condition = [of("if"), of("shell")].iter().any(Option::is_some);
-        let mut is_on = |key: &str| take(&mut fields, key, Value::as_bool, &mut is_odd) == Some(true);
-        let is_left = ["async", "asyncRewake", "once"].map(&mut is_on).contains(&true);
-        let timeout = take(&mut fields, "timeout", Value::as_f64, &mut is_odd);
-        let args = take(&mut fields, "args", words, &mut is_odd);
+        let mut take = |key: &str, is_kind: fn(&Value) -> bool| {
+            let value = fields.remove(key)?;
+            is_odd |= !is_kind(&value);
+            Some(value)
+        };
+        let [kind, command, prompt, on_failure, condition, shell] =
+            ["type", "command", "prompt", "onFailure", "if", "shell"].map(|key| take(key, Value::is_string));
+        let switches = ["async", "asyncRewake", "once"].map(|key| take(key, Value::is_boolean));
+        let (timeout, args) = (take("timeout", Value::is_number), take("args", Value::is_array));
+        let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
+        let words = |args: &Vec<Value>| args.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        let has_condition = condition.is_some() || shell.is_some() || switches.contains(&Some(Value::Bool(true)));
         Handler {
-            command: command.unwrap_or_default(),
-            args,
-            kind: kind.unwrap_or_else(|| "command".to_owned()),
-            timeout,
-            prompt,
-            on_failure,
-            is_conditional: is_odd || has_condition || is_left,
+            command: text(command).unwrap_or_default(),
+            args: args.as_ref().and_then(Value::as_array).map(words),
+            kind: text(kind).unwrap_or_else(|| "command".to_owned()),
+            timeout: timeout.as_ref().and_then(Value::as_f64),
+            prompt: text(prompt),
+            on_failure: text(on_failure),
+            is_conditional: is_odd || has_condition,
         }
     }
 }

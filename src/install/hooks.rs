@@ -61,14 +61,13 @@ pub fn others(text: &str) -> Vec<(String, Value)> {
     let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
     let mut found = Vec::new();
     for event in hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default() {
-        let groups: Vec<Value> = json::parse(text, &event.value).unwrap_or_default();
-        let lists = groups.iter().filter_map(|group| group.get("hooks")?.as_array());
-        for hook in lists.flatten() {
+        let groups = json::children(text, &event.value).into_iter();
+        for hook in groups.flat_map(|group| hooks_of(text, &group.value)) {
             let handler = hook.as_object().map(|fields| Handler::from(fields.clone()));
             let event = event.key.clone().unwrap_or_default();
             let is_judge = event == EventName::SubagentStop.as_str() && hook["prompt"] == judge_handler()["prompt"];
             if !is_judge && !handler.is_some_and(|handler| handler.is_ours() && handler.is_plain()) {
-                found.push((event, hook.clone()));
+                found.push((event, hook));
             }
         }
     }
@@ -82,11 +81,9 @@ pub fn find_asking(text: &str) -> Vec<ModelHook> {
     let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
     for event in events.into_iter().filter(|event| event.key.as_deref().and_then(EventName::parse).is_some()) {
         for group in json::children(text, &event.value) {
-            let of_group = |name: &str| json::member(text, &group.value, name);
-            let hooks = of_group("hooks").map(|span| json::children(text, &span)).unwrap_or_default();
-            let hooks: Vec<Value> = hooks.iter().filter_map(|hook| json::parse(text, &hook.value)).collect();
-            let matcher: String = of_group("matcher").and_then(|span| json::parse(text, &span)).unwrap_or_default();
-            for kind in hooks.iter().filter_map(|hook| hook.get("type")?.as_str()) {
+            let matcher = json::member(text, &group.value, "matcher").and_then(|span| json::parse(text, &span));
+            let matcher: String = matcher.unwrap_or_default();
+            for kind in hooks_of(text, &group.value).iter().filter_map(|hook| hook.get("type")?.as_str()) {
                 if kind == "prompt" || kind == "agent" {
                     let event = event.key.clone().unwrap_or_default();
                     count(
@@ -104,6 +101,12 @@ pub fn find_asking(text: &str) -> Vec<ModelHook> {
         }
     }
     found
+}
+
+/// Returns the hooks of a group.
+fn hooks_of(text: &str, group: &Span) -> Vec<Value> {
+    let hooks = json::member(text, group, "hooks").map(|hooks| json::children(text, &hooks)).unwrap_or_default();
+    hooks.iter().filter_map(|hook| json::parse(text, &hook.value)).collect()
 }
 
 /// The most kinds of such handlers that are told apart; what is more counts for every call.
@@ -134,7 +137,8 @@ fn find_in_event(text: &str, event: &str, event_list: &Span) -> Vec<FoundHandler
         let matches_all =
             matcher.is_none_or(|pattern| pattern.is_some_and(|pattern| pattern.is_empty() || pattern == "*"));
         for (index, element) in json::children(text, &handler_list).into_iter().enumerate() {
-            let handler = json::parse::<Handler>(text, &element.value).filter(|it| it.is_ours() || it.is_judge());
+            let handler = json::parse::<Map<String, Value>>(text, &element.value).map(Handler::from);
+            let handler = handler.filter(|it| it.is_ours() || it.is_judge());
             let Some(handler) = handler.filter(|_| element.key.is_none()) else { continue };
             found.push(FoundHandler {
                 event: event.to_owned(),

@@ -86,7 +86,7 @@ impl<'a, 'stmt> Columns<'a, 'stmt> {
 
 /// Whether a text is JSON to its last byte.
 pub(super) fn is_json(text: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(text).is_ok()
+    std::str::from_utf8(text).is_ok_and(|text| serde_json::from_str::<Value>(text).is_ok())
 }
 
 /// Returns a count as a column has it: SQLite's numbers end at 2^63 - 1.

@@ -12,11 +12,14 @@ const DEEPEST: usize = 100;
 /// Reads a text as a type; nothing where it is no JSON, or of another shape. Of a key that stands there twice the last counts.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Option<T> {
     let text = text.trim_start_matches('\u{feff}');
-    if let Ok(read) = serde_json::from_str(text) {
-        return Some(read);
-    }
-    let value: Value = serde_json::from_slice(&replace_lone_surrogates(plain(text).into_bytes())).ok()?;
-    serde_json::from_value(value).ok()
+    serde_json::from_str(text).ok().or_else(|| serde_json::from_str(&strict(text)?).ok())
+}
+
+/// Writes a text anew, as everybody reads it; nothing where it is no JSON.
+fn strict(text: &str) -> Option<String> {
+    let mended = String::from_utf8(replace_lone_surrogates(plain(text).into_bytes())).ok()?;
+    let value: Value = serde_json::from_str(&mended).ok()?;
+    Some(value.to_string())
 }
 
 /// Returns the text with `null` for what lies too deep, and 0 for numbers that are beyond all bounds.

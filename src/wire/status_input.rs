@@ -20,7 +20,7 @@ pub struct StatusInput {
 impl StatusInput {
     /// Parses what came on standard input.
     pub fn parse(bytes: &[u8]) -> Option<StatusInput> {
-        let said: Value = serde_json::from_slice(bytes).ok()?;
+        let said: Value = serde_json::from_str(std::str::from_utf8(bytes).ok()?).ok()?;
         let session_id = said.get("session_id")?.as_str().filter(|id| !id.is_empty())?.to_owned();
         Some(StatusInput { session_id, said })
     }
