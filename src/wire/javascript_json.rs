@@ -17,8 +17,8 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Option<T> {
 
 /// Writes a text anew, as everybody reads it; nothing where it is no JSON.
 fn strict(text: &str) -> Option<String> {
-    let mended = String::from_utf8(replace_lone_surrogates(plain(text).into_bytes())).ok()?;
-    let value: Value = serde_json::from_str(&mended).ok()?;
+    let replaced = String::from_utf8(replace_lone_surrogates(plain(text).into_bytes())).ok()?;
+    let value: Value = serde_json::from_str(&replaced).ok()?;
     Some(value.to_string())
 }
 
