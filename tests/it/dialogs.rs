@@ -125,6 +125,16 @@ struct Fixture {
 }
 
 impl Fixture {
+    /// A person is asked for more at the second call.
+    fn asked(who: Who) -> Fixture {
+        let fixture = Fixture::new(who, &limits());
+        fixture.requests("t1");
+        fixture.ends("t1", None);
+        fixture.batch("t1");
+        assert!(fixture.requests("t2").contains(r#""ask""#));
+        fixture
+    }
+
     fn new(who: Who, limits: &Value) -> Fixture {
         let world = TestWorld::new();
         let config = json!({"main": limits, "agents": {"worker": limits}, "session": {"max_cost_usd": null}});
@@ -318,11 +328,7 @@ fn a_wait_is_off_the_clock_only_where_a_person_was_waited_for() {
 #[test]
 fn an_agent_that_is_quicker_than_its_transcript_is_asked_about_again() {
     for who in [Who::Main, Who::Worker] {
-        let fixture = Fixture::new(who, &limits());
-        fixture.requests("t1");
-        fixture.ends("t1", None);
-        fixture.batch("t1");
-        assert!(fixture.requests("t2").contains(r#""ask""#));
+        let fixture = Fixture::asked(who);
         // The Yes came too soon to grant anything, and nothing shows yet who gave it.
         fixture.ends("t2", Some(0));
         fixture.batch("t2");

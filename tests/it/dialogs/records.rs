@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::dialogs::{Fixture, Who, Written, add, limits};
+use crate::dialogs::{Fixture, Who, Written, add};
 
 /// What becomes of a dialog.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,11 +64,7 @@ const PRINTERS: [(&str, bool); 4] = [("log", true), ("report", false), ("status"
 
 /// Says what is wrong with what a command tells.
 fn missing(outcome: Outcome, who: Who, (printer, is_records): (&str, bool)) -> Option<String> {
-    let fixture = Fixture::new(who, &limits());
-    fixture.requests("t1");
-    fixture.ends("t1", None);
-    fixture.batch("t1");
-    assert!(fixture.requests("t2").contains(r#""ask""#));
+    let fixture = Fixture::asked(who);
     outcome.happens(&fixture);
     let run = if who == Who::Main { "p1" } else { "a1" };
     let arguments = if printer == "explain" { vec![printer, run] } else { vec![printer] };
@@ -102,11 +98,7 @@ fn what_a_command_grants_answers_no_dialog() {
     let mut wrong = String::new();
     for outcome in [Outcome::Asked, Outcome::Escaped] {
         for who in [Who::Main, Who::Worker] {
-            let fixture = Fixture::new(who, &limits());
-            fixture.requests("t1");
-            fixture.ends("t1", None);
-            fixture.batch("t1");
-            assert!(fixture.requests("t2").contains(r#""ask""#));
+            let fixture = Fixture::asked(who);
             outcome.happens(&fixture);
             let run = if who == Who::Main { "p1" } else { "a1" };
             fixture.world.run(&["grant", run, "max_turns=+5"]).ok();

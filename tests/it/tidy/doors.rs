@@ -28,6 +28,13 @@ const HARMLESS: [&str; 1] = ["std::process::ExitCode"];
 const ELSEWHERE: [(&str, &str, &str); 1] =
     [("src/platform/allocator.rs", "rusqlite", "gives SQLite the memory of a short life")];
 
+/// What in `src/install` reads JSON as strictly as it stands, and why: all else there is the client's, which takes more.
+const STRICT: [(&str, &str); 3] = [
+    ("src/install/installed_at.rs", "a note of Fusebox's own"),
+    ("src/install/json.rs", "says where a text is no JSON, whatever its values"),
+    ("src/install/settings_values.rs", "a table of Fusebox's own"),
+];
+
 /// How a statement of SQL begins.
 const STATEMENTS: [&str; 8] =
     ["SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "REPLACE INTO", "PRAGMA ", "CREATE TABLE", "BEGIN IMMEDIATE"];
@@ -118,4 +125,19 @@ fn a_package_behind_one_door_is_used_there_alone() {
         let users = texts.iter().filter(|text| text.module().is_some()).filter(uses);
         assert_eq!(users.map(|text| text.path.as_str()).collect::<Vec<_>>(), [door], "{package}");
     }
+}
+
+#[test]
+fn what_the_client_wrote_is_read_as_the_client_reads_it() {
+    let mut broken = Vec::new();
+    let files = program().into_iter().filter(|text| text.path.starts_with("src/install/"));
+    for text in files.filter(|text| STRICT.iter().all(|(file, _)| *file != text.path)) {
+        for (line, _) in text.code().filter(|(_, code)| code.contains("serde_json::from_")) {
+            broken.push(format!(
+                "{}:{line}: what does not parse here the client may take: use `javascript_json`",
+                text.path
+            ));
+        }
+    }
+    check(broken);
 }
