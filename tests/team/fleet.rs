@@ -11,11 +11,14 @@ use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::team::OnStale;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
-use fusebox::store::team::sync::{Besides, together};
+use fusebox::store::team::sync::{Besides, Synced, together};
 use fusebox::team::machine::Machine;
-use fusebox::team::messages::{Answer, Charge, Reply, Request};
+use fusebox::team::messages::{Answer, Charge, Request};
+use fusebox::team::share::ShareRequest;
 
+use crate::fleet_shares::{OwnUse, SharedUse};
 use crate::postgres::Postgres;
+use crate::weather::{Random, Weather};
 
 /// A thousandth of a dollar, in pico-dollars.
 pub const MILLI_USD: u64 = 1_000_000_000;
@@ -28,34 +31,6 @@ const LEAST: Amount = Amount(100 * MILLI_USD);
 const SLICES: usize = 8;
 /// How many responses it makes at most between two syncs.
 const RESPONSES: u64 = 25;
-
-/// Whether things go wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weather {
-    Rough,
-    Calm,
-}
-
-/// A sequence of numbers that is the same for the same seed.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// Returns a number below `end`.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % end
-    }
-
-    fn is(&mut self, percent: u64, weather: Weather) -> bool {
-        self.below(100) < percent && weather == Weather::Rough
-    }
-}
 
 /// What was made of a response.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,6 +55,8 @@ pub struct World {
     pub outlived: AtomicU64,
     /// How long a lease lives.
     pub lease_ms: u64,
+    /// What is used of the limits that are no money.
+    pub shared: SharedUse,
 }
 
 impl World {
@@ -87,7 +64,8 @@ impl World {
         let (made, moved) = (Mutex::default(), Mutex::default());
         let count = AtomicU64::default;
         let (syncs, requests, faults, outlived) = (count(), count(), count(), count());
-        World { server, began: Instant::now(), made, moved, syncs, requests, faults, outlived, lease_ms }
+        let shared = SharedUse::new(lease_ms / 2);
+        World { server, began: Instant::now(), made, moved, syncs, requests, faults, outlived, lease_ms, shared }
     }
 
     pub fn ledger(&self, login: &str) -> Option<Ledger> {
@@ -127,6 +105,8 @@ pub struct Member {
     /// Until when it neither works nor syncs, in milliseconds of the simulation, and whether it ever has.
     sleeps_until: u64,
     has_slept: bool,
+    /// What it uses of the limits that are no money.
+    shared: OwnUse,
 }
 
 /// The sync ends here: the connection is lost, or the process killed.
@@ -149,6 +129,7 @@ impl Member {
             on_stale: if number % 4 < 2 { OnStale::Warn } else { OnStale::Deny },
             sleeps_until: 0,
             has_slept: false,
+            shared: OwnUse::default(),
         }
     }
 
@@ -182,17 +163,20 @@ impl Member {
             return 0;
         }
         if self.random.is(1, weather) {
-            // A restart: no clock goes on over it.
+            // A restart: no clock goes on over it, and no agent.
             self.boot += 1;
+            self.shared.end(&world.shared, u64::MAX);
         }
         let mut machine = self.load();
         let before = self.responses;
         self.work(world, &mut machine);
+        self.use_shares(world, &machine, weather);
         machine.settle();
         self.save(&machine);
         world.syncs.fetch_add(1, Ordering::Relaxed);
         let Some(mut ledger) = world.ledger(self.login) else { return self.responses - before };
-        let _cut = self.sync(world, (&mut ledger, &mut machine), weather);
+        let synced = self.sync(world, (&mut ledger, &mut machine), weather);
+        let _cut = synced.and_then(|()| self.share(world, (&mut ledger, &mut machine), weather));
         let first = !self.has_slept && self.load().balance(self.now(world)).0 >= WANT.0 / 8;
         if first || self.random.is(1, weather) {
             // When it works again, the store was not heard for longer than a lease lives.
@@ -250,6 +234,42 @@ impl Member {
         }
     }
 
+    /// Ends agents and starts others, and makes requests; in calm weather none is left.
+    fn use_shares(&mut self, world: &World, machine: &Machine, weather: Weather) {
+        let at_most = if weather == Weather::Calm { u64::MAX } else { self.random.below(4) };
+        self.shared.end(&world.shared, at_most);
+        if weather == Weather::Rough {
+            let now = (self.unskewed(world), self.stale_ms(world));
+            self.shared.work(&world.shared, machine, now, &mut self.random);
+        }
+    }
+
+    /// Returns the moment by a clock that goes right: a window of requests is by the machine's own.
+    fn unskewed(&self, world: &World) -> Moment {
+        Moment { mono_ms: world.elapsed_ms(), boot: self.boot, ..Moment::default() }
+    }
+
+    /// Returns how long it uses a share whose life is over.
+    fn stale_ms(&self, world: &World) -> u64 {
+        if self.on_stale == OnStale::Warn { world.lease_ms } else { 0 }
+    }
+
+    /// Says what it needs of the limits that are no money, and hears what it may use.
+    fn share(
+        &mut self,
+        world: &World,
+        (ledger, machine): (&mut Ledger, &mut Machine),
+        weather: Weather,
+    ) -> Result<(), Cut> {
+        let now = self.unskewed(world);
+        self.shared.ask(&world.shared, machine, now, (self.stale_ms(world), weather == Weather::Calm));
+        self.save(machine);
+        let synced = self.send(world, ledger, (now, &[], &machine.share_requests()), weather)?;
+        machine.apply_shares(&synced.shares);
+        self.save(machine);
+        Ok(())
+    }
+
     /// Tells what was spent, and asks for what is lacking, as `fusebox team sync` does.
     fn sync(
         &mut self,
@@ -285,7 +305,7 @@ impl Member {
             if requests.is_empty() {
                 return Ok(is_refused);
             }
-            let replies = self.send(world, ledger, &requests, weather)?;
+            let replies = self.send(world, ledger, (self.now(world), &requests, &[]), weather)?.replies;
             let before = machine.clone();
             replies.iter().for_each(|reply| machine.apply(reply));
             self.save(machine);
@@ -301,12 +321,12 @@ impl Member {
         &mut self,
         world: &World,
         ledger: &mut Ledger,
-        requests: &[Request],
+        (sent, requests, shares): (Moment, &[Request], &[ShareRequest]),
         weather: Weather,
-    ) -> Result<Vec<Reply>, Cut> {
+    ) -> Result<Synced, Cut> {
         let fault = || world.faults.fetch_add(1, Ordering::Relaxed);
-        let sent = self.now(world);
-        world.requests.fetch_add(requests.len() as u64, Ordering::Relaxed);
+        let besides = Besides { shares, ..Besides::default() };
+        world.requests.fetch_add((requests.len() + shares.len()) as u64, Ordering::Relaxed);
         if self.random.is(2, weather) {
             fault();
             return Err(Cut);
@@ -314,9 +334,9 @@ impl Member {
         if self.random.is(2, weather) {
             // Taken twice: the first reply was lost, and a later process sends it again.
             fault();
-            ledger.sync("core", (&self.id, sent), requests, &Besides::default()).map_err(|_| Cut)?;
+            ledger.sync("core", (&self.id, sent), requests, &besides).map_err(|_| Cut)?;
         }
-        let synced = ledger.sync("core", (&self.id, sent), requests, &Besides::default()).map_err(|_| {
+        let synced = ledger.sync("core", (&self.id, sent), requests, &besides).map_err(|_| {
             fault();
             Cut
         })?;
@@ -325,7 +345,7 @@ impl Member {
             fault();
             return Err(Cut);
         }
-        Ok(synced.replies)
+        Ok(synced)
     }
 
     /// Gives back all that it holds.
@@ -337,11 +357,13 @@ impl Member {
         machine.give_back();
         let mut ledger = world.ledger(self.login).unwrap();
         assert!(self.tell(world, (&mut ledger, &mut machine), Weather::Calm).is_ok());
+        assert!(self.share(world, (&mut ledger, &mut machine), Weather::Calm).is_ok());
     }
 
     /// Takes it away for good, with all that it has not told.
     pub fn lose(&mut self, world: &World) {
         self.is_lost = true;
+        self.shared.end(&world.shared, u64::MAX);
         let own = format!("msg_{}_", self.id);
         for (_, made) in world.made.lock().unwrap().iter_mut().filter(|(message, _)| message.starts_with(&own)) {
             made.is_kept = false;

@@ -6,8 +6,11 @@ use std::sync::{Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::fleet::{MILLI_USD, Member, Random, Weather, World};
+use fusebox::store::team::ledger::Ledger;
+
+use crate::fleet::{MILLI_USD, Member, World};
 use crate::postgres::Postgres;
+use crate::weather::{Random, Weather};
 
 /// How many machines there are where nobody says.
 const SMALL: u64 = 12;
@@ -39,6 +42,8 @@ struct Simulation {
     most: AtomicU64,
     looks: AtomicU64,
     is_over: AtomicBool,
+    /// At how many looks more was reserved than a limit that is no money.
+    overbooked: AtomicU64,
     /// How many leases, batches and charges the replica had not heard of.
     forgotten: AtomicU64,
     /// Held by who works; taken alone, nobody works.
@@ -49,21 +54,25 @@ impl Simulation {
     fn begin(machines: u64) -> Option<Simulation> {
         let server = Postgres::start()?;
         let cap = machines * CAP_EACH * MILLI_USD;
-        let lease_ms = LIFE_MS.max(machines * LIFE_OF_EACH_MS);
+        let world = World::new(server, LIFE_MS.max(machines * LIFE_OF_EACH_MS));
+        let (lease_ms, window_ms) = (world.lease_ms, world.shared.window_ms);
         let team = format!(
             "SELECT fusebox.set_team('core', 'ann', {lease_ms}, {CONFIRM_MS}, NULL);
-            SELECT fusebox.set_cap('core', 'team', '', 'month', {cap});"
+            SELECT fusebox.set_cap('core', 'team', '', 'month', {cap});
+            SELECT fusebox.set_shared_limit('core', 'agents', {machines}, NULL);
+            SELECT fusebox.set_shared_limit('core', 'requests', {machines}, {window_ms});"
         );
-        server.as_login("ann", &team).unwrap();
+        world.server.as_login("ann", &team).unwrap();
         let members = (0..machines).map(|number| Mutex::new(Member::new(number))).collect();
         let (most, looks, is_over) = (AtomicU64::default(), AtomicU64::default(), AtomicBool::default());
         Some(Simulation {
-            world: World::new(server, lease_ms),
+            world,
             members,
             cap,
             most,
             looks,
             is_over,
+            overbooked: AtomicU64::default(),
             forgotten: AtomicU64::default(),
             turn: RwLock::default(),
         })
@@ -90,8 +99,11 @@ impl Simulation {
         let mut ledger = None;
         while !self.is_over.load(Ordering::Relaxed) {
             ledger = ledger.or_else(|| self.world.ledger("ann"));
-            match ledger.as_mut().map(|ledger| ledger.status("core")) {
-                Some(Ok(caps)) => {
+            let look = |ledger: &mut Ledger| Some((ledger.status("core").ok()?, ledger.shared_limits("core").ok()?));
+            match ledger.as_mut().and_then(look) {
+                Some((caps, limits)) => {
+                    let over = limits.iter().any(|limit| limit.reserved > limit.cap);
+                    self.overbooked.fetch_add(u64::from(over), Ordering::Relaxed);
                     self.most.fetch_max(caps[0].committed.0.max(caps[0].spent.0), Ordering::Relaxed);
                     self.looks.fetch_add(1, Ordering::Relaxed);
                 }
@@ -228,6 +240,38 @@ impl Simulation {
         assert_eq!(self.world.server.as_login("ann", project).unwrap(), sum.to_string());
     }
 
+    /// What was used of the limits that are no money stayed within them, and once all machines rest only lost ones have something reserved,
+    /// until an admin writes it off.
+    fn check_shares(&self) {
+        let (cap, shared) = (self.members.len(), &self.world.shared);
+        let agents = shared.most_agents.load(Ordering::SeqCst) as usize;
+        let (made, requests) = shared.requests();
+        let started = shared.started.load(Ordering::SeqCst);
+        eprintln!(
+            "of {cap} agents at once at most {agents}, {started} started; of {cap} requests in {} ms at most {requests}, {made} made",
+            shared.window_ms
+        );
+        assert!((cap / 2..=cap).contains(&agents) && (cap / 2..=cap).contains(&requests));
+        assert_eq!(self.overbooked.load(Ordering::Relaxed), 0);
+        let mut ledger = self.world.ledger("ann").unwrap();
+        let is_of_lost = |machine: &str| {
+            self.members
+                .iter()
+                .map(|member| member.lock().unwrap())
+                .any(|member| member.is_lost && member.id == machine)
+        };
+        let open = loop {
+            self.check_time();
+            let open = ledger.open_shares("core").unwrap();
+            if open.iter().all(|share| share.is_expired && is_of_lost(&share.machine)) {
+                break open;
+            }
+            thread::park_timeout(GLANCE);
+        };
+        open.iter().for_each(|share| ledger.write_off_share("core", share).unwrap());
+        assert!(ledger.shared_limits("core").unwrap().iter().all(|limit| limit.reserved == 0));
+    }
+
     fn tell(&self, (spent, stranded, written_off): (u64, u64, u64)) {
         let usd = |pico: u64| pico as f64 / 1e12;
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
@@ -293,6 +337,7 @@ fn many_machines_in_rough_weather_pass_no_cap_lose_nothing_and_strand_little() {
         }
     }
     simulation.check_charges();
+    simulation.check_shares();
     let (spent, committed) = simulation.sums();
     assert_eq!(spent, committed);
 }
