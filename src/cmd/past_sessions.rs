@@ -26,13 +26,19 @@ pub fn sessions(env: &Environment, paths: &[PathBuf]) -> Result<Vec<SessionRows>
     if let Some(trouble) = trouble {
         env.eprintln_safe(&plain(&format!("warning: {trouble}")));
     }
-    for remark in tree.remarks.iter().take(MOST_REMARKS) {
+    warn(env, tree.remarks.iter());
+    Ok(tree.sessions.into_iter().map(|session| rows(env, session)).collect())
+}
+
+/// Says what of the transcripts could not be read or believed.
+pub fn warn<'a>(env: &Environment, remarks: impl ExactSizeIterator<Item = &'a String>) {
+    let more = remarks.len().saturating_sub(MOST_REMARKS);
+    for remark in remarks.take(MOST_REMARKS) {
         env.eprintln_safe(&plain(&format!("warning: {remark}")));
     }
-    if let more @ 1.. = tree.remarks.len().saturating_sub(MOST_REMARKS) {
+    if more > 0 {
         env.eprintln_safe(&format!("warning: {more} more of these"));
     }
-    Ok(tree.sessions.into_iter().map(|session| rows(env, session)).collect())
 }
 
 /// Returns the folder where the client keeps its transcripts.

@@ -41,7 +41,7 @@ Examples:
 --json prints {\"version\":1,\"sessions\":[…],\"summary\":{…}}. Each session has what was `recorded`, what would have been
 `saved`, its `runs` as they would have ended, and its `timeline`: at_ms since its start, run_id, what, limit, scope,
 used, cap, percent, action, layer, and what is told `to` whom. USD are decimal strings. With --config, `defaults` is the
-summary of the same sessions under the built-in defaults.")]
+summary of the same sessions under the built-in defaults. `remarks` of a summary say what could not be read or believed.")]
 pub struct Args {
     /// A recording's folder, a session's transcript, or a folder with any number of either
     ///
@@ -84,6 +84,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let table = prices(env, &policy);
     let (sessions, sums) = play(env, args, (&policy, &table), &found)?;
+    past_sessions::warn(env, sums.remarks.iter());
     if sums.sessions == 0 {
         return Err(Error::failed("no session with any work was found in what was given")
             .hint("give one with tool calls or subagents: those are what is played"));

@@ -27,7 +27,7 @@ use crate::pricing;
 use crate::replay::evidence::{self, KnownRuns, MAIN};
 use crate::replay::play_all::{Between, play_all};
 use crate::replay::player::ReplayTerms;
-use crate::replay::replayed_session::ReplayedSession;
+use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::sources::{self, Source};
 use crate::replay::suggested::{self, Suggestions};
 use crate::report::period::{self, Since};
@@ -92,7 +92,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let between = Between { since_ms, ..Between::ALWAYS };
     let folder = env.folder();
     let (policy, _) = load::load(env, &folder, trust::is_trusted(env, &folder));
-    let sessions = play(env, (&policy, Mode::Observe), &found, between)?;
+    let (sessions, sums) = play(env, (&policy, Mode::Observe), &found, between)?;
+    past_sessions::warn(env, sums.remarks.iter());
     let gone = gone_runs(env, &sessions, since_ms)?;
     let of_gone = evidence::of_state(&gone.runs);
     let mut types = evidence::evidence(&sessions, &known_runs(env, &sessions)?);
@@ -146,13 +147,13 @@ fn play(
     (policy, mode): (&Policy, Mode),
     found: &[Source],
     between: Between,
-) -> Result<Vec<ReplayedSession>> {
+) -> Result<(Vec<ReplayedSession>, Sums)> {
     let (table, _) = pricing::load(env, policy.own_prices());
     let terms = ReplayTerms { policy, mode, table: &table };
     let show = |done| env.progress(&format!("{done} of {} sessions", found.len()));
     let played = play_all(terms, found, between, show);
     env.progress("");
-    Ok(played?.0)
+    played
 }
 
 /// Refuses an agent type that no past run is of, with the nearest that some are of.
@@ -264,7 +265,7 @@ fn tried(
 ) -> Result<()> {
     let Some(text) = change.after.as_ref().filter(|_| change.is_change()) else { return Ok(()) };
     let (policy, _) = load::only_text(Path::new(&change.path), text);
-    let sessions = play(env, (&policy, Mode::Enforce), found, between)?;
+    let (sessions, _) = play(env, (&policy, Mode::Enforce), found, between)?;
     let mut trips: BTreeMap<(&str, &str), BTreeSet<(&str, &str)>> = BTreeMap::new();
     for session in &sessions {
         for (run, finding) in session.trips() {

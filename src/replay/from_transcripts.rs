@@ -3,6 +3,7 @@
 //! They do not tell how long a dialog waited, which calls the client itself rejected, and prompts typed while the agent
 //! worked; waits count as working time here.
 
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
@@ -58,13 +59,11 @@ struct Cron<'a> {
 
 /// Makes the recording of a session from its main transcript and those of its subagents.
 ///
-/// Returns nothing where the main transcript cannot be read or holds no work.
-pub fn make(transcript: &Path) -> Option<Recording> {
-    let main = rows::read(transcript).ok()?;
-    let session = match &main.session {
-        Some(session) => session.clone(),
-        None => transcript.file_stem()?.to_string_lossy().into_owned(),
-    };
+/// Returns nothing where the main transcript holds no work. That one of a subagent cannot be read is for the ingest to remark.
+pub fn make(transcript: &Path) -> io::Result<Option<Recording>> {
+    let main = rows::read(transcript)?;
+    let name = || transcript.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let session = main.session.clone().unwrap_or_else(name);
     let mut events = HookCallSynthesizer::main(&session, &main).tell();
     let mut places = SessionPlaces::of_main(Places::of(&main));
     for (id, path) in layout::agent_files(transcript) {
@@ -76,14 +75,15 @@ pub fn make(transcript: &Path) -> Option<Recording> {
         places.add_agent(id, Places::of(&rows));
     }
     events.sort_by_key(|(at_ms, _)| *at_ms);
-    let (began_ms, ended_ms) = (events.first()?.0, events.last()?.0);
+    let (Some((began_ms, _)), Some((ended_ms, _))) = (events.first(), events.last()) else { return Ok(None) };
+    let (began_ms, ended_ms) = (*began_ms, *ended_ms);
     let boundary = |at_ms, hook_event_name| {
         let input = Input { session_id: &session, hook_event_name, ..Input::default() };
         to_raw_value(&input).ok().map(|input| (at_ms, input))
     };
     let calls = boundary(began_ms, "SessionStart").into_iter().chain(events).chain(boundary(ended_ms, "SessionEnd"));
     let call = |(at_ms, input): (i64, _)| HookCall { at_ms: at_ms.abs_diff(began_ms), input };
-    Some(Recording {
+    Ok(Some(Recording {
         source: transcript.to_owned(),
         transcript: transcript.to_owned(),
         began_ms,
@@ -91,7 +91,7 @@ pub fn make(transcript: &Path) -> Option<Recording> {
         calls: calls.map(call).collect(),
         session: session.clone(),
         places,
-    })
+    }))
 }
 
 /// Tells one transcript's rows as hook calls.

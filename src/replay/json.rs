@@ -1,5 +1,7 @@
 //! A replay for programs: JSON of version 1. USD are decimal strings with 12 digits after the point.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::domain::action::Action;
@@ -100,6 +102,8 @@ struct Summary {
     client_cost_usd: Option<Usd>,
     cost_where_client_knows_usd: Usd,
     saved: Figures,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    remarks: BTreeSet<String>,
 }
 
 /// Returns the JSON form, with what the built-in defaults come to where a file was given.
@@ -195,5 +199,6 @@ fn summary(sums: &Sums) -> Summary {
             requests: sums.requests_saved,
             cost_usd: Usd(sums.cost_saved),
         },
+        remarks: sums.remarks.clone(),
     }
 }

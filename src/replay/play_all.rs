@@ -36,7 +36,8 @@ impl Between {
     }
 }
 
-/// Plays all sessions of sources that had an event in a period; each session once, by the recording that tells most of it.
+/// Plays all sessions of sources that had an event in a period; each session once, by the recording that tells most of it. One of many
+/// transcripts that cannot be read is remarked.
 ///
 /// `progress` is told how many sources are done.
 pub fn play_all(
@@ -48,8 +49,16 @@ pub fn play_all(
     let mut played: Vec<Played> = Vec::new();
     // A session may lie in more than one of the paths: as a recording and as a transcript, or as a copy that ends sooner.
     let mut places: HashMap<String, usize> = HashMap::new();
-    for source in at_once(terms, sources, between, progress) {
-        for one in source? {
+    let mut sums = Sums::default();
+    for (source, of_source) in sources.iter().zip(at_once(terms, sources, between, progress)) {
+        let of_source = match (source, of_source) {
+            (Source::Transcript(_), Err(cause)) if sources.len() > 1 => {
+                sums.remarks.insert(cause.to_string());
+                continue;
+            }
+            (_, of_source) => of_source?,
+        };
+        for one in of_source {
             match places.get(&one.1.session.id).copied() {
                 Some(place) if played[place].0 >= one.0 => {}
                 Some(place) => played[place] = one,
@@ -60,7 +69,6 @@ pub fn play_all(
             }
         }
     }
-    let mut sums = Sums::default();
     let sessions = played.into_iter().map(|(_, replayed, charges)| {
         sums.add(&replayed, &charges);
         replayed

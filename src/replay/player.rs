@@ -214,6 +214,7 @@ impl<'a> Player<'a> {
             runs,
             timeline: self.entries,
             recorded,
+            remarks: self.ingest.remarks,
         };
         Ok((replayed, self.ingest.charges))
     }

@@ -1,6 +1,6 @@
 //! What came of a replay: each session as it would have gone, beside what it did.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use crate::domain::session::{Run, Session, Status};
@@ -25,6 +25,8 @@ pub struct ReplayedSession {
     pub never_started: usize,
     /// What it really did.
     pub recorded: Recorded,
+    /// What of its transcripts could not be read or believed, in sentences.
+    pub remarks: Vec<String>,
 }
 
 /// What a recorded session really did.
@@ -79,6 +81,8 @@ pub struct Sums {
     pub requests_saved: u64,
     /// What would not have been spent.
     pub cost_saved: Amount,
+    /// What of the transcripts could not be read or believed, in sentences.
+    pub remarks: BTreeSet<String>,
 }
 
 impl ReplayedSession {
@@ -136,6 +140,7 @@ impl Sums {
     /// Adds a session, with what was charged for its responses.
     pub fn add(&mut self, replayed: &ReplayedSession, charges: &Memory) {
         self.sessions += 1;
+        self.remarks.extend(replayed.remarks.iter().cloned());
         self.trips += replayed.trips().len();
         let began = replayed.session.started.wall_ms;
         let ended = began.saturating_add_unsigned(replayed.recorded.lasted_ms);

@@ -28,7 +28,10 @@ impl Source {
     pub fn read(&self) -> Result<Vec<Recording>> {
         match self {
             Source::Folder(folder) => recording::read(folder),
-            Source::Transcript(path) => Ok(from_transcripts::make(path).into_iter().collect()),
+            Source::Transcript(path) => {
+                let made = from_transcripts::make(path).map_err(|cause| Error::file("read", path, cause))?;
+                Ok(made.into_iter().collect())
+            }
         }
     }
 

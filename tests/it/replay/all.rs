@@ -1,5 +1,7 @@
 //! Replays of all that the client has kept: without a path, in a period, in one sentence.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::replay::{copy, fixtures};
@@ -97,4 +99,37 @@ fn a_period_leaves_out_what_was_before_and_after() {
             }
         }
     }
+}
+
+/// What cannot be read is left out of the figures, so it is said: of a session, of a subagent, and of the only one that was asked for.
+#[cfg(unix)]
+#[test]
+fn a_transcript_that_cannot_be_read_is_named() {
+    let world = world();
+    let files = world.files("home/.claude/projects");
+    let with = |part: &str| {
+        let mut transcripts = files.lines().filter(|file| file.ends_with(".jsonl"));
+        world.path(transcripts.find(|file| file.contains(part)).unwrap())
+    };
+    let (of_subagent, main) = (with("/subagents/agent-"), with("-loop-identical-failing-call/"));
+    for path in [&of_subagent, &main] {
+        fs::remove_file(path).unwrap();
+        std::os::unix::fs::symlink(path, path).unwrap();
+    }
+    for command in [&["replay", "--config", "strict.json"][..], &["suggest"]] {
+        let said = world.run(command);
+        for path in [&of_subagent, &main] {
+            assert!(
+                said.stderr.contains(&*path.file_name().unwrap().to_string_lossy()),
+                "{command:?}: {}",
+                said.stderr
+            );
+        }
+    }
+    let json = world.run(&["replay", "--config", "strict.json", "--json"]);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["summary"]["remarks"].as_array().unwrap().len(), 2, "{json}");
+    let alone = world.run(&["replay", &main.display().to_string()]);
+    assert_eq!(alone.code, 1, "{}", alone.stdout);
+    assert!(alone.stderr.contains("cannot read"), "{}", alone.stderr);
 }

@@ -45,7 +45,7 @@ fn check(rows: &[Value], expected: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s1.jsonl");
     fs::write(&path, rows.iter().map(|row| format!("{row}\n")).collect::<String>()).unwrap();
-    let recording = make(&path).unwrap();
+    let recording = make(&path).unwrap().unwrap();
     let lines = recording.calls.iter().map(|call| {
         let input: Value = serde_json::from_str(call.input.get()).unwrap();
         let text = |key: &str| input[key].as_str().unwrap_or("").to_owned();
