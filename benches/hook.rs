@@ -274,6 +274,6 @@ fn empty_binary(fixture: &Fixture) -> PathBuf {
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let mut compiler = Command::new("rustc");
     compiler.args(["-O", "-C", "relocation-model=static", "--target", &target]).arg(&source).arg("-o").arg(&binary);
-    assert!(compiler.status().unwrap().success(), "rustc cannot compile for {target}: ./check installs it");
+    assert!(compiler.status().unwrap().success(), "rustc cannot compile for {target}: ./check all installs it");
     binary
 }

@@ -37,7 +37,7 @@ pub fn lacks(feature: Feature) -> bool {
     !has(feature)
 }
 
-/// Says, past the capture of what tests print, that a scenario was not run; `./check` does not count it as passed.
+/// Says, past the capture of what tests print, that a scenario was not run; `./check all` does not count it as passed.
 pub fn skip(why: &str) {
     let scenario = thread::current().name().unwrap_or_default().to_owned();
     stderr().write_all(format!("\nSKIPPED, NOT PASSED: {scenario}: {why}\n").as_bytes()).unwrap();

@@ -1,5 +1,5 @@
 //! The budgets of a hook call, as far as they are exact: instructions, system calls, syncs, and the size and reach of the static binary, in a
-//! session among ten thousand; and the share of a processor that the live screen takes. `./check` runs this; by hand: `cargo test --test gates -- --nocapture`. Time is `cargo bench`'s.
+//! session among ten thousand; and the share of a processor that the live screen takes. `./check all` runs this; by hand: `cargo test --test gates -- --nocapture`. Time is `cargo bench`'s.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first surprise")]
 #![expect(clippy::disallowed_methods, reason = "the test says which binary it measures")]
@@ -27,7 +27,7 @@ const MOST_SYSTEM_CALLS: u64 = 225;
 const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
 const MOST_STRETCHES: u64 = 40;
-/// The most bytes of the static binary with all that it ships with; `./check` holds 5,000,000 of it without its optional parts.
+/// The most bytes of the static binary with all that it ships with; `./check all` holds 5,000,000 of it without its optional parts.
 const MOST_BYTES: u64 = 7_930_000;
 /// The most instructions that 48 KB more of a plain command cost: a fifth above what was seen last.
 const MOST_OF_LENGTH: u64 = 1_400_000;

@@ -1,4 +1,4 @@
-//! What can go wrong, done to the hook: crowds, crashes at every system call, and faults of everything it stands on. `./check` runs
+//! What can go wrong, done to the hook: crowds, crashes at every system call, and faults of everything it stands on. `./check all` runs
 //! the short form; by hand: `cargo test --test resilience -- --test-threads=2`, and with `FUSEBOX_RESILIENCE=full` every kill point.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first surprise")]
