@@ -157,7 +157,8 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let is_refused = verdict.decision >= Decision::Deny;
     let ends = is_refused && matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }));
     if is_refused && !ends {
-        run.refusals.refuse(verdict.deciding(), event.at.wall_ms);
+        // Where a rate has refused it of which the agent was not told, the next call asks.
+        run.owes_ask &= run.refusals.refuse(verdict.deciding(), event.at.wall_ms);
     }
     // Where the ends of batches are not seen, each call is a batch of its own.
     if blind && !ends && !run.is_being_ended() {
@@ -288,9 +289,8 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     };
     let status = lifecycle::stopped_status(finding.action, &finding.source);
     // Of the session above it is said where its limit was reached.
-    let below = state.session.id.get(..8).unwrap_or(&state.session.id).to_owned();
-    let reason =
-        (finding.scope == Scope::Outer).then(|| format!("reached in session {below}, which its agent started"));
+    let below = || format!("reached in session {}, which its agent started", short(&state.session.id));
+    let reason = (finding.scope == Scope::Outer).then(below);
     let session = match finding.scope {
         Scope::Session => Some(&mut *state.session),
         Scope::Outer => state.above_mut(&finding.above),

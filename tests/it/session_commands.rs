@@ -22,6 +22,7 @@ mod off;
 mod one_line;
 mod one_reading;
 mod prompt_block;
+mod put_off;
 mod read_later;
 mod refused;
 mod reload;

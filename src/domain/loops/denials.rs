@@ -35,8 +35,8 @@ pub struct Denials {
 }
 
 impl Denials {
-    /// Takes in that a call was refused, for a finding where a limit did it.
-    pub fn refuse(&mut self, finding: Option<&Finding>, now_ms: i64) {
+    /// Takes in that a call was refused, for a finding where a limit did it; returns whether that counts.
+    pub fn refuse(&mut self, finding: Option<&Finding>, now_ms: i64) -> bool {
         let rate = finding.filter(|finding| finding.is_window() && finding.passes());
         let counts = rate.is_none_or(|rate| self.told.get(&rate.told_as()).is_some_and(|opens| now_ms < *opens));
         if let Some(rate) = rate {
@@ -48,6 +48,7 @@ impl Denials {
             self.in_batch = true;
             self.last = finding.map(|finding| finding.source.to_string()).unwrap_or_default();
         }
+        counts
     }
 
     /// Takes in what a turn was refused that goes on behind these.
@@ -100,8 +101,9 @@ mod tests {
     fn counted(batches: &[(i64, &[&str])]) -> u32 {
         let mut denials = Denials::default();
         for (second, tools) in batches {
-            let refuse = |tool: &&str| denials.refuse(Some(&finding("rate_limits", tool, 10_000)), second * 1000);
-            tools.iter().for_each(refuse);
+            for tool in *tools {
+                denials.refuse(Some(&finding("rate_limits", tool, 10_000)), second * 1000);
+            }
             denials.end_batch();
         }
         denials.in_a_row

@@ -194,6 +194,14 @@ impl Fixture {
         self.event(actor, "PostToolBatch", json!({"tool_calls": [call]}))
     }
 
+    /// The main agent asks to call a tool; returns the answer.
+    pub fn calls(&mut self, tool: &str) -> String {
+        self.clock.calls += 1;
+        let input = json!({"pattern": format!("f{}", self.clock.calls)});
+        let id = format!("t{}", self.clock.calls);
+        self.answer("PreToolUse", json!({"tool_name": tool, "tool_input": input, "tool_use_id": id}))
+    }
+
     /// The dialog about the last call is answered with Yes: the call runs.
     pub fn says_yes(&mut self, actor: Actor) {
         let number = self.clock.calls;
