@@ -14,17 +14,17 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run};
 use crate::domain::spend::meters::Meters;
 use crate::domain::stable_sort::sort_by_key;
+use crate::domain::unit::Unit;
 use crate::domain::usage::{Activity, Occasion};
 use crate::domain::verdict::Finding;
 use crate::engine::clear_orders;
-use crate::engine::estimate;
-use crate::engine::evaluate::{self, RuleContext};
 use crate::engine::evaluate_limits::place;
 use crate::engine::grants;
 use crate::engine::log_records;
 use crate::engine::measure;
+use crate::engine::next_prompt;
 use crate::engine::session_state::SessionState;
-use crate::engine::spend_ahead::spend_ahead;
+use crate::engine::spend_ahead::{cold_ahead, spend_ahead};
 
 /// Returns the order that stands for a target.
 pub fn order<'a>(state: &'a SessionState, target: &Target) -> Option<&'a Order> {
@@ -69,9 +69,15 @@ pub fn used_up(state: &SessionState, target: &Target, now: Moment) -> Vec<UsedUp
         let finding = Finding::of(rule, scope, rule.limit.used(&meters));
         // Whoever makes the next request: what the dearest would add counts.
         let others = makers(state, target).filter_map(|id| Some(self::meters(state, target, id, (now, rule))?.2));
-        let next = others.chain([meters]).map(|meters| ahead(rule.limit, rules, &meters)).max().unwrap_or(0);
-        let lacks = finding.used.saturating_add(next).saturating_sub(rule.cap);
-        (lacks > 0).then(|| UsedUp { finding, more: rule.sufficient_increase(lacks).max(lacks) })
+        let all: Vec<Meters> = others.chain([meters]).collect();
+        let next = |meters: &Meters| ahead(rule.limit, rules, meters);
+        let lacks =
+            |ahead: Option<u64>| (finding.used.saturating_add(ahead?)).checked_sub(rule.cap).filter(|it| *it > 0);
+        lacks(all.iter().map(next).max())?;
+        // Who gives more may take their time.
+        let late = all.iter().map(|meters| next(meters).saturating_add(cold_ahead(rule.limit, meters)));
+        let lacks = lacks(late.max())?;
+        Some(UsedUp { finding, more: rule.sufficient_increase(lacks).max(lacks) })
     });
     found.collect()
 }
@@ -91,17 +97,9 @@ pub fn beside(state: &SessionState, target: &Target) -> Option<Target> {
 
 /// Returns the limits over sessions that would keep the next prompt of the state's session back.
 pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
-    let none = Run::default();
-    let main = state.session.main.as_deref().and_then(|main| state.run(main)).unwrap_or(&none);
-    let occasion = Occasion { at: now, activity: Activity::Nothing };
-    let model = estimate::model_of(state, main);
-    let above = measure::usage(state, main, occasion);
-    let above = above.iter().filter(|used| !matches!(used.scope, Scope::Run | Scope::Session));
-    let found = above.flat_map(|used| {
-        let around = RuleContext { scope: used, stage: Stage::Prompt, occasion, told: &[], model };
-        used.limits.limits.iter().filter_map(move |rule| evaluate::evaluate_rule(rule, around)).collect::<Vec<_>>()
-    });
-    found.filter(Finding::does_more_than_warn).collect()
+    let mut found = next_prompt::used_up(state, now);
+    found.retain(|it| it.scope != Scope::Session && !it.is_window());
+    found
 }
 
 /// Returns every limit that is used up by a session, by its runs at work or over sessions: what acts first, first.
@@ -192,6 +190,8 @@ fn meters<'a>(
 fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
     match &limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
+        // A step that takes longer than what is left ends the agent before it has done anything.
+        Meter::Count { .. } if limit.unit == Unit::Millis => (meters.duration_ms / meters.spent.requests.max(1)).max(1),
         Meter::Count { adds, .. } => {
             let steps = [Stage::Call, Stage::Request].map(ComingStep::at);
             steps.into_iter().filter_map(adds).max().unwrap_or(0)

@@ -58,6 +58,7 @@ mod team_silence;
 pub mod team_terms;
 pub mod time_units;
 pub mod transcript_position;
+pub mod unenforced;
 pub mod unit;
 pub mod usage;
 pub mod verdict;

@@ -4,7 +4,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::frees::Frees;
 use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
-use crate::domain::spend::meters::Periods;
+use crate::domain::spend::meters::{Periods, Spend};
 use crate::domain::team::{Standing, TeamShare, TeamTerms};
 use crate::domain::team_cap::CapUse;
 
@@ -27,6 +27,12 @@ enum Hindrance<'a> {
 }
 
 impl SharedBudget {
+    /// Returns what a request spends at least: where nothing may be spent, that is too much.
+    pub fn least_request(&self) -> Spend {
+        let is_closed = self.standing.is_some_and(Standing::is_closed);
+        Spend { cost: Amount(u64::from(is_closed)), ..Spend::default() }
+    }
+
     /// Takes the rule that a team's budget comes to under a session's terms at a moment; returns how it stands.
     pub fn stand(&mut self, terms: &TeamTerms, now: Moment) -> Standing {
         let mut share = self.team.clone().unwrap_or_default();

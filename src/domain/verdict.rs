@@ -14,6 +14,7 @@ use crate::domain::limit_set::LimitRule;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::stored::serde_default::is_default;
+use crate::domain::unenforced::Unenforced;
 use crate::domain::unit::Unit;
 
 /// One limit's opinion of one event.
@@ -43,6 +44,9 @@ pub struct Finding {
     /// What the next request, and what follows it for sure, would add by the estimate; 0 where requests do not use the limit up.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ahead: u64,
+    /// What the next request would add besides, where the cache has lost its conversation by then: people may take their time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cold: u64,
     /// How many requests that is; 0 where it is not known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub requests_ahead: u64,
@@ -92,6 +96,7 @@ impl Finding {
             percent: 100,
             increase: 0,
             ahead: 0,
+            cold: 0,
             requests_ahead: 0,
             rule_increase: 0,
             subject: String::new(),
@@ -154,6 +159,11 @@ impl Finding {
         self.is_trip() && self.action != Action::Warn
     }
 
+    /// Whether another is about the same limit of the same holder.
+    pub fn is_same_limit(&self, other: &Finding) -> bool {
+        self.source == other.source && self.scope == other.scope && self.above == other.above
+    }
+
     /// Whether it passes by itself, so that nothing has to be lifted.
     pub fn passes(&self) -> bool {
         !self.frees.is_never()
@@ -185,6 +195,11 @@ impl Finding {
         self.limit().is_some_and(|limit| limit.unit == Unit::Switch)
     }
 
+    /// Whether its limit is an amount that more can be given of.
+    pub fn has_cap(&self) -> bool {
+        !self.is_switch() && !self.is_window()
+    }
+
     /// Returns how much of the cap is used, in per cent.
     pub fn percent_used(&self) -> u64 {
         u64::try_from(u128::from(self.used) * 100 / u128::from(self.cap.max(1))).unwrap_or(u64::MAX)
@@ -207,7 +222,7 @@ impl Finding {
 
     /// Returns as much of the rule's own increases as leaves room for what is to come above what is used by now, where that is known.
     pub fn sufficient_increase(&self) -> u64 {
-        let lacks = self.by_now().saturating_add(self.ahead.max(1)).saturating_sub(self.cap);
+        let lacks = self.by_now().saturating_add(self.ahead.max(1)).saturating_add(self.cold).saturating_sub(self.cap);
         if lacks <= self.increase {
             return self.increase;
         }
@@ -290,25 +305,6 @@ pub struct TimeCut {
     pub by: Finding,
 }
 
-/// Why a limit is judged and blocks nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unenforced {
-    /// It is a repository's, whose file only observes.
-    Observed,
-    /// A person has switched it off for a while.
-    Off,
-}
-
-impl Unenforced {
-    /// Returns the word that records have.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Unenforced::Observed => "observe",
-            Unenforced::Off => "off",
-        }
-    }
-}
-
 impl Verdict {
     /// Makes the verdict that refuses, warns or stops for a reason beyond its findings.
     pub fn refusing(decision: Decision, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
@@ -331,6 +327,12 @@ impl Verdict {
         let is_blocked = self.refusal == Some(Refusal::Blocked);
         let blocks = |it: &&Finding| it.does_more_than_warn() && it.scope != Scope::Run;
         self.findings.iter().skip(1).filter(move |it| is_blocked && blocks(it))
+    }
+
+    /// Returns what a dialog asks a person for: each cap that a Yes would raise, the finding that decides first.
+    pub fn asked(&self) -> impl Iterator<Item = &Finding> {
+        let is_asked = |it: &&Finding| it.is_trip() && it.action == Action::RequestIncrease && it.has_cap();
+        self.deciding().into_iter().chain(self.findings.iter().skip(1).filter(is_asked))
     }
 
     /// Returns the finding that decides.

@@ -1,6 +1,7 @@
 //! Estimating: what a request may cost of which nothing is on disk yet.
 
 use crate::domain::bounds::OTHER_MODELS;
+use crate::domain::conversation::LONG_CACHE_MS;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::session::{Counters, Run};
 use crate::domain::spend::amount::Amount;
@@ -85,6 +86,19 @@ pub fn of_output(run: &Run, output: u64) -> Spend {
     let ReplayPrice { cache_read: read, output: write } = run.replay_price;
     let cost = Amount(run.context.saturating_mul(read).saturating_add(output.saturating_mul(write)));
     Spend { requests: 1, tokens: output, cost, ..Spend::default() }
+}
+
+/// Estimates the next request of a run where the cache has lost its conversation by then: all of it is written again.
+pub fn cold(state: &SessionState, run: &Run) -> Spend {
+    let position = if run.is_main() { Some(&state.session.position) } else { run.position.as_ref() };
+    let last = position.map(|at| at.conversation.last).unwrap_or_default();
+    if last.prompt == 0 || last.cached_ms == 0 {
+        return Spend::default();
+    }
+    let (sent, price) = (last.prompt.saturating_add(last.output), run.replay_price);
+    let written = sent.saturating_mul(price.cache_write(last.cached_ms == LONG_CACHE_MS));
+    let cost = Amount(written.saturating_add(last.output.saturating_mul(price.output)));
+    Spend { requests: 1, tokens: sent.saturating_add(last.output), cost, ..Spend::default() }
 }
 
 fn at_least_again(run: &Run, mean: Spend) -> Spend {

@@ -13,7 +13,7 @@ use crate::domain::spend::meters::{Meters, Spend, UnknownFirsts};
 use crate::domain::text::duration;
 use crate::domain::usage::{Activity, Occasion, ScopeUsage, Usage};
 use crate::domain::verdict::Finding;
-use crate::engine::spend_ahead::{leaves_room, spend_ahead};
+use crate::engine::spend_ahead::{cold_ahead, leaves_room, spend_ahead};
 
 /// The per cent that stands for the last warning before a trip.
 const LAST_WARNING: u8 = 95;
@@ -64,9 +64,10 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
             false => 0,
         };
         let requests_ahead = if ahead > 0 { requests_ahead(rules, meters, stage) } else { 0 };
-        let more = used.saturating_add(ahead.max(adds.unwrap_or(0))).saturating_sub(rule.cap);
-        let trip =
-            Finding { increase: rule.sufficient_increase(more), ahead, requests_ahead, ..finding(100, used, ahead) };
+        let cold = if ahead > 0 { cold_ahead(rule.limit, meters) } else { 0 };
+        let more = used.saturating_add(ahead.max(adds.unwrap_or(0))).saturating_add(cold).saturating_sub(rule.cap);
+        let increase = rule.sufficient_increase(more);
+        let trip = Finding { increase, ahead, cold, requests_ahead, ..finding(100, used, ahead) };
         return (rule.action != Action::Warn || !given(100)).then_some(trip);
     }
     if rule.limit.ends == Ends::Call {
@@ -111,10 +112,11 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     if spent.saturating_add(ahead) <= rule.cap {
         return trip.clone();
     }
-    let lacks = spent.saturating_add(ahead).saturating_sub(rule.cap);
+    let cold = cold_ahead(rule.limit, meters);
+    let lacks = spent.saturating_add(ahead).saturating_add(cold).saturating_sub(rule.cap);
     let increase = trip.increase.max(rule.sufficient_increase(lacks));
     let requests_ahead = requests_ahead(used.limits, meters, Stage::Request);
-    Finding { used: trip.used.max(spent), missing_usage, ahead, requests_ahead, increase, ..trip.clone() }
+    Finding { used: trip.used.max(spent), missing_usage, ahead, cold, requests_ahead, increase, ..trip.clone() }
 }
 
 /// Returns a trip with what is used of its limit by now.

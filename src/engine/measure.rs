@@ -12,7 +12,6 @@ use crate::domain::session::{Reservation, Run, Session};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::{Meters, RunAndSession, Spend, UnknownFirsts, Unlogged};
 use crate::domain::spend::reservation::RESERVE_LIVES_MS;
-use crate::domain::team::Standing;
 use crate::domain::usage::{Activity, Occasion, ScopeUsage};
 use crate::engine::agents::agents_at_work::{self, AgentsAtWork};
 use crate::engine::charging::{self, compactions};
@@ -139,6 +138,7 @@ impl<'a> Actor<'a> {
             untold_repetition: run.repetition.level(),
             denials: u64::from(run.refusals.in_a_row),
             depth: u64::from(run.depth),
+            cold: estimate::cold(state, run),
             ..Meters::default()
         };
         let mut actor = Actor { state, run, occasion, same, at_work: agents_at_work::count(state, occasion.at) };
@@ -154,7 +154,8 @@ impl<'a> Actor<'a> {
     /// Returns what is the same over every scope for some models.
     fn same_over(self, of: Option<&Models>) -> Meters {
         let Unlogged { of_call, hooks_ahead } = self.unlogged(of);
-        Meters { unlogged: of_call, hooks_ahead, ..self.same }
+        let cold = if of.is_none_or(|of| of.include(self.model())) { self.same.cold } else { Spend::default() };
+        Meters { unlogged: of_call, hooks_ahead, cold, ..self.same }
     }
 
     fn of_run(self, of: Option<&Models>) -> Meters {
@@ -210,7 +211,7 @@ impl<'a> Actor<'a> {
             plan: budget.plan.used_at(self.occasion.at.wall_ms),
             unknown: self.unknown(&budget.reservations, of),
             next,
-            reserved: under_way + self.beyond_usual(next, &budget.limits) + least(budget),
+            reserved: under_way + self.beyond_usual(next, &budget.limits) + budget.least_request(),
             under_way,
             missing_usage: self.next(&budget.limits, of) * self.missing_usage(),
             ..self.same_over(of)
@@ -335,12 +336,6 @@ impl<'a> Actor<'a> {
         let spend = |it: &Reservation| if first(it) { self.next(rules, of) } else { it.spend };
         self.others(reservations, of).map(spend).sum()
     }
-}
-
-/// Returns what a request spends at least: where nothing may be spent, that is too much.
-fn least(budget: &SharedBudget) -> Spend {
-    let is_closed = budget.standing.is_some_and(Standing::is_closed);
-    Spend { cost: Amount(u64::from(is_closed)), ..Spend::default() }
 }
 
 fn spent(all: Spend, models: &BTreeMap<String, Spend>, of: Option<&Models>) -> Spend {

@@ -21,6 +21,7 @@ pub mod lifecycle;
 pub mod limit_source;
 pub mod log_records;
 pub mod measure;
+pub mod next_prompt;
 pub mod outcome;
 pub mod outer_sessions;
 pub mod rejoin;

@@ -11,6 +11,13 @@ pub fn leaves_room(limit: &Limit, used: u64, cap: u64, meters: &Meters) -> bool 
     !limit.spent_by_requests() || used.saturating_add(ahead) <= cap
 }
 
+/// Returns what the next request would add besides that where the cache has lost its conversation by then.
+pub fn cold_ahead(limit: &Limit, meters: &Meters) -> u64 {
+    let part = |spend: &Spend| limit.meter.part(spend);
+    let expected = part(&meters.next).saturating_add(part(&meters.reserved).saturating_sub(part(&meters.under_way)));
+    part(&meters.cold).saturating_sub(expected)
+}
+
 /// Returns what the next request, the report after it, the requests in flight and hooks would add.
 pub fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
     requests_of(part, rules, meters, stage).map(|ahead| ahead.saturating_add(part(&meters.hooks_ahead)))

@@ -3,6 +3,7 @@
 mod advice;
 mod agents;
 mod blocked_prompts;
+mod cold_grants;
 mod everything;
 mod exact_grants;
 mod fixture;
@@ -28,6 +29,7 @@ mod refused;
 mod reload;
 mod rollout;
 mod said_once;
+mod short_times;
 mod told_ends;
 mod untold_ends;
 mod words;

@@ -176,6 +176,8 @@ pub struct Meters {
     pub under_way: Spend,
     /// What the next request is expected to spend.
     pub next: Spend,
+    /// What the next request would spend where the cache has lost its conversation by then.
+    pub cold: Spend,
     /// What the response that asks for the call at hand is taken for, where it is not on disk yet.
     pub missing_usage: Spend,
     /// What first requests of which nothing is known may spend beyond what is reserved.

@@ -12,6 +12,14 @@ pub struct ReplayPrice {
     pub output: u64,
 }
 
+impl ReplayPrice {
+    /// Returns what a token costs that is written to the cache again, for an hour or for five minutes: in every list price it is the
+    /// same part of one of output.
+    pub fn cache_write(self, is_for_an_hour: bool) -> u64 {
+        if is_for_an_hour { self.output.saturating_mul(2) / 5 } else { self.output / 4 }
+    }
+}
+
 impl From<(u64, u64)> for ReplayPrice {
     fn from((cache_read, output): (u64, u64)) -> ReplayPrice {
         ReplayPrice { cache_read, output }

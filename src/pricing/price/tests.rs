@@ -1,6 +1,8 @@
 //! What a response costs by its usage.
 
+use crate::domain::spend::replay_price::ReplayPrice;
 use crate::pricing::price::*;
+use crate::pricing::table::EMBEDDED;
 
 /// Tokens in the order of the table: input, output, 5-minute write, 1-hour write, cache read.
 fn tokens([input, output, write_5m, write_1h, cache_read]: [u64; 5]) -> Tokens {
@@ -131,5 +133,15 @@ fn a_row_holds_from_its_day_on() {
     let new_year = 1_798_761_600_000;
     for (at_ms, replay) in [(new_year - 1, (200_000, 20_000_000)), (new_year, (1_000_000, 1_000_000))] {
         assert_eq!(replay_price(&table, "claude-opus-5-5", at_ms, None), replay.into());
+    }
+}
+
+#[test]
+fn what_is_written_to_the_cache_is_a_fixed_part_of_the_price_of_output() {
+    for (id, price) in EMBEDDED {
+        for rates in [Some(price.standard), price.fast].into_iter().flatten() {
+            let replay = ReplayPrice { cache_read: rates.cache_read, output: rates.output };
+            assert_eq!([false, true].map(|it| replay.cache_write(it)), [rates.write_5m, rates.write_1h], "{id}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::session_commands::fixture::Fixture;
 use crate::world::TestWorld;
 
 /// Returns the first grant that a text names, as words.
-fn grant(text: &str) -> Option<Vec<String>> {
+pub fn grant(text: &str) -> Option<Vec<String>> {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let at = flat.find("fusebox grant ")?;
     let words = flat[at..].split(['`', '"']).next()?.split(' ').take(4);
