@@ -55,6 +55,7 @@ mod run_command;
 pub mod run_exit;
 pub mod run_held;
 pub mod run_hooks;
+mod run_next;
 mod run_outcome;
 pub mod run_summary;
 pub mod session_edit;

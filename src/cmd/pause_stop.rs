@@ -218,7 +218,7 @@ fn withdraw(state: &mut SessionState) -> usize {
     for ask in &withdrawn {
         log_records::write(state, &ask.run, RecordKind::IncreaseWithdrawn, &ask.finding);
     }
-    withdrawn.len()
+    withdrawn.chunk_by(|one, next| one.tool_use_id == next.tool_use_id).count()
 }
 
 fn is_main(edit: &SessionEdit) -> bool {

@@ -6,6 +6,7 @@ use crate::cmd::query;
 use crate::cmd::run_again::Again;
 use crate::cmd::run_command::is_client;
 use crate::cmd::run_exit::{Cause, Remark};
+use crate::cmd::run_next;
 use crate::cmd::run_summary::HowEnded;
 use crate::domain::frees::Frees;
 use crate::domain::limit::{Ends, Limit};
@@ -17,17 +18,15 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::error::Result;
-use crate::messages::advice::{self, Stopped as Holder};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 use crate::report::take_up;
-use crate::report::{log_lines, reading, suggestion};
+use crate::report::{log_lines, next_prompt, reading, suggestion};
 use crate::store::Store;
 use crate::store::event::Numbered;
 use crate::ui::formats::counted;
-use crate::ui::terminal::plain;
 use crate::wire::messages;
-use crate::wire::user_lines::{self, beside_command, used_now};
+use crate::wire::user_lines::{beside_command, used_now};
 
 /// What a record says of calls that no hook was asked about.
 const UNASKED: &str = "without Fusebox being asked";
@@ -194,34 +193,6 @@ fn before_next(held: &Order) -> String {
     order(&Order { finding: Finding { frees, ..finding.clone() }, ..held.clone() })
 }
 
-/// Says how the work of a stopped main agent goes on: what has to be given or lifted before, and the prompt that takes it up.
-fn next_step(session: &Session, run: &Run, held: Option<&Order>, again: &str) -> String {
-    let step = held.map(|order| {
-        let finding = &order.finding;
-        let stopped = if finding.ends_session() { Holder::Session } else { Holder::MainRun };
-        let id = if finding.scope == Scope::Run { &run.id } else { &session.id };
-        advice::lifts(finding, stopped, id)
-    });
-    let is_said = held.is_some_and(|order| order.finding.scope == Scope::Team && order.finding.passes());
-    match step.filter(|_| !is_said) {
-        Some(step @ (NextStep::Passes { .. } | NextStep::Administrator)) => format!("{step} Then `{again}`"),
-        Some(step) => match step.command() {
-            Some(command) => format!("`{command}`, then `{again}`"),
-            None => format!("`{again}`"),
-        },
-        None => format!("`{again}`"),
-    }
-}
-
-/// Says how a blocked prompt is sent again: what has to be given or lifted before, and the command with the whole id.
-fn sent_again(step: &NextStep, session: &str) -> String {
-    let again = format!("again with `--resume {}`", plain(session));
-    match step.command() {
-        Some(command) => format!("`{command}`, then {again}"),
-        None => format!("{step} Then {again}"),
-    }
-}
-
 /// What has kept a session's main agent from its work.
 enum Ended {
     /// Its prompt was not sent: the run that this opened, if any, and the limit.
@@ -285,7 +256,7 @@ fn stopped(store: &Store, session: &Session, (again, now): (&Again, Moment)) -> 
     Ok(match ended(store, session)? {
         Some(Ended::Blocked(main, why)) => {
             let next = match &main {
-                Some(main) => sent_again(&user_lines::unblocks(session, main, &why), &session.id),
+                Some(main) => run_next::sent_again(session, main, &why),
                 None => NextStep::Status { id }.to_string(),
             };
             Some(Stopped {
@@ -300,13 +271,12 @@ fn stopped(store: &Store, session: &Session, (again, now): (&Again, Moment)) -> 
             let held = held.map(|order| at_the_end(store, (session, &run), order, now)).transpose()?;
             let held = held.as_ref();
             let why = held.map_or_else(|| why(&run, held), before_next);
-            // A pause of the run's own is lifted by the run's name.
-            let is_own = run.order.as_ref().is_some_and(|order| !order.finding.ends_session());
-            let holder = if is_own { messages::short(&run.id) } else { &id };
             let again = take_up::command(&Session { again: Some(again.with(&session.id)), ..session.clone() });
+            let blocks = next_prompt::blocks(&query::rows_of(store, session.clone())?, &store.shared_budgets()?, now);
+            let next = run_next::next_step((session, &run), held, &blocks, &again);
             let (how, sentence) = match run.status {
-                Status::Paused => (HowEnded::Paused, to_people::run_paused(why, holder, again)),
-                _ => (HowEnded::Stopped, to_people::run_stopped(why, next_step(session, &run, held, &again))),
+                Status::Paused => (HowEnded::Paused, to_people::run_paused(why, next)),
+                _ => (HowEnded::Stopped, to_people::run_stopped(why, next)),
             };
             let reason = held.map(|order| order.finding.stop_reason().into_owned()).or_else(|| run.stop_reason.clone());
             let finding = held.map(|order| order.finding.clone());
@@ -337,7 +307,8 @@ mod tests {
                     "layer": "user", "percent": 100, "subject": "the store of team core is not heard", "frees": frees});
                 let held = Order::halted(serde_json::from_value(finding).unwrap(), None);
                 let again = Again::of(false, None, &[]).with("one");
-                let next = next_step(&Session::default(), &Run::default(), Some(&held), &again);
+                let place = (&Session::default(), &Run::default());
+                let next = run_next::next_step(place, Some(&held), &[], &again);
                 let said = to_people::run_stopped(before_next(&held), next);
                 assert_eq!(said.matches(frees.trim_start_matches("in ")).count(), 1, "{said}");
                 assert!(said.contains("--resume"), "{said}");

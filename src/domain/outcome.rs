@@ -4,6 +4,7 @@ use crate::domain::clamped_cap::ClampedCap;
 use crate::domain::run_end::RunEnd;
 use crate::domain::session::{Run, Session};
 use crate::domain::usage::ScopeUsage;
+use crate::domain::verdict::Finding;
 
 /// The state after an event.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct EventOutcome<'a> {
     pub let_go_on: &'a [(String, String)],
     /// What was taken of the caps that spawns asked for.
     pub clamped_caps: &'a [ClampedCap],
+    /// What would block the main agent's next prompt; empty where the answer does not tell of its stop.
+    pub blocks_next: Vec<Finding>,
     /// What every scope has used; empty where the answer does not tell it.
     pub used: Vec<ScopeUsage<'a>>,
 }

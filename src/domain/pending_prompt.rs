@@ -60,6 +60,29 @@ pub struct PendingPrompt {
     pub proof: Proof,
 }
 
+impl PendingPrompt {
+    /// Makes the question that a call of a run asks about a trip.
+    pub fn new(call: &str, run: &str, finding: &Finding) -> PendingPrompt {
+        PendingPrompt {
+            tool_use_id: call.to_owned(),
+            run: run.to_owned(),
+            finding: finding.clone(),
+            increase: finding.increase,
+            opened_at: None,
+            granted: false,
+            granted_at: Moment::default(),
+            raised_by: 0,
+            hasty: false,
+            proof: Proof::default(),
+        }
+    }
+
+    /// Whether another is the same question about the same limit: a call may ask for several.
+    pub fn is_same(&self, other: &PendingPrompt) -> bool {
+        self.tool_use_id == other.tool_use_id && self.finding.is_same_limit(&other.finding)
+    }
+}
+
 /// A wait for a dialog that was taken off a run's working time, until the transcript shows that a person was waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DialogWait {

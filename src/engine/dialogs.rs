@@ -12,7 +12,6 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::spawn::Spawn;
 use crate::domain::time_units::MINUTE_MS;
-use crate::domain::unit::Unit;
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::agents::spawns;
 use crate::engine::grants;
@@ -43,33 +42,23 @@ pub fn announced(state: &mut SessionState, run: &str, at: Moment) {
 
 /// Keeps what the dialog of a call asks for.
 pub fn ask(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
-    let (EventKind::ToolRequested(call), Some(finding)) = (&event.kind, verdict.deciding()) else { return };
+    let EventKind::ToolRequested(call) = &event.kind else { return };
     if state.call(&call.id).is_some_and(|call| call.state == CallState::Counted) {
         // It comes again: it has run, and its end is no Yes.
         return;
     }
-    log_records::write(state, id, RecordKind::IncreaseAsked, finding);
-    state.session.pending_prompts.push(PendingPrompt {
-        tool_use_id: call.id.clone(),
-        run: id.to_owned(),
-        finding: finding.clone(),
-        increase: finding.increase,
-        opened_at: None,
-        granted: false,
-        granted_at: Moment::default(),
-        raised_by: 0,
-        hasty: false,
-        proof: Proof::default(),
-    });
+    for finding in verdict.asked() {
+        log_records::write(state, id, RecordKind::IncreaseAsked, finding);
+        state.session.pending_prompts.push(PendingPrompt::new(&call.id, id, finding));
+    }
 }
 
 /// Notes where the transcript ends when a dialog is asked for or announced: what tells of its answer comes later.
 pub fn note_transcript(state: &mut SessionState, run: &str, event: &Event, end: &TranscriptEnd) {
     match &event.kind {
         EventKind::ToolRequested(call) => {
-            let asked = state.session.pending_prompts.iter_mut().find(|ask| ask.tool_use_id == call.id);
-            if let Some(ask) = asked.filter(|ask| ask.proof.after.is_none()) {
-                ask.proof.after = Some(end.clone());
+            for ask in state.session.pending_prompts.iter_mut().filter(|ask| ask.tool_use_id == call.id) {
+                ask.proof.after.get_or_insert_with(|| end.clone());
             }
         }
         EventKind::PermissionRequested => {
@@ -81,23 +70,28 @@ pub fn note_transcript(state: &mut SessionState, run: &str, event: &Event, end: 
     }
 }
 
-/// A dialog's call ran: that was a Yes. Grants what was asked, once, but where the Yes came too soon.
+/// A dialog's call ran: that was a Yes. Grants all that was asked, once, but where the Yes came too soon.
 pub fn granted(state: &mut SessionState, event: &Event) {
-    let EventKind::ToolEnded(call, outcome) = &event.kind else { return };
+    while grant_next(state, event).is_some() {}
+}
+
+/// Grants one cap of those that a call's dialog has asked for; `None` where none is left.
+fn grant_next(state: &mut SessionState, event: &Event) -> Option<()> {
+    let EventKind::ToolEnded(call, outcome) = &event.kind else { return None };
     let requested = state.call(&call.id).and_then(|call| call.requested);
-    let open = state.session.pending_prompts.iter_mut().find(|ask| ask.tool_use_id == call.id && !ask.granted);
-    let Some(ask) = open else { return };
+    let mut open = state.session.pending_prompts.iter_mut();
+    let ask = open.find(|ask| ask.tool_use_id == call.id && !ask.granted)?;
     (ask.granted, ask.granted_at) = (true, event.at);
     ask.hasty = outcome.duration_ms.is_some_and(|ran| {
         let opened = ask.opened_at.or(requested).filter(|opened| opened.boot == event.at.boot);
         opened.is_some_and(|opened| event.at.mono_ms.saturating_sub(ran) < opened.mono_ms + SOONEST_YES_MS)
     });
     let mut ask = ask.clone();
-    let has_cap = !ask.finding.is_switch() && !ask.finding.is_window();
+    let has_cap = ask.finding.has_cap();
     if !ask.hasty {
         ask.raised_by = if has_cap { grants::lacking(state, &ask) } else { 0 };
         grants::raise(state, &ask.run, &ask.finding, ask.raised_by);
-        let granted = state.session.pending_prompts.iter_mut().find(|other| other.tool_use_id == ask.tool_use_id);
+        let granted = state.session.pending_prompts.iter_mut().find(|other| ask.is_same(other));
         granted.into_iter().for_each(|granted| granted.raised_by = ask.raised_by);
     }
     // Of two that are asked at once the second has nothing to add.
@@ -105,9 +99,10 @@ pub fn granted(state: &mut SessionState, event: &Event) {
         count_yes(state, &ask);
     }
     if ask.proof.after.is_none() {
-        state.session.pending_prompts.retain(|other| other.tool_use_id != ask.tool_use_id);
+        state.session.pending_prompts.retain(|other| !ask.is_same(other));
         tell_of_yes(state, &ask);
     }
+    Some(())
 }
 
 /// Counts a Yes: several in a row are more than a person gives.
@@ -143,7 +138,7 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
         state.session.notify_user(&to_people::yes_too_soon(limit));
         return;
     }
-    let has_cap = ask.finding.limit().filter(|limit| limit.unit != Unit::Switch && !ask.finding.is_window());
+    let has_cap = ask.finding.limit().filter(|_| ask.finding.has_cap());
     let next = NextStep::Explain { id: ask.run.get(..8).unwrap_or(&ask.run).to_owned() };
     state.session.notify_user(&match has_cap {
         Some(facts) => {
@@ -195,7 +190,7 @@ pub fn decline(state: &mut SessionState, run: &str) {
 /// Takes the dialog of a call for a No where the transcript says so before any event does.
 pub fn decline_call(state: &mut SessionState, call: &str) {
     let is_it = |ask: &PendingPrompt| ask.tool_use_id == call && !ask.granted;
-    if let Some(at) = state.session.pending_prompts.iter().position(is_it) {
+    while let Some(at) = state.session.pending_prompts.iter().position(is_it) {
         let ask = state.session.pending_prompts.remove(at);
         note_no(state, &ask);
     }
@@ -222,7 +217,7 @@ fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
 pub fn batch_is_over(state: &mut SessionState, run: &str, calls: &[Call], now: Moment) {
     take_off_wait_for_no(state, run, calls, now);
     for call in calls {
-        if let Some(at) =
+        while let Some(at) =
             state.session.pending_prompts.iter().position(|ask| ask.tool_use_id == call.id && !ask.granted)
         {
             let ask = state.session.pending_prompts.remove(at);
@@ -243,17 +238,16 @@ pub fn batch_is_over(state: &mut SessionState, run: &str, calls: &[Call], now: M
 pub fn settle(state: &mut SessionState, answered: &[Answered]) {
     for Answered { call, by } in answered {
         let session = &mut state.session;
-        let asked = session
-            .pending_prompts
-            .iter()
-            .position(|ask| ask.tool_use_id == *call)
-            .map(|at| session.pending_prompts.remove(at));
+        let all = std::mem::take(&mut session.pending_prompts);
+        let (asked, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|ask| ask.tool_use_id == *call);
+        session.pending_prompts = others;
         let waited =
             session.dialog_waits.iter().position(|wait| wait.call == *call).map(|at| session.dialog_waits.remove(at));
-        match (asked, by) {
-            (Some(ask), AnsweredBy::Person) => tell_of_yes(state, &ask),
-            (Some(ask), by) => take_back(state, &ask, *by),
-            (None, _) => {}
+        for ask in &asked {
+            match by {
+                AnsweredBy::Person => tell_of_yes(state, ask),
+                by => take_back(state, ask, *by),
+            }
         }
         if let Some(wait) = waited.filter(|_| *by != AnsweredBy::Person) {
             add_time(state, &wait.run, wait.ms);
@@ -264,10 +258,10 @@ pub fn settle(state: &mut SessionState, answered: &[Answered]) {
 /// Returns what a person does who means more although nobody is asked.
 fn more(session: &Session, ask: &PendingPrompt) -> NextStep {
     let finding = &ask.finding;
-    match (finding.is_switch() || finding.is_window(), finding.scope) {
-        (true, _) => NextStep::NextPrompt,
-        (false, Scope::Run) => advice::grant(finding, &ask.run),
-        (false, _) => advice::grant(finding, &session.id),
+    match (finding.has_cap(), finding.scope) {
+        (false, _) => NextStep::NextPrompt,
+        (true, Scope::Run) => advice::grant(finding, &ask.run),
+        (true, _) => advice::grant(finding, &session.id),
     }
 }
 

@@ -8,12 +8,16 @@ use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::estimate;
 use crate::engine::measure;
+use crate::engine::next_prompt;
 use crate::engine::session_state::SessionState;
 
 /// Returns what an event has come to for its run. Only where the answer tells it is measured what is used: anew, since what was
 /// decided has changed the meters (a call that is let through counts).
 pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict: &Verdict) -> EventOutcome<'a> {
     let run = state.run(run);
+    let is_main = |id: &str| state.run(id).is_some_and(Run::is_main);
+    let stops_main = verdict.decision == Decision::Stop && run.is_some_and(Run::is_main)
+        || state.effects.ends_for_person.iter().any(|end| is_main(&end.run));
     EventOutcome {
         session: &state.session,
         run,
@@ -27,6 +31,7 @@ pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict
             .collect(),
         let_go_on: &state.effects.let_go_on,
         clamped_caps: &state.effects.clamped_caps,
+        blocks_next: if stops_main { next_prompt::blocks(state, event.at) } else { Vec::new() },
         used: run
             .filter(|run| tells_used(run, event, verdict))
             .map_or_else(Vec::new, |run| measure::usage(state, run, Occasion::of(event))),

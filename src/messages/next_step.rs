@@ -25,6 +25,13 @@ pub enum NextStep {
     },
     /// A main run has ended: typing goes on.
     NextPrompt,
+    /// The next prompt is blocked by more than what has ended the work.
+    BeforePrompt {
+        /// What lifts each, at least one.
+        steps: Vec<NextStep>,
+        /// The limits or orders that block it besides, as rules are called.
+        blocked_by: String,
+    },
     /// A limit passes by itself.
     Passes {
         /// When: `in 12 s`, `at 2026-11-21 00:00 +01:00`.
@@ -83,6 +90,14 @@ impl NextStep {
             },
             grant("5f0c1d2e", "models.*opus*.max_cost_usd", "12.50"),
             NextStep::NextPrompt,
+            NextStep::BeforePrompt {
+                steps: vec![grant("5f0c1d2e", "max_cost_usd", "12.50"), grant("user", "max_cost_usd_per_day", "2.50")],
+                blocked_by: "max_cost_usd_per_day".to_owned(),
+            },
+            NextStep::BeforePrompt {
+                steps: vec![NextStep::Passes { when: when.clone() }],
+                blocked_by: "max_cost_usd_per_day".to_owned(),
+            },
             NextStep::Passes { when },
             NextStep::Passed,
             NextStep::Administrator,
@@ -113,6 +128,9 @@ impl NextStep {
             NextStep::Log => "log".to_owned(),
             NextStep::Doctor => "doctor".to_owned(),
             NextStep::StatusLine => "init --statusline".to_owned(),
+            NextStep::BeforePrompt { steps, .. } => {
+                return steps.iter().map(NextStep::command).collect::<Option<Vec<String>>>().map(|it| it.join(" && "));
+            }
             NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Passed | NextStep::Administrator => return None,
         };
         Some(format!("fusebox {words}"))
@@ -125,6 +143,22 @@ impl NextStep {
     }
 }
 
+/// Returns what leads to the next prompt where more blocks it than what `own` is about, each named with what lifts it.
+pub fn before_prompt(own: NextStep, others: impl IntoIterator<Item = (String, NextStep)>) -> NextStep {
+    let (names, others): (Vec<String>, Vec<NextStep>) = others.into_iter().unzip();
+    if others.is_empty() {
+        return own;
+    }
+    let is_done = matches!(own, NextStep::NextPrompt | NextStep::Passed);
+    let mut steps = if is_done { Vec::new() } else { vec![own] };
+    for other in others {
+        if !steps.contains(&other) {
+            steps.push(other);
+        }
+    }
+    NextStep::BeforePrompt { steps, blocked_by: names.join(" and ") }
+}
+
 impl fmt::Display for NextStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let command = self.command().unwrap_or_default();
@@ -133,6 +167,16 @@ impl fmt::Display for NextStep {
                 write!(f, "In a terminal: `{command}` ({spent} of it is spent already)")
             }
             NextStep::Resume { .. } | NextStep::Grant { .. } => write!(f, "In a terminal: `{command}`"),
+            NextStep::BeforePrompt { steps, .. } if !command.is_empty() && steps.len() > 1 => write!(f, "`{command}`"),
+            NextStep::BeforePrompt { .. } if !command.is_empty() => write!(f, "Before the next prompt: `{command}`"),
+            NextStep::BeforePrompt { steps, blocked_by } => {
+                let is_typed = |step: &&NextStep| step.command().is_some();
+                match steps.iter().find(is_typed) {
+                    None => write!(f, "The next prompt is blocked by {blocked_by}.")?,
+                    Some(step) => write!(f, "{step}.")?,
+                }
+                steps.iter().filter(|step| !is_typed(step)).try_for_each(|step| write!(f, " {step}"))
+            }
             NextStep::NextPrompt => write!(f, "The next prompt starts afresh, with whole limits."),
             // Beside whom to ask, and what they type, there is little room.
             NextStep::Passes { when } if when.contains('`') => write!(f, "It passes {when}."),

@@ -68,6 +68,13 @@ messages! {
         ahead = "2 requests to come: about 0.006", then = "Yes: cap 0.075. No: stop here"
     ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. {then}.";
 
+    /// A dialog asks for more of several limits at once.
+    question_caps(
+        who = "the main agent",
+        each = "cost of the session 0.047/0.050 USD (max_cost_usd, user) and cost today 4.98/5.00 USD (max_cost_usd_per_day, user)",
+        then = "Yes: caps 0.075 and 7.50. No: stop here"
+    ) => "Fusebox: {who}: {each}. {then}.";
+
     /// A window of a rate is full, and its limit asks.
     question_window(who = "the main agent", wait = "in 12 s", reading = "calls 10/10, WebSearch in 60 s (rate_limits, user)")
         => "Fusebox: {who} is at {reading}; next slot {wait}. Yes: run this call now. No: refuse it.";
@@ -138,9 +145,9 @@ messages! {
 
     /// At the end of `fusebox run`: its main agent was paused.
     run_paused(
-        why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", id = "5f0c1d2e",
-        again = "fusebox run -- claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 'go on'"
-    ) => "paused: {why}; its work is kept. `fusebox resume {id}`, then `{again}`";
+        why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)",
+        next = "`fusebox resume 5f0c1d2e`, then `fusebox run -- claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 'go on'`"
+    ) => "paused: {why}; its work is kept. {next}";
 
     /// At the end of `fusebox run`: where the limit stands that stopped its main agent.
     run_cap(key = "session.max_cost_usd", place = "in ~/.claude/fusebox.json") => "that limit is `{key}` {place}";

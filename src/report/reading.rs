@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::domain::action::Action;
 use crate::domain::budget::{SPANS, SharedBudget};
 use crate::domain::layer::Layer;
-use crate::domain::limit_set::{LimitRule, Rate};
+use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Counters, Run, Session, Status};
@@ -187,20 +187,42 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
         if rules.is_empty() {
             continue;
         }
-        let known = shared_budgets.iter().find(|budget| budget.scope == scope && budget.id == id);
-        let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(scope, id));
-        if budget.is_due(rules, now.wall_ms) {
-            // Nothing was spent in what no session has begun yet.
-            let known = budget.periods.clone();
-            let standing = |at: usize| known.get(at).filter(|period| period.covers(now.wall_ms)).cloned();
-            let at = |span| SPANS.iter().position(|it| *it == span).unwrap_or(SPANS.len());
-            budget.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
-        }
-        budget.set_limits(rules);
+        let budget = as_of(now, (scope, id), rules, shared_budgets);
         let at_work = if scope == Scope::User { count_agents(rows, now) } else { 0 };
         budgets.extend(of_shared_budget(session, (budget, at_work), now));
     }
     budgets
+}
+
+/// Returns what a session shares with others, as it stands at `now`.
+pub fn shared_budgets_of(session: &Session, shared_budgets: &[SharedBudget], now: Moment) -> Vec<SharedBudget> {
+    let own = [(Scope::User, "", &session.user_limits), (Scope::Project, &session.project, &session.project_limits)];
+    let own = own.into_iter().filter(|(.., rules)| !rules.is_empty());
+    let mut all: Vec<SharedBudget> =
+        own.map(|(scope, id, rules)| as_of(now, (scope, id), rules, shared_budgets)).collect();
+    if let Some(terms) = &session.team {
+        let known = shared_budgets.iter().find(|budget| budget.scope == Scope::Team && budget.id == terms.name);
+        let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
+        budget.stand(terms, now);
+        all.push(budget);
+    }
+    all
+}
+
+/// Returns the budget of a user or project under its rules, with the periods that are open at `now`.
+fn as_of(now: Moment, of: (Scope, &str), rules: &LimitSet, shared_budgets: &[SharedBudget]) -> SharedBudget {
+    let (scope, id) = of;
+    let known = shared_budgets.iter().find(|budget| budget.scope == scope && budget.id == id);
+    let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(scope, id));
+    if budget.is_due(rules, now.wall_ms) {
+        // Nothing was spent in what no session has begun yet.
+        let known = budget.periods.clone();
+        let standing = |at: usize| known.get(at).filter(|period| period.covers(now.wall_ms)).cloned();
+        let at = |span| SPANS.iter().position(|it| *it == span).unwrap_or(SPANS.len());
+        budget.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
+    }
+    budget.set_limits(rules);
+    budget
 }
 
 /// Counts the subagents at work in all these sessions.

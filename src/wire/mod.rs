@@ -16,6 +16,7 @@ pub mod messages;
 pub mod output;
 pub mod polling;
 mod prompt_hash;
+pub mod question;
 pub mod read_event;
 pub mod replace_lone_surrogates;
 pub mod sanitize_output;

@@ -16,6 +16,7 @@ use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::messages::{refusals, to_agents, to_people};
 use crate::ui::terminal::plain;
 use crate::wire::events::EventName;
+use crate::wire::question::question;
 use crate::wire::{inject_run_id, messages, tools, user_lines};
 
 /// The answer's JSON. Empty fields are left out; an answer without any is no answer.
@@ -184,7 +185,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     for (end, run) in &case.outcome.ends_for_person {
         let session = case.outcome.session;
         answer.tell_person(&match run.is_main() {
-            true => user_lines::ended_main(session, run, &end.finding),
+            true => user_lines::ended_main(session, run, &end.finding, &case.outcome.blocks_next),
             false => user_lines::ended_subagent(end, session, run),
         });
     }
@@ -251,10 +252,10 @@ fn early(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
 }
 
 fn ask(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
-    let Some(finding) = verdict.deciding() else { return };
+    let asked: Vec<&Finding> = verdict.asked().collect();
     let specific = answer.specific(name);
     specific.permission_decision = Some("ask");
-    specific.permission_decision_reason = Some(plain(&user_lines::question(run, finding)));
+    specific.permission_decision_reason = Some(plain(&question(run, &asked)));
 }
 
 fn refuse(answer: &mut Answer, case: &Case, name: EventName, run: &Run, verdict: &Verdict) {
@@ -292,7 +293,7 @@ fn refuse(answer: &mut Answer, case: &Case, name: EventName, run: &Run, verdict:
         answer.goes_on = Some(false);
         let says = |finding: &Finding| match verdict.refusal {
             Some(Refusal::Prolonged) => user_lines::ended_for_good(run, finding),
-            _ => user_lines::stopped(case.outcome.session, run, finding),
+            _ => user_lines::stopped(case.outcome.session, run, finding, &case.outcome.blocks_next),
         };
         answer.stop_reason = finding.map(|finding| plain(&says(finding)));
     } else if let Some(finding) = finding.filter(|_| tripped && run.is_main()) {

@@ -6,22 +6,26 @@ use crate::domain::action::Action;
 use crate::domain::billing::Billing;
 use crate::domain::frees::Frees;
 use crate::domain::incomplete::is_of_end;
-use crate::domain::limit::{Form, Limit, Span};
+use crate::domain::limit::Limit;
 use crate::domain::run_end::RunEnd;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Stopped};
-use crate::messages::next_step::NextStep;
+use crate::messages::next_step::{NextStep, before_prompt};
 use crate::messages::to_people;
 use crate::ui::formats::counted;
 use crate::ui::style::tokens;
 use crate::wire::block_phrase::phrase_of_block;
 use crate::wire::messages::{
-    Ahead, ahead_of_trip, bare, bare_cap, because, clause, figures_of_trip, orders, pair, passes_for_team, short,
-    used_and_cap,
+    Ahead, ahead_of_trip, because, clause, figures_of_trip, orders, pair, passes_for_team, short,
 };
+
+/// Whether a text takes two lines of 100 columns at most, wherever words break.
+pub fn is_short(text: &str) -> bool {
+    text.chars().count() <= 170
+}
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
 pub fn by_layer(finding: &Finding) -> String {
@@ -60,7 +64,8 @@ fn declined(finding: &Finding) -> &'static str {
     if finding.declined { ", answered with No" } else { "" }
 }
 
-fn without_wait(finding: &Finding) -> String {
+/// Returns what is used of a limit without when it passes, for a line that says that itself.
+pub fn without_wait(finding: &Finding) -> String {
     beside_command(&Finding { frees: Frees::Never, ..finding.clone() })
 }
 
@@ -100,7 +105,8 @@ fn until(frees: &Frees) -> String {
 /// A key that is longer leaves little room for what is counted.
 const LONG_KEY: usize = 19;
 
-fn has_long_key(finding: &Finding) -> bool {
+/// Whether a limit's name leaves little room beside it.
+pub fn has_long_key(finding: &Finding) -> bool {
     finding.source.to_string().len() > LONG_KEY
 }
 
@@ -110,7 +116,7 @@ fn is_long(finding: &Finding) -> bool {
 }
 
 /// Returns what people call the thing counted, as short as its row has it.
-fn label(finding: &Finding, limit: &Limit) -> Cow<'static, str> {
+pub fn label(finding: &Finding, limit: &Limit) -> Cow<'static, str> {
     let label = limit.short_label.unwrap_or(limit.label);
     match finding.billing {
         Billing::Plan if is_long(finding) => Cow::Owned(label.replacen("cost", "price", 1)),
@@ -130,12 +136,12 @@ fn first_word(finding: &Finding, limit: &Limit) -> Cow<'static, str> {
 }
 
 /// Says which limit it is and whose rule: `(max_turns, project)`.
-fn by(finding: &Finding) -> String {
+pub fn by(finding: &Finding) -> String {
     format!("({}, {})", finding.source, finding.layer)
 }
 
 /// Returns the words for what a limit is counted over, where that is more than the run.
-fn over(scope: Scope) -> &'static str {
+pub fn over(scope: Scope) -> &'static str {
     match scope {
         Scope::Run => "",
         Scope::Session => " of the session",
@@ -143,15 +149,6 @@ fn over(scope: Scope) -> &'static str {
         Scope::Project => " of this repository",
         Scope::User => " of this user",
         Scope::Team => " of the team",
-    }
-}
-
-/// Returns the words for the period that it is now.
-fn now(period: Span) -> &'static str {
-    match period {
-        Span::Day => " today",
-        Span::Week => " this week",
-        Span::Month => " this month",
     }
 }
 
@@ -185,25 +182,44 @@ pub fn ended_subagent(end: &RunEnd, session: &Session, run: &Run) -> String {
         _ if end.finding.passes() => String::new(),
         (true, true) => String::new(),
         (true, false) => format!("{}. ", self::calls(run)),
-        (false, _) if end.paused => format!("{calls}{spent}. "),
-        (false, _) => format!("{calls}{spent} {moment}. "),
+        (false, _) => format!("{calls}{spent}{moment}. "),
     };
     let who = format!("{} ({id}){with}", end.agent_type);
-    // So many characters take two lines of 100 columns, wherever words break.
-    let whole = to_people::stopped_agent(did, &who, &why, used("by now; what is in flight counts later"), &next);
-    match whole.chars().count() {
-        0..=170 => whole,
-        _ => to_people::stopped_agent(did, &who, &why, used("so far"), &next),
-    }
+    let says = |moment: &str| to_people::stopped_agent(did, &who, &why, used(moment), &next);
+    let mut all = [" by now; what is in flight counts later", " so far"].into_iter().map(says);
+    all.find(|said| is_short(said)).unwrap_or_else(|| says(""))
 }
 
 /// Tells that the main agent has ended as a limit had it, what its work came to, and how that goes on.
-pub fn ended_main(session: &Session, run: &Run, finding: &Finding) -> String {
+pub fn ended_main(session: &Session, run: &Run, finding: &Finding, blocks: &[Finding]) -> String {
     // What was to come then has come, or was left.
     let bare = &Finding { ahead: 0, requests_ahead: 0, frees: Frees::Never, ..finding.clone() };
     let stopped = if finding.ends_session() { Stopped::Session } else { Stopped::MainRun };
     let next = advice::lifts(finding, stopped, holder(session, run, finding));
-    to_people::ended_main(reading(bare, "", first_word), format!("{}, {}", calls(run), spent(session, run)), next)
+    match before_prompt(next, beside(session, run, finding, blocks)) {
+        next @ NextStep::BeforePrompt { .. } => stopped_by_several("stopped", of_end(bare), (finding, next)),
+        next => {
+            let (why, used) = (reading(bare, "", first_word), format!("{}, {}", calls(run), spent(session, run)));
+            let whole = to_people::ended_main(&why, used, &next);
+            if is_short(&whole) { whole } else { to_people::stopped_main("stopped", why, next) }
+        }
+    }
+}
+
+/// Tells why the main agent has ended where several steps lead to its next prompt: in brief where that takes more than two lines.
+fn stopped_by_several(did: &str, why: String, (finding, next): (&Finding, NextStep)) -> String {
+    let whole = to_people::stopped_main(did, why, &next);
+    // The commands name the limits.
+    let is_named = next.command().is_some_and(|command| command.contains(" && "));
+    let by = if is_named { format!("({})", finding.layer) } else { by(finding) };
+    let brief = |limit: &Limit| match limit.unit {
+        Unit::Switch => format!("{} {by}", limit.label),
+        _ => format!("{} {by}", pair(limit, finding.used, finding.cap)),
+    };
+    match finding.limit().filter(|_| !is_short(&whole)) {
+        Some(limit) => to_people::stopped_main(did, brief(limit), next),
+        None => whole,
+    }
 }
 
 fn spent(session: &Session, run: &Run) -> String {
@@ -217,8 +233,14 @@ fn calls(run: &Run) -> String {
     counted(run.counters.turns, "call")
 }
 
-/// Tells why the main agent's loop ended.
-pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
+/// Returns what of the next prompt's blocks is another limit than what has ended the work, each with what lifts it.
+pub fn beside(session: &Session, run: &Run, finding: &Finding, blocks: &[Finding]) -> Vec<(String, NextStep)> {
+    let others = blocks.iter().filter(|it| !it.is_same_limit(finding));
+    others.map(|it| (it.source.to_string(), unblocks(session, run, it))).collect()
+}
+
+/// Tells why the main agent's loop ended, and what of `blocks` has to be lifted besides before its next prompt.
+pub fn stopped(session: &Session, run: &Run, finding: &Finding, blocks: &[Finding]) -> String {
     let did = if finding.action == Action::Pause { "paused" } else { "stopped" };
     let order = run.order.as_ref().or(session.order.as_ref());
     let held = if finding.ends_session() { Stopped::Session } else { Stopped::MainRun };
@@ -233,7 +255,10 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     };
     let why = reading + &because(order.and_then(|order| order.reason.as_ref()));
     if run.is_main() {
-        return to_people::stopped_main(did, why, next);
+        return match before_prompt(next, beside(session, run, finding, blocks)) {
+            next @ NextStep::BeforePrompt { .. } => stopped_by_several(did, why, (finding, next)),
+            next => to_people::stopped_main(did, why, next),
+        };
     }
     let explain = || NextStep::Explain { id: short(&run.id).to_owned() };
     let next = if finding.action == Action::Pause { next } else { explain() };
@@ -261,39 +286,6 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
         100 => to_people::warned(who, reading),
         _ if finding.percent_used() > 100 => to_people::passed(who, reading),
         _ => to_people::part_used(finding.percent_used(), who, reading),
-    }
-}
-
-/// Asks for an increase, with the figures of the moment.
-pub fn question(run: &Run, finding: &Finding) -> String {
-    let (who, Some(limit)) = (named(run), finding.limit()) else { return by_layer(finding) };
-    match (limit.form, limit.unit) {
-        (Form::Windows, _) => to_people::question_window(who, finding.frees.to_string(), without_wait(finding)),
-        (_, Unit::Switch) => to_people::question_repetition(who, by_layer(finding)),
-        _ => {
-            let (used, cap) = used_and_cap(limit, finding.used, finding.cap);
-            // What the response that asks for the call costs is not on disk yet; that it is one more is known.
-            let is_estimate = finding.missing_usage > 0 && limit.unit != Unit::Count;
-            let used = if is_estimate { format!("about {used}") } else { used };
-            // The cap says the unit.
-            let about = bare(limit, finding.ahead);
-            let ahead = match finding.ahead {
-                0 => "one more would pass that".to_owned(),
-                // What is under way and not counted yet, the next one, and the report after it.
-                _ if limit.unit == Unit::Count => format!("{about} are to come"),
-                // Beside a long key and its label there is no room for how many.
-                _ if has_long_key(finding) && limit.short_label.is_none() => format!("about {about} to come"),
-                _ if finding.requests_ahead > 0 => {
-                    format!("{} to come: about {about}", counted(finding.requests_ahead, "request"))
-                }
-                _ => format!("requests to come take about {about}"),
-            };
-            let period = limit.period.map_or("", now);
-            let (what, by) = (format!("{}{}{period}", label(finding, limit), over(finding.scope)), by(finding));
-            let yes = bare_cap(limit, finding.cap.saturating_add(finding.increase));
-            let no = if finding.ends_run() { "stop here" } else { "refuse this call" };
-            to_people::question_cap(who, what, used, cap, by, ahead, format!("Yes: cap {yes}. No: {no}"))
-        }
     }
 }
 

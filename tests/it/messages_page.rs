@@ -17,6 +17,7 @@ use fusebox::limits::REGISTRY;
 use fusebox::messages::next_step::NextStep;
 use fusebox::messages::{Row, alerts, notices, refusals, to_agents, to_people};
 use fusebox::ui::wrap;
+use fusebox::wire::question::question;
 use fusebox::wire::user_lines;
 
 use crate::world::check_current;
@@ -166,13 +167,19 @@ fn texts(finding: &Finding) -> Vec<String> {
     let mut texts = [&session, &on_a_plan].map(|session| user_lines::ended_subagent(&end, session, &agent)).to_vec();
     for run in [&main, &agent] {
         texts.push(user_lines::warning(run, finding));
-        texts.push(user_lines::question(run, finding));
+        texts.push(question(run, &[finding]));
+        if finding.has_cap() && finding.scope == Scope::Session {
+            texts.push(question(run, &[finding, &budget()]));
+        }
         texts.push(user_lines::blocked_prompt(&session, run, finding, &[]));
         if matches!(finding.scope, Scope::Session | Scope::Project | Scope::User) {
             texts.push(user_lines::blocked_prompt(&session, run, finding, &[&budget(), &budget()]));
         }
     }
-    texts.push(user_lines::stopped(&session, &main, finding));
+    for blocks in [&[][..], &[budget()]] {
+        texts.push(user_lines::stopped(&session, &main, finding, blocks));
+        texts.push(user_lines::ended_main(&session, &main, finding, blocks));
+    }
     texts.push(user_lines::ending(&main, finding));
     texts.push(user_lines::ended_for_good(&main, finding));
     texts

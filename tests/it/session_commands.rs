@@ -31,6 +31,7 @@ mod rollout;
 mod said_once;
 mod short_times;
 mod told_ends;
+mod two_caps;
 mod untold_ends;
 mod words;
 

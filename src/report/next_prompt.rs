@@ -1,0 +1,39 @@
+//! What would block the next prompt of a session whose main agent's work has been ended, and what lifts it.
+
+use crate::domain::budget::SharedBudget;
+use crate::domain::moment::Moment;
+use crate::domain::session::Run;
+use crate::domain::verdict::Finding;
+use crate::engine::next_prompt;
+use crate::engine::session_state::SessionState;
+use crate::messages::next_step::{NextStep, before_prompt};
+use crate::report::passing::Reader;
+use crate::report::reading;
+use crate::report::rows::SessionRows;
+use crate::wire::user_lines;
+
+/// What would block a session's next prompt, each with what lifts it.
+pub type NextBlocks = Vec<(Finding, NextStep)>;
+
+/// Returns what would block a session's next prompt; none where nothing has ended its main agent's work.
+pub fn blocks(rows: &SessionRows, shared_budgets: &[SharedBudget], now: Moment) -> NextBlocks {
+    let session = &rows.session;
+    let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
+    let is_over = |run: &&Run| run.order.is_some() || session.order.is_some() || rows.left.contains(&run.id);
+    let Some(main) = main.filter(is_over) else { return Vec::new() };
+    let mut state = SessionState::new(session.clone());
+    rows.runs.iter().for_each(|run| state.insert_loaded_run(run.clone()));
+    state.shared_budgets = reading::shared_budgets_of(session, shared_budgets, now);
+    let found = next_prompt::blocks(&state, now).into_iter();
+    found.map(|it| (it.clone(), user_lines::unblocks(session, main, &it))).collect()
+}
+
+/// Returns what leads to the next prompt: the step that lifts what `finding` is about, and what else blocks it, by a reader's clock.
+pub fn all_steps(own: NextStep, finding: &Finding, blocks: &[(Finding, NextStep)], reader: Option<Reader>) -> NextStep {
+    let others = blocks.iter().filter(|(it, _)| !it.is_same_limit(finding));
+    let by_clock = |(it, step): &(Finding, NextStep)| match reader {
+        Some(reader) => reader.next(step.clone(), &it.frees, reader.now_ms),
+        None => step.clone(),
+    };
+    before_prompt(own, others.map(|block| (block.0.source.to_string(), by_clock(block))))
+}
