@@ -10,11 +10,9 @@ use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{Target, TargetArgs};
 use crate::config::limit_name::named;
-use crate::domain::action::Action;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::scope::Scope;
-use crate::domain::session::Run;
 use crate::domain::text::shell_word::quoted;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
@@ -161,7 +159,7 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
             used_up.into_iter().find(|it| it.finding.source == *more.rule)
         };
         // Whoever goes on with too little is stopped at once, where the next prompt would have had whole limits.
-        let is_whole_without = ordered && starts_afresh(edit, &target) && used_up(edit).is_some();
+        let is_whole_without = ordered && edit.starts_afresh(&target) && used_up(edit).is_some();
         if ordered && !is_whole_without {
             clear_order::clear(edit.state, &target, edit.now);
         }
@@ -169,7 +167,10 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
             let used = more.limit.show(still.finding.used);
             let enough = format!("{}=+{}", more.rule, advice::typed(more.limit, still.more));
             let then = match is_whole_without {
-                true => "it stays stopped, and the next prompt starts afresh, with whole limits",
+                true if edit.is_next_prompt_free() => {
+                    "it stays stopped, and the next prompt starts afresh, with whole limits"
+                }
+                true => "it stays stopped",
                 false => "the next step would be stopped again",
             };
             said.push(format!("it is not enough: {used} is used, and {then}; `{enough}` is enough"));
@@ -178,16 +179,6 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
         }
     }
     Ok(said)
-}
-
-/// Whether a target is a main run whose own limit has ended it, so that the next prompt has a run of its own.
-fn starts_afresh(edit: &SessionEdit, target: &Target) -> bool {
-    let Target::Run { run, .. } = target else { return false };
-    let has_ended = |run: &Run| {
-        let order = run.order.as_ref().map(|order| &order.finding);
-        run.is_main() && !run.working && order.is_some_and(|it| it.scope == Scope::Run && it.action != Action::Pause)
-    };
-    edit.state.run(run).is_some_and(has_ended)
 }
 
 /// Whether a target is a session whose client is gone: whoever gives it more means to take it up.

@@ -9,8 +9,10 @@ use crate::cmd::limit_changes;
 use crate::cmd::require_human;
 use crate::config::load;
 use crate::config::problem::Problem;
+use crate::domain::moment::Moment;
 use crate::domain::session::{Session, Status};
 use crate::engine::clear_orders;
+use crate::engine::next_prompt;
 use crate::engine::renew_limits;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
@@ -24,6 +26,7 @@ use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
+use crate::wire::user_lines::by_layer;
 
 /// How many changes of a session are shown.
 const SHOWN: usize = 8;
@@ -135,9 +138,10 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         said += &format!("session {name} was stopped by a limit that does not stop it any more: it may go on\n");
     }
     let is_free = state.session.order.is_none() && !goes_on;
+    let next = next_prompt(&state, env.now());
     for run in lifted.iter().filter(|_| is_free).filter_map(|id| state.run(id)) {
         let how = match run.status {
-            Status::Failed => "the next prompt starts afresh",
+            Status::Failed => &next,
             _ if run.cut_off && !run.is_main() => "it goes on when the main agent sends it a message",
             _ => "it may go on",
         };
@@ -148,6 +152,14 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         );
     }
     Ok(said)
+}
+
+/// Says what becomes of the next prompt, where nothing holds the main agent any more.
+fn next_prompt(state: &SessionState, now: Moment) -> String {
+    match next_prompt::blocks(state, now).first() {
+        None => "the next prompt starts afresh".to_owned(),
+        Some(block) => format!("the next prompt would still be blocked ({})", by_layer(block)),
+    }
 }
 
 /// Gives every run the rules that are the session's now; returns what has changed.

@@ -194,11 +194,11 @@ fn only_held(edit: &mut SessionEdit) -> Option<String> {
 fn nothing_holds(edit: &SessionEdit, name: &str, was: &str) -> Error {
     let is_main = matches!(&edit.target, Target::Run { run, .. } if edit.state.run(run).is_some_and(Run::is_main));
     let status = edit.status(&edit.target);
+    let afresh = if edit.is_next_prompt_free() { ", and the next prompt begins with whole limits" } else { "" };
     let error = match was {
-        _ if is_main && matches!(status, Status::Failed | Status::Stopped) => Error::failed(format!(
-            "{name} was {} and is over: nothing holds it, and the next prompt begins with whole limits",
-            status.deed()
-        )),
+        _ if is_main && matches!(status, Status::Failed | Status::Stopped) => {
+            Error::failed(format!("{name} was {} and is over: nothing holds it{afresh}", status.deed()))
+        }
         MAY_GO_ON => Error::failed(format!("nothing holds it: {}", edit.goes_on(&edit.target))),
         _ if !held_below(edit).is_empty() => Error::failed(format!("{name} is {was}: nothing holds it itself")),
         _ => Error::failed(format!("{name} is {was}: nothing holds it")),

@@ -7,15 +7,17 @@ use crate::cmd::next_client;
 use crate::cmd::query::{self, Standings};
 use crate::cmd::require_human;
 use crate::cmd::target::{self, Fits, Target};
+use crate::domain::action::Action;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::scope::Scope;
-use crate::domain::session::Status;
+use crate::domain::session::{Run, Status};
 use crate::domain::text::rfc3339;
 use crate::domain::text::shell_word::quoted;
 use crate::domain::verdict::Finding;
 use crate::engine::log_records;
+use crate::engine::next_prompt;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::policy::shared_budgets;
@@ -226,6 +228,23 @@ impl SessionEdit<'_> {
             _ => format!(". {}", advice::grant(finding, whose)),
         };
         format!("its next prompt would still be blocked ({why}){next}")
+    }
+
+    /// Whether a target is a main run whose own limit has ended it, so that the next prompt has a run of its own.
+    pub fn starts_afresh(&self, target: &Target) -> bool {
+        let Target::Run { run, .. } = target else { return false };
+        let has_ended = |run: &Run| {
+            let order = run.order.as_ref().map(|order| &order.finding);
+            run.is_main()
+                && !run.working
+                && order.is_some_and(|it| it.scope == Scope::Run && it.action != Action::Pause)
+        };
+        self.state.run(run).is_some_and(has_ended)
+    }
+
+    /// Whether nothing would block a prompt that begins a run.
+    pub fn is_next_prompt_free(&self) -> bool {
+        next_prompt::blocks(self.state, self.now).is_empty()
     }
 
     fn is_at_work(&self) -> bool {

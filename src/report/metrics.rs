@@ -224,7 +224,8 @@ fn last_day(source: &MetricsSource) -> Vec<Family> {
             ]
         })
     };
-    let started = runs().filter(|run| run.started_at.0 >= day_ms).map(of_run);
+    let is_begun = |run: &&RunReport| run.started_at.0 >= day_ms && !run.is_blocked_prompt();
+    let started = runs().filter(is_begun).map(of_run);
     vec![
         Family::gauge("fusebox.agent.day_cost", "usd", "Spent in the last 24 hours at list prices, by agent type.")
             .with(agents.into_iter().map(|group| (vec![("agent_type", group.name)], usd(group.cost_usd.0)))),

@@ -10,6 +10,7 @@ use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Order, Status};
 use crate::domain::stable_sort::sort_by_key;
+use crate::report::next_prompt::{self, NextBlocks};
 use crate::report::off_report::OffReport;
 use crate::report::prompt_block::{self, PromptBlock};
 use crate::report::reading::{self, Budget, LimitReading};
@@ -114,9 +115,15 @@ pub struct SessionReport {
     /// The order that ends or holds it.
     #[serde(skip)]
     pub order: Option<Order>,
+    /// Whether a person has let its client go on without hooks: nothing of it is blocked any more.
+    #[serde(skip)]
+    pub is_let_go: bool,
     /// What keeps its prompts back although nothing has ended it.
     #[serde(skip)]
     pub prompt_blocks: Vec<PromptBlock>,
+    /// What would block its next prompt where something has ended its main agent's work, each with what lifts it.
+    #[serde(skip)]
+    pub next_blocks: NextBlocks,
     /// The moment that it tells of, in milliseconds since 1970.
     #[serde(skip)]
     pub now_ms: i64,
@@ -127,7 +134,8 @@ impl Report {
     pub fn of(rows: &[SessionRows], budgets: &[SharedBudget], now: Moment) -> Report {
         let mut sessions: Vec<SessionReport> = rows.iter().map(|rows| SessionReport::of(rows, now)).collect();
         let mut shared = team_budget::with_team(rows, budgets, now);
-        for session in &mut sessions {
+        for (session, rows) in sessions.iter_mut().zip(rows) {
+            session.next_blocks = next_prompt::blocks(rows, budgets, now);
             let stays = |it: &PromptBlock| shared.iter().all(|of| !prompt_block::is_budget_raised(&it.finding, of));
             session.prompt_blocks.retain(stays);
             for run in &mut session.runs {
@@ -156,6 +164,7 @@ impl SessionReport {
             let sets = std::iter::once(&session.limits).chain(rows.runs.iter().map(|run| &run.limits));
             sets.filter_map(|limits| limits.observed.as_deref())
         };
+        let is_let_go = session.diverted.let_go && session.status == Status::Completed;
         SessionReport {
             session_id: session.id.clone(),
             project: project(&session.project).to_owned(),
@@ -183,11 +192,13 @@ impl SessionReport {
             requests: spent.requests,
             tokens: spent.tokens,
             remaining: reading::remaining(&limits),
-            prompt_blocks: prompt_block::prompt_blocks(rows, &limits, now),
+            is_let_go,
+            prompt_blocks: if is_let_go { Vec::new() } else { prompt_block::prompt_blocks(rows, &limits, now) },
             limits,
             runs,
             main: session.main.clone(),
             order: session.order.clone(),
+            next_blocks: Vec::new(),
             now_ms: now.wall_ms,
         }
     }

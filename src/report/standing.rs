@@ -30,6 +30,7 @@ impl SessionReport {
         let is_ending = self.runs.iter().any(|run| run.is_ending);
         let has_ended = self.status == Status::Completed;
         match last {
+            _ if self.is_let_go => (self.status.word(), self.status),
             _ if !self.prompt_blocks.is_empty() => (BLOCKED, Status::Failed),
             _ if self.waits() => (WAITS, self.status),
             Some(last) if has_ended && last.is_blocked_prompt() => (BLOCKED, Status::Failed),

@@ -9,9 +9,10 @@ use crate::domain::session::{MAIN, Order, Status};
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Stopped, typed};
-use crate::messages::next_step::NextStep;
+use crate::messages::next_step::{NextStep, before_prompt};
 use crate::report::dialogs::{Dialog, DialogState};
 use crate::report::model::SessionReport;
+use crate::report::next_prompt::all_steps;
 use crate::report::passing::Reader;
 use crate::report::reading::LimitReading;
 use crate::report::run_report::RunReport;
@@ -47,7 +48,9 @@ pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Opt
         return None;
     }
     if asked.scope == "run" && run.agent_type == MAIN {
-        return Some(NextStep::NextPrompt);
+        let blocks = session.next_blocks.iter();
+        let others = blocks.map(|(finding, step)| (finding.source.to_string(), step.clone()));
+        return Some(before_prompt(NextStep::NextPrompt, others));
     }
     let (limits, id) = match asked.scope.as_str() {
         "run" => (&run.limits, &run.run_id),
@@ -90,7 +93,8 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let now = &of_now(order, Scope::Session, &session.limits);
         let (order, at_ms) = &by_clock(now, session.trips().into_iter().map(|it| it.1), reader);
         let who = format!("session {}, {}", short(id), session.status.word());
-        let lifts = reader.next(lifts(order, None, id), &now.finding.frees, *at_ms);
+        let own = reader.next(lifts(order, None, id), &now.finding.frees, *at_ms);
+        let lifts = all_steps(own, &order.finding, &session.next_blocks, Some(reader));
         held(&who, order, &lifts, (indent, terminal)) + &then(&lifts)
     });
     let holds = |run: &&RunReport| !is_over(session, run);
@@ -112,6 +116,9 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
         let lifts = reader.next(lifts, &now.finding.frees, *at_ms);
+        let is_last = session.main.as_ref() == Some(&run.run_id);
+        let blocks = if is_last { &session.next_blocks[..] } else { &[] };
+        let lifts = all_steps(lifts, &order.finding, blocks, Some(reader));
         Some(held(&who, order, &lifts, (indent, terminal)) + &then(&lifts))
     });
     let prompt_blocks = session.prompt_blocks.iter().map(|block| {
@@ -119,14 +126,23 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let next = block.next(reader);
         told(&who, &next.entry(), (indent, terminal)) + &sent_again(&next)
     });
-    let used_up = used_up(session).map(|(reading, next)| {
-        let why =
-            format!("{}, used up: {} ({}, {})", short(id), reading.figures(), plain(&reading.limit), reading.layer);
-        told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal)) + &then(&next)
-    });
+    let used_up =
+        used_up(session).filter(|(reading, _)| !is_said_with_order(session, reading)).map(|(reading, next)| {
+            let why =
+                format!("{}, used up: {} ({}, {})", short(id), reading.figures(), plain(&reading.limit), reading.layer);
+            told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal))
+                + &then(&next)
+        });
     let waiting = waiting(session, (indent, terminal));
     let all = of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(waiting);
     or_free(session, all.collect(), (indent, terminal))
+}
+
+/// Whether what its main agent was stopped by is told with that limit of the session: it blocks the next prompt besides.
+fn is_said_with_order(session: &SessionReport, reading: &LimitReading) -> bool {
+    let is_it = |finding: &Finding| finding.scope == Scope::Session && finding.source == *reading.limit;
+    let is_told = session.main_run().is_some_and(|run| run.order.is_some());
+    is_told && session.next_blocks.iter().any(|(finding, _)| is_it(finding))
 }
 
 /// Says instead of nothing how a session goes on whose client is gone and whose last prompt was blocked, where nothing would block the next.

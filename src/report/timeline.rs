@@ -11,6 +11,7 @@ use crate::report::dialogs::Dialog;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, SessionReport};
+use crate::report::next_prompt::{self, all_steps};
 use crate::report::passing::Reader;
 use crate::report::reading::{self, LimitReading};
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project, sum};
@@ -74,7 +75,10 @@ fn told_last(source: &TimelineSource, report: &Report, number: i64, terminal: &T
     let told: Vec<String> = records.map(|logged| plain(&log_lines::told(&logged.record))).collect();
     let reader = Reader { now_ms: source.now.wall_ms, zone: &terminal.zone };
     let steps = report.sessions.iter().flat_map(|it| {
-        let of_order = it.order.as_ref().map(|order| suggestion::lifts(order, None, &it.session_id));
+        let of_order = it.order.as_ref().map(|order| {
+            let lifts = suggestion::lifts(order, None, &it.session_id);
+            all_steps(lifts, &order.finding, &it.next_blocks, Some(reader))
+        });
         of_order.into_iter().chain(it.prompt_blocks.iter().map(move |block| block.next(reader)))
     });
     let steps = steps.map(|step| terminal.steps("  ", &step.entry())).collect();
@@ -184,6 +188,10 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
     let lifts = match reader {
         Some(reader) => reader.next(lifts, &order.finding.frees, suggestion::by_clock(&order, &told.trips, reader).1),
         None => lifts,
+    };
+    let lifts = match session.main.as_ref() == Some(&told.run_id) {
+        true => all_steps(lifts, &order.finding, &next_prompt::blocks(source.rows, source.budgets, source.now), reader),
+        false => lifts,
     };
     // What a client that has ended was doing goes on in a new one.
     Some(match (take_up::needs_client(session), lifts.command()) {

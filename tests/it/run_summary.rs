@@ -108,6 +108,19 @@ fn the_summary_says_in_a_fixed_word_how_the_command_ended() {
     assert_eq!(said, words_of_page(), "said, and in docs/ci.md");
 }
 
+/// What has stopped the main agent needs nothing, and its session is held besides.
+#[test]
+fn what_a_stop_advises_lifts_what_else_blocks_the_next_prompt() {
+    for (order, lifts) in [("pause", "`fusebox resume one`, then `"), ("stop", "`fusebox resume one`, then `")] {
+        let world = TestWorld::new();
+        let limits = json!({"main": {"max_turns": 1, "timeout_action": "terminate", "grace_turns": 0}});
+        world.write("home/.claude/fusebox.json", limits.to_string());
+        world.script("bin/client", &(calls(2) + &format!("{FUSEBOX} {order} one >/dev/null\n")));
+        let ran = world.run(&["run", "client"]);
+        assert!(ran.stderr.contains("stopped: ") && ran.stderr.contains(lifts), "{order}: {ran}");
+    }
+}
+
 /// Returns the word that a client reads itself while it works.
 fn while_it_runs() -> String {
     let world = TestWorld::new();

@@ -10,6 +10,7 @@ mod fixture;
 mod followers;
 mod grant;
 mod grant_without_id;
+mod held_besides;
 mod held_twice;
 #[cfg(target_os = "linux")]
 mod hidden;
