@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::grant_args::{More, To};
-use crate::cmd::{next_client, require_human, session_edit};
+use crate::cmd::{next_client, query, require_human, session_edit};
 use crate::config::load;
 use crate::domain::budget::SharedBudget;
 use crate::domain::gather::gather;
@@ -25,8 +25,10 @@ use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::policy::shared_budgets;
+use crate::messages::next_step::{NextStep, before_prompt};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
+use crate::report::next_prompt;
 use crate::store::{Store, log_file};
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
@@ -46,6 +48,9 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
         return Err(Error::usage(format!("nothing is granted to the {name}"))
             .hint(format!("`fusebox grant {name} max_cost_usd_per_day=+5` adds 5 US dollars")));
     }
+    // What their clients have written meanwhile is spent, too.
+    let open: Vec<String> = Store::open(env)?.open_sessions()?.into_iter().map(|session| session.id.clone()).collect();
+    query::fresh_sessions(env, &open)?;
     let store = Store::open(env)?;
     store.begin()?;
     let folder = project_folder(env);
@@ -93,8 +98,19 @@ fn goes_on(env: &Environment, store: &Store, scope: Scope, more: &[More]) -> Res
         |record: &Record| record.scope == scope.as_str() && more.iter().any(|more| more.rule == record.limit);
     let Some(record) = last.filter(is_raised) else { return Ok(None) };
     let Some(session) = store.session(&record.session)? else { return Ok(None) };
-    let again = next_client::again(&session, &env.folder().to_string_lossy());
-    Ok(again.map(|again| format!("session {} goes on with its next prompt: `{again}`", short(&session.id))))
+    let Some(again) = next_client::again(&session, &env.folder().to_string_lossy()) else { return Ok(None) };
+    let mut rows = query::rows_of(store, *session)?;
+    next_client::bind_rows(env, store, std::slice::from_mut(&mut rows))?;
+    let blocks = next_prompt::blocks(&rows, &store.shared_budgets()?, env.now());
+    let raised = |finding: &Finding| finding.scope == scope && more.iter().any(|more| finding.source == *more.rule);
+    let others = blocks.iter().filter(|(finding, _)| !raised(finding));
+    let step = before_prompt(NextStep::NextPrompt, others.map(|(it, step)| (it.source.to_string(), step.clone())));
+    let id = short(&rows.session.id);
+    Ok(Some(match (&step, step.command()) {
+        (NextStep::NextPrompt, _) => format!("session {id} goes on with its next prompt: `{again}`"),
+        (_, Some(command)) => format!("session {id} goes on after more: `{command}`, then `{again}`"),
+        (step, None) => format!("session {id}: {step} Then `{again}`"),
+    }))
 }
 
 fn of(session: &Session, scope: Scope) -> &LimitSet {

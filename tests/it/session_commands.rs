@@ -34,6 +34,7 @@ mod short_times;
 mod told_ends;
 mod two_caps;
 mod untold_ends;
+mod used_by_now;
 mod words;
 
 use fusebox::domain::action::Action;
