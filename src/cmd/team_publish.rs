@@ -127,6 +127,7 @@ fn add_own(cap: &mut CapUse, own: &BTreeMap<&str, Amount>) {
     let own = own.iter().filter(|(project, _)| is_of_cap(project)).map(|(_, own)| *own).sum();
     cap.spent += own;
     cap.own += own;
+    cap.since = Amount::ZERO;
 }
 
 /// Returns the label of each session's project, and those of all that are open.

@@ -55,6 +55,7 @@ pub mod team;
 pub mod team_budget;
 pub mod team_cap;
 mod team_silence;
+mod team_spent;
 pub mod team_terms;
 pub mod time_units;
 pub mod transcript_position;

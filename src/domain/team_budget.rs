@@ -4,7 +4,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::frees::Frees;
 use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
-use crate::domain::spend::meters::{Periods, Spend};
+use crate::domain::spend::meters::Spend;
 use crate::domain::team::{Standing, TeamShare, TeamTerms};
 use crate::domain::team_cap::CapUse;
 
@@ -122,26 +122,6 @@ impl SharedBudget {
             }
         }
     }
-
-    /// Returns what is spent of one of a team's caps: as the store said it, and what this machine has spent since.
-    pub fn spent_of(&self, cap: &CapUse) -> Amount {
-        if cap.scope == "project" {
-            return cap.spent;
-        }
-        let published = self.team.as_ref().map_or(Amount::ZERO, |share| share.cap.minus(share.left) + share.margin);
-        cap.spent + self.spent_for_team().minus(published)
-    }
-
-    /// Returns what was spent in the one period of a team's budget.
-    pub fn spent_for_team(&self) -> Amount {
-        let Periods { day, week, month } = self.spent(None);
-        day.cost.max(week.cost).max(month.cost)
-    }
-
-    /// Returns what is left of the leases of a team's budget.
-    pub fn left_of_team(&self) -> Amount {
-        self.team.as_ref().map_or(Amount::ZERO, |share| share.cap.minus(self.spent_for_team()))
-    }
 }
 
 #[cfg(test)]
@@ -177,9 +157,9 @@ mod tests {
             resets: "2026-11-29 00:00 UTC".to_owned(),
             cap: Amount::from_usd(0.5),
             spent: Amount::from_usd(0.5),
-            own: Amount::ZERO,
             committed: Amount::from_usd(0.5),
             contact: "ann".to_owned(),
+            ..CapUse::default()
         }
     }
 

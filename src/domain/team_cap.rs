@@ -27,6 +27,9 @@ pub struct CapUse {
     /// How much of that this machine has spent, and its store has not said yet.
     #[serde(skip_serializing_if = "is_default")]
     pub own: Amount,
+    /// Of a project: what its sessions have spent here since all that was written down.
+    #[serde(skip_serializing_if = "is_default")]
+    pub since: Amount,
     /// What is spent of it or leased.
     pub committed: Amount,
     /// Whom to ask for more; empty where nobody is named.

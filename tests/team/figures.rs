@@ -2,8 +2,11 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::caps::{cap, joined, wait_until};
 use crate::client::Client;
+use crate::machine::Machine;
 use crate::postgres::Postgres;
 
 /// A lead joins, and begins to work once the store is down.
@@ -62,6 +65,52 @@ fn every_cap_says_what_its_store_has_heard_and_what_this_machine_has_spent_since
             "{head}"
         );
         assert_eq!(*figure, team.1, "{head}");
+    }
+    server.go_on();
+}
+
+/// What is used under each cap of the team, in dollars, and what a session has cost, as programs read them.
+fn in_status(machine: &Machine<'_>) -> (Vec<(String, f64)>, f64) {
+    let shown = machine.shown_in("app", &["status", "--json", "--all"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap_or_else(|_| panic!("{shown}"));
+    let usd = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{shown}")).parse::<f64>().unwrap();
+    let budgets = shown["budgets"].as_array().unwrap().iter();
+    let used = budgets.map(|budget| (budget["id"].as_str().unwrap().to_owned(), usd(&budget["used"])));
+    (used.collect(), shown["sessions"].as_array().unwrap().iter().map(|it| usd(&it["cost_usd"])).sum())
+}
+
+#[test]
+fn every_cap_counts_what_this_machine_has_spent_whether_it_is_told_or_not() {
+    let Some(server) = Postgres::start() else { return };
+    cap(&server, 100.0);
+    for (scope, label) in [("project", "git.example/app"), ("user", "bob")] {
+        let set = format!("SELECT fusebox.set_label_cap('core', '{scope}', '{label}', 'month', 50000000000000)");
+        let set = if scope == "user" { set.replace("label_cap", "cap") } else { set };
+        server.as_login("ann", &set).unwrap();
+    }
+    let machine = joined(&server, "bob", "");
+    let git = machine.home.path().join("app/.git");
+    fs::create_dir_all(&git).unwrap();
+    fs::write(git.join("config"), "[remote \"origin\"]\n\turl = https://git.example/app\n").unwrap();
+    let client = Client::start_in(&machine, "s1", "app");
+    assert_eq!((client.prompt(), client.turn()), (None, None));
+    machine.good(&["sync"]);
+    server.crash();
+    for step in ["a call", "another", "a report"] {
+        match step {
+            "a report" => {
+                let path = machine.home.path().join("s1.jsonl");
+                let rows = fs::read_to_string(&path).unwrap();
+                fs::write(&path, rows + &client.next_turn().0).unwrap();
+                client.event("Stop", r#""stop_hook_active":false"#);
+            }
+            _ => assert_eq!(client.turn(), None),
+        }
+        let (used, cost) = in_status(&machine);
+        assert_eq!(used.len(), 3, "{used:?}");
+        for (id, used) in used {
+            assert!((used - cost).abs() < 1e-9, "{step}: {id}: {used} of {cost}");
+        }
     }
     server.go_on();
 }

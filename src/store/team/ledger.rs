@@ -92,14 +92,13 @@ impl Ledger {
         let cap = |row: &Row| CapUse {
             team: team.to_owned(),
             scope: word(row, 0).to_owned(),
-            label: String::new(),
             period: word(row, 1).to_owned(),
             resets: word(row, 2).to_owned(),
             cap: Amount(number(row, 3)),
             spent: Amount(number(row, 4)),
-            own: Amount::ZERO,
             committed: Amount(number(row, 5)),
             contact: word(row, 6).to_owned(),
+            ..CapUse::default()
         };
         Ok(self.ask(&statement, &[Some(team)])?.iter().map(cap).collect())
     }

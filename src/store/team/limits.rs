@@ -42,9 +42,9 @@ impl CapInForce {
             resets: self.resets.clone(),
             cap: self.cap,
             spent: self.spent,
-            own: Amount::ZERO,
             committed: self.committed,
             contact: contact.to_owned(),
+            ..CapUse::default()
         }
     }
 }

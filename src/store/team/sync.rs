@@ -170,9 +170,9 @@ impl Cap {
             resets: self.resets,
             cap: Amount(self.cap_pico_usd),
             spent: Amount(self.spent_pico_usd),
-            own: Amount::ZERO,
             committed: Amount(self.committed_pico_usd.unwrap_or(self.spent_pico_usd)),
             contact: self.contact,
+            ..CapUse::default()
         }
     }
 }
