@@ -79,6 +79,8 @@ mod team_charges;
 #[cfg(feature = "team")]
 mod team_demand;
 #[cfg(feature = "team")]
+mod team_figures;
+#[cfg(feature = "team")]
 mod team_groups;
 #[cfg(feature = "team")]
 mod team_init;

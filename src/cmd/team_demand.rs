@@ -11,6 +11,7 @@ use crate::hook::background::team_sync::Wait;
 use crate::hook::policy::agents_elsewhere;
 use crate::store::Store;
 use crate::team::machine::Machine;
+use crate::team::purpose::Purpose;
 use crate::team::share::{Demand, Share};
 
 /// Asks for what is needed of each share, and publishes what may be used of it. It is to be saved before that is sent.
@@ -29,7 +30,7 @@ pub fn ask(
             ShareKind::Agents => agents(store, (open, waits, runs), now)?,
             ShareKind::Requests => requests(budget, &right(share), runs, now),
         };
-        let demand = if machine.is_leaving { demand.of_use() } else { demand };
+        let demand = if machine.purpose == Purpose::Leave { demand.of_use() } else { demand };
         share.ask(&Demand { stale_ms, ..demand });
         team.rights.push(ShareRight { lacks: share.usable <= demand.in_use, ..right(share) });
         team.looked = now;

@@ -11,6 +11,7 @@ use crate::store::Store;
 use crate::store::team::address::Address;
 use crate::store::team::ledger::Ledger;
 use crate::team::machine::Machine;
+use crate::team::purpose::Purpose;
 
 /// One login's part in a team of one store.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,7 +47,7 @@ impl Membership {
         let Some(since_ms) = self.since_ms else { return Ok(false) };
         let known = team_place::machine(env)?;
         let is_unknown = known.is_none();
-        let mut machine = Machine { is_leaving: true, ..known.unwrap_or_default() };
+        let mut machine = Machine { purpose: Purpose::Leave, ..known.unwrap_or_default() };
         let (team, store, id) = (self.team.clone(), self.store.clone(), self.machine.clone());
         team_publish::publish(env, &Joined { team, store, machine: id, since_ms }, &mut machine, None)?;
         let leaves = is_unknown || machine.holds() || machine.has_untold();

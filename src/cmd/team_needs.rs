@@ -44,6 +44,11 @@ impl Needs {
     }
 }
 
+/// Whether a session may spend from the leases, however long it was silent.
+pub fn takes_part(session: &Session) -> bool {
+    session.team.is_some() && !session.is_at_rest()
+}
+
 /// Returns what the sessions at work need, each of which has so many runs at work, and the events that wait for what a sync brings.
 pub fn needs(
     budget: &SharedBudget,
@@ -52,9 +57,8 @@ pub fn needs(
     runs_at_work: impl Fn(&Session) -> Result<u32>,
 ) -> Result<Needs> {
     let since = |session: &Session| now.wall_ms - session.last.wall_ms;
-    let takes_part = |session: &&Session| session.team.is_some() && !session.is_at_rest();
     let mut at_work = Vec::new();
-    for session in open.iter().filter(takes_part).filter(|session| since(session) < AT_WORK_MS) {
+    for session in open.iter().filter(|session| takes_part(session)).filter(|session| since(session) < AT_WORK_MS) {
         // One more may begin before the next sync.
         at_work.push((session, 1 + u64::from(runs_at_work(session)?)));
     }

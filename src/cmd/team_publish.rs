@@ -20,13 +20,14 @@ use crate::domain::team::TeamShare;
 use crate::domain::team_cap::CapUse;
 use crate::domain::time_units::{DAY_MS, HOUR_MS, MINUTE_MS};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::background::team_sync;
+use crate::hook::background::team_sync::{self, Wait};
 use crate::hook::policy::team_budget;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::store::response::Whose;
 use crate::team::machine::Machine;
 use crate::team::messages::Charge;
+use crate::team::purpose::Purpose;
 
 /// Responses older than this are told no more; none grows for so long.
 const REACH_DAYS: i64 = 35;
@@ -81,11 +82,14 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
     }
     share.caps.iter_mut().for_each(|cap| add_own(cap, &own));
     count(&store, &mut budget, &share, now)?;
-    let waits = team_sync::waits(&store, now)?;
+    let mut waits = team_sync::waits(&store, now)?;
+    if machine.purpose == Purpose::Person && open.iter().any(team_needs::takes_part) {
+        waits.push(Wait { at: now, starts_agent: false });
+    }
     let totals = team_totals::totals(&store, since_ms)?;
     let at_work = team_needs::needs(&budget, (&open, &waits), now, |session| store.count_at_work(&session.id))?;
     let needs = Needs { projects, totals, ..at_work };
-    if machine.is_leaving || needs.has_too_much(machine.held(now).0) {
+    if machine.purpose == Purpose::Leave || needs.has_too_much(machine.held(now).0) {
         // Written down as gone before it is given back.
         machine.give_back();
     }

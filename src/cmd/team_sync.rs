@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::cmd::team_figures;
 use crate::cmd::team_needs::Needs;
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_publish::{self, Heard};
@@ -17,6 +18,7 @@ use crate::store::team::ledger::Ledger;
 use crate::store::team::sync::{self, Besides, Synced};
 use crate::team::machine::Machine;
 use crate::team::messages::{Answer, Request};
+use crate::team::purpose::Purpose;
 use crate::team::share::Share;
 use crate::ui::formats::counted;
 
@@ -63,9 +65,12 @@ pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
     let _alone = alone(env)?;
     // Meanwhile a person may have left the team, or joined another.
     let joined = team_place::joined_as_kept(env)?;
-    let told = sync(env, &joined).map_err(|error| error.or_hint(team_place::LAST_HEARD))?;
+    let is_by_hand = caller == Caller::Person && env.is_attended();
+    let purpose = if is_by_hand { Purpose::Person } else { Purpose::Work };
+    let told = sync(env, &joined, purpose).map_err(|error| error.or_hint(team_place::LAST_HEARD))?;
     if caller == Caller::Person {
-        env.print(&format!("told team {} of {}\n", joined.team, counted(told.responses, "response")));
+        let responses = counted(told.responses, "response");
+        env.print(&format!("told team {} of {responses}\n{}", joined.team, team_figures::text(env, &joined.team)?));
         if told.is_hindered() {
             let what = "the next sync tells, and asks for, what waits for that";
             env.eprintln_safe(&format!(
@@ -88,7 +93,7 @@ pub fn alone(env: &Environment) -> Result<Telling> {
 
 /// Settles what was spent, and gives back all that the machine holds. Takes the right to do so as given.
 pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
-    let (mut machine, needs) = known(env, joined, true)?;
+    let (mut machine, needs) = known(env, joined, Purpose::Leave)?;
     let besides = Besides { totals: &needs.totals, ..Besides::default() };
     let mut told = Told::default();
     tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&besides, &mut told), PATIENCE)?;
@@ -98,8 +103,8 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
     }
 }
 
-fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
-    let told = known(env, joined, false).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
+fn sync(env: &Environment, joined: &Joined, purpose: Purpose) -> Result<Told> {
+    let told = known(env, joined, purpose).and_then(|(mut machine, needs)| talk(env, joined, &mut machine, needs));
     let told = told.map_err(|error| team_place::with_what_helps(env, joined, error));
     if let Err(cause) = &told {
         team_publish::note_failure(env, Some(joined), cause)?;
@@ -110,12 +115,12 @@ fn sync(env: &Environment, joined: &Joined) -> Result<Told> {
 /// Returns what the machine knows, with what is new charged and published: where the store cannot be reached, what is left is known
 /// all the same. What another program has changed is not believed, and made anew of what the store knows. Of a machine that leaves it
 /// is published that nothing is left.
-fn known(env: &Environment, joined: &Joined, is_leaving: bool) -> Result<(Machine, Needs)> {
+fn known(env: &Environment, joined: &Joined, purpose: Purpose) -> Result<(Machine, Needs)> {
     let machine = match team_place::machine(env)? {
         Some(machine) => machine,
         None => team_place::machine_of_store(joined)?,
     };
-    let mut machine = Machine { is_leaving, ..machine };
+    let mut machine = Machine { purpose, ..machine };
     let needs = team_publish::publish(env, joined, &mut machine, None)?;
     Ok((machine, needs))
 }

@@ -9,6 +9,7 @@ use crate::domain::spend::amount::Amount;
 use crate::domain::stable_sort::sort_by_key;
 use crate::team::lease::{Lease, Stage, UNLEASED};
 use crate::team::messages::{Answer, Charge, Reply, Request};
+use crate::team::purpose::Purpose;
 use crate::team::share::Share;
 
 /// The most charges in one batch.
@@ -31,9 +32,9 @@ pub struct Machine {
     pub charged: BTreeMap<String, Amount>,
     /// The shares of what the team limits besides money.
     pub shares: Vec<Share>,
-    /// Whether it leaves the team now: it gives back all that it holds, and asks for nothing.
+    /// What it has the team told for.
     #[serde(skip)]
-    pub is_leaving: bool,
+    pub purpose: Purpose,
 }
 
 impl Machine {

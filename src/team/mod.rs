@@ -6,4 +6,5 @@ pub mod machine_shares;
 pub mod made_anew;
 pub mod messages;
 pub mod names;
+pub mod purpose;
 pub mod share;

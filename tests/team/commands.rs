@@ -40,8 +40,8 @@ fn two_machines_tell_one_team_what_they_spend_and_each_response_once() {
 
     bob.spend("msg_1", 3);
     bob.spend("msg_2", 4);
-    assert_eq!(bob.good(&["sync"]), "told team core of 2 responses\n");
-    assert_eq!(bob.good(&["sync"]), "told team core of 0 responses\n");
+    assert!(bob.good(&["sync"]).starts_with("told team core of 2 responses\n"));
+    assert!(bob.good(&["sync"]).starts_with("told team core of 0 responses\n"));
     // A session that has moved brings a response that is known, and one that has grown.
     ann.spend("msg_1", 3);
     ann.spend("msg_2", 5);
@@ -81,7 +81,7 @@ fn what_could_not_be_told_is_told_later() {
     server.crash();
     assert!(bob.bad(&["sync"]).contains("cannot be reached"));
     server.go_on();
-    assert_eq!(bob.good(&["sync"]), "told team core of 1 response\n");
+    assert!(bob.good(&["sync"]).starts_with("told team core of 1 response\n"));
     server.take_over();
     // The new epoch is told again what it knows, and charges it once.
     bob.spend("msg_2", 1);

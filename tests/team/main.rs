@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_types, reason = "messages are kept in an order that their hash gives")]
 
 mod audit;
+mod by_hand;
 mod caps;
 mod client;
 mod commands;
