@@ -87,6 +87,8 @@ mod team_init;
 #[cfg(feature = "team")]
 mod team_join;
 #[cfg(feature = "team")]
+mod team_leases;
+#[cfg(feature = "team")]
 mod team_limits;
 #[cfg(feature = "team")]
 mod team_members;

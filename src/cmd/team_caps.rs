@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::{team_blocked, team_members, team_place, team_shares};
+use crate::cmd::team_blocked::{self, Said};
+use crate::cmd::{team_members, team_place, team_shares};
 use crate::domain::spend::amount::Amount;
+use crate::domain::team_cap::CapUse;
 use crate::domain::text::project_address;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -168,7 +170,7 @@ pub fn grant(env: &Environment, what: &[String], period: Option<&str>) -> Result
 /// Says which caps let a login, or the team, spend nothing more although others were raised.
 fn blocks_still(ledger: &mut Ledger, team: &str, login: Option<&str>) -> Result<String> {
     let contact = ledger.status(team)?.into_iter().next().map(|cap| cap.contact).unwrap_or_default();
-    let whom = |cap: &CapInForce| {
+    let said = |cap: &CapInForce, _: &CapUse| {
         let is = if cap.spent >= cap.cap { "is still" } else { "may still be" };
         let who = match (cap.scope.as_str(), login) {
             ("project", _) => "work in it",
@@ -176,9 +178,9 @@ fn blocks_still(ledger: &mut Ledger, team: &str, login: Option<&str>) -> Result<
             (_, Some(login)) if login != cap.of => return None,
             _ => &cap.of,
         };
-        Some(format!("{who} {is}"))
+        Some(Said { whom: format!("{who} {is} blocked"), ..Said::default() })
     };
-    Ok(team_blocked::lines(&ledger.caps_in_force(team)?, team, &contact, whom))
+    Ok(team_blocked::lines(&ledger.caps_in_force(team)?, team, &contact, said))
 }
 
 /// Reads `+5`.

@@ -4,15 +4,11 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::cmd::team_leases::LeaseShown;
 use crate::cmd::team_shares::{self, SharedLimitShown};
-use crate::cmd::{query, team_blocked, team_caps, team_place, team_write_off};
-use crate::domain::scope::Scope;
-use crate::domain::spend::amount::Amount;
-use crate::domain::verdict::Finding;
+use crate::cmd::{query, team_blocked, team_caps, team_leases, team_place};
 use crate::error::Result;
 use crate::platform::environment::Environment;
-use crate::store::Store;
-use crate::store::team::admin::OpenLease;
 use crate::store::team::limits::CapInForce;
 use crate::store::team::shares::OpenShare;
 use crate::ui::formats::Usd;
@@ -27,6 +23,8 @@ struct Limits {
     team: String,
     limits: Vec<TeamLimit>,
     shared: Vec<SharedLimitShown>,
+    /// Of an admin those of all machines, of a member their own.
+    leases: Vec<LeaseShown>,
 }
 
 /// A cap that binds, or that was set and binds nobody.
@@ -61,7 +59,8 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     let shared = ledger.shared_limits(&joined.team)?;
     if for_programs {
         let (limits, shared) = (caps.iter().map(limit).collect(), team_shares::for_programs(&shared));
-        env.print_data(&json::text(&Limits { version: 1, team: joined.team, limits, shared }));
+        let leases = team_leases::for_programs(&ledger.seen_leases(&joined.team)?);
+        env.print_data(&json::text(&Limits { version: 1, team: joined.team, limits, shared, leases }));
         return Ok(ExitCode::SUCCESS);
     }
     match caps.is_empty() {
@@ -72,7 +71,7 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows the caps that bind who asks; to an admin, the expired leases too.
+/// Shows the caps that bind who asks; to an admin, what each machine holds too.
 pub fn status(env: &Environment) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
     let mut ledger = team_place::ledger(&joined).map_err(|error| error.or_hint(team_place::LAST_HEARD))?;
@@ -80,7 +79,7 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
     let mut caps = ledger.caps_in_force(&joined.team)?;
     let login = joined.login();
     caps.retain(|cap| cap.scope != "user" || cap.of == login);
-    let expired: Vec<OpenLease> = ledger.open_leases(&joined.team)?.into_iter().filter(|it| it.is_expired).collect();
+    let leases = ledger.open_leases(&joined.team)?;
     let (shared, shares) = (ledger.shared_limits(&joined.team)?, ledger.open_shares(&joined.team)?);
     let observed = team_place::observed(env);
     env.print(observed.unwrap_or_default());
@@ -89,21 +88,7 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
         false => env.print(&format!("team {}\n{}{}", joined.team, shown(env, &caps), team_caps::when(caps.len()))),
     }
     if observed.is_none() {
-        let store = Store::open(env)?;
-        let budget = store.shared_budget(Scope::Team, &joined.team)?;
-        let has_leases = budget.is_some_and(|budget| budget.left_of_team() > Amount::ZERO);
-        let blocks: Vec<Finding> = store.open_sessions()?.into_iter().filter_map(|it| it.prompt_block).collect();
-        store.leave();
-        let is_blocked = |cap: &CapInForce| {
-            let of_cap = cap.told(&joined.team, &contact).named();
-            blocks.iter().any(|it| it.scope == Scope::Team && it.subject.starts_with(&of_cap))
-        };
-        let whom = |cap: &CapInForce| match cap.scope.as_str() {
-            "project" => Some("work in it is".to_owned()),
-            _ if cap.spent < cap.cap && has_leases && !is_blocked(cap) => Some("you may be".to_owned()),
-            _ => Some("you are".to_owned()),
-        };
-        env.print(&team_blocked::lines(&caps, &joined.team, &contact, whom));
+        env.print(&team_blocked::here(env, &joined, (&caps, &contact), &ledger.own_leases(&joined.team)?)?);
     }
     env.print(&team_shares::shown(env, &shared));
     let (lost, living): (Vec<&OpenShare>, Vec<_>) = shares.iter().partition(|it| it.is_expired);
@@ -112,12 +97,7 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
             env.print(&format!("\n{head}\n{}", team_shares::shares_shown(env, &shares, until)));
         }
     }
-    if !expired.is_empty() {
-        env.print(&format!(
-            "\nexpired leases, which count until their machine tells what it spent, or `fusebox team write-off` gives them up\n{}",
-            expired_shown(env, &expired)
-        ));
-    }
+    env.print(&team_leases::shown(env, &leases));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -160,17 +140,4 @@ fn shown(env: &Environment, caps: &[CapInForce]) -> String {
         (style, vec![of, cap.period.clone(), spent, of_cap, cap.set_for.clone(), granted, leased, resets])
     };
     table(&columns, &caps.iter().map(row).collect::<Vec<_>>(), &query::page(env))
-}
-
-fn expired_shown(env: &Environment, expired: &[OpenLease]) -> String {
-    let columns = [
-        Column::new("LEASE", Align::Left, 0),
-        Column::new("OF", Align::Left, 0),
-        Column::new("LEFT", Align::Right, 0),
-        Column::new("EXPIRED", Align::Left, 1),
-    ];
-    let row = |it: &OpenLease| {
-        (Style::Plain, vec![team_write_off::named(it), it.login.clone(), it.left.to_string(), it.until.clone()])
-    };
-    table(&columns, &expired.iter().map(row).collect::<Vec<_>>(), &query::page(env))
 }

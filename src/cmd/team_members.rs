@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use crate::cmd::{query, team_place};
 use crate::config::problem::nearest;
+use crate::domain::spend::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::team::admin::Member;
 use crate::store::team::ledger::Ledger;
+use crate::ui::formats::Usd;
 use crate::ui::json;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
@@ -67,6 +69,8 @@ struct ShownMember {
     machines: Option<u64>,
     /// When one was heard last, in RFC 3339; `null` for never.
     heard: Option<String>,
+    /// What its machines hold of the money; `null` where who asks may not see that.
+    leased_usd: Option<Usd>,
     /// How the ids of these machines begin, that of the one heard last first.
     machine_ids: Vec<String>,
 }
@@ -74,13 +78,17 @@ struct ShownMember {
 /// Lists who takes part.
 pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
     let joined = team_place::joined(env)?;
-    let members = team_place::ledger(&joined)?.members(&joined.team)?;
+    let mut ledger = team_place::ledger(&joined)?;
+    let members = ledger.members(&joined.team)?;
     let own = joined.login();
     let sees_all = members.iter().any(|member| member.login == own && member.role == "admin");
     let is_seen = |login: &str| sees_all || login == own;
+    let leases = ledger.seen_leases(&joined.team)?;
+    let leased = |login: &str| leases.iter().filter(|it| it.login == login).map(|it| it.left).sum::<Amount>();
     if for_programs {
         let row = |Member { login, role, machines, heard_at, ids, .. }| ShownMember {
             machines: is_seen(&login).then(|| machines.parse().unwrap_or(0)),
+            leased_usd: is_seen(&login).then(|| Usd(leased(&login))),
             login,
             role,
             heard: Some(heard_at).filter(|heard| !heard.is_empty()),
@@ -90,12 +98,13 @@ pub fn list(env: &Environment, for_programs: bool) -> Result<ExitCode> {
         env.print_data(&json::text(&Members { version: 1, team: joined.team, members }));
         return Ok(ExitCode::SUCCESS);
     }
-    let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD", "THEIR IDS"];
+    let columns = ["LOGIN", "ROLE", "MACHINES HEARD IN 30 DAYS", "LAST HEARD", "LEASED", "THEIR IDS"];
     let columns = columns.map(|head| Column::new(head, Align::Left, 0));
     let row = |Member { login, role, machines, heard, ids, .. }| {
-        let [machines, heard, ids] =
-            if is_seen(&login) { [machines, heard, ids] } else { [HIDDEN; 3].map(str::to_owned) };
-        (Style::Plain, vec![login, role, machines, heard, ids])
+        let leased = Some(leased(&login)).filter(|it| *it > Amount::ZERO).map_or("-".to_owned(), |it| it.to_string());
+        let [machines, heard, leased, ids] =
+            if is_seen(&login) { [machines, heard, leased, ids] } else { [HIDDEN; 4].map(str::to_owned) };
+        (Style::Plain, vec![login, role, machines, heard, leased, ids])
     };
     let rows: Vec<_> = members.into_iter().map(row).collect();
     let note = if sees_all { "" } else { SEES_OWN };

@@ -86,7 +86,8 @@ impl CapUse {
         format!("{}/{}", self.show(spent).trim_end_matches(" USD"), self.show(self.cap))
     }
 
-    fn show(&self, amount: Amount) -> String {
+    /// Shows an amount as finely as the cap is.
+    pub fn show(&self, amount: Amount) -> String {
         Limit::on_cost_of(self.span()).map_or_else(|| amount.to_string(), |limit| limit.show_cap(amount.0))
     }
 

@@ -20,6 +20,7 @@ mod forged;
 mod hindered;
 mod hook_times;
 mod lead;
+mod leased;
 mod left;
 mod locks;
 mod machine;

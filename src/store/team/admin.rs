@@ -63,6 +63,8 @@ pub struct OpenLease {
     pub left: Amount,
     /// Until when it lives: from then on it can be written off.
     pub until: String,
+    /// The same in RFC 3339.
+    pub until_at: String,
     /// Whether that is over.
     pub is_expired: bool,
 }
@@ -131,20 +133,39 @@ impl Ledger {
 
     /// Returns the leases of a team that hold something; none where this login is no admin of it.
     pub fn open_leases(&mut self, team: &str) -> Result<Vec<OpenLease>> {
-        let statement = "SELECT l.login, l.machine, l.number, l.amount_pico_usd - l.spent_pico_usd, \
-             date_trunc('second', greatest(l.expires_at, t.grants_from)), \
-             greatest(l.expires_at, t.grants_from) <= clock_timestamp() FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team \
-             WHERE t.name = $1 AND fusebox.is_in(t.id, 'admin') AND l.number > 0 AND l.state = 'open' \
-             AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number";
+        self.leases(team, "fusebox.is_in(t.id, 'admin')")
+    }
+
+    /// Returns those of them that this login may see: an admin all, a member their own.
+    pub fn seen_leases(&mut self, team: &str) -> Result<Vec<OpenLease>> {
+        self.leases(team, "true")
+    }
+
+    /// Returns those of them that this login's own machines have.
+    pub fn own_leases(&mut self, team: &str) -> Result<Vec<OpenLease>> {
+        self.leases(team, "l.login = session_user")
+    }
+
+    /// Returns the open leases that a condition chooses, those of a machine together.
+    fn leases(&mut self, team: &str, condition: &str) -> Result<Vec<OpenLease>> {
+        let statement = format!(
+            "SELECT l.login, l.machine, l.number, l.amount_pico_usd - l.spent_pico_usd, date_trunc('second', x.until), \
+             to_char(x.until AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), x.until <= clock_timestamp() \
+             FROM fusebox.lease l JOIN fusebox.team t ON t.id = l.team \
+             CROSS JOIN LATERAL (SELECT greatest(l.expires_at, t.grants_from) AS until) x \
+             WHERE t.name = $1 AND {condition} AND l.number > 0 AND l.state = 'open' \
+             AND l.amount_pico_usd > l.spent_pico_usd ORDER BY l.machine, l.number"
+        );
         let lease = |row: &Row| OpenLease {
             login: word(row, 0).to_owned(),
             machine: word(row, 1).to_owned(),
             number: number(row, 2),
             left: Amount(number(row, 3)),
             until: word(row, 4).to_owned(),
-            is_expired: word(row, 5) == "t",
+            until_at: word(row, 5).to_owned(),
+            is_expired: word(row, 6) == "t",
         };
-        Ok(self.ask(statement, &[Some(team)])?.iter().map(lease).collect())
+        Ok(self.ask(&statement, &[Some(team)])?.iter().map(lease).collect())
     }
 
     /// Gives up what an expired lease has reserved, and returns how much that is.
