@@ -57,6 +57,7 @@ pub mod run_held;
 pub mod run_hooks;
 mod run_next;
 mod run_outcome;
+mod run_remarks;
 pub mod run_summary;
 pub mod session_edit;
 pub mod status;

@@ -25,6 +25,8 @@ pub enum Cause {
     Below,
     /// Something was done of which no hook was asked.
     Unasked,
+    /// A team's cap was not kept, because its store was not reached.
+    Unbound,
     /// A person has switched limits off.
     Off,
     /// Limits do not block.
@@ -38,7 +40,7 @@ pub enum Cause {
 }
 
 /// Every cause, and its words.
-pub const CAUSES: [(Cause, &str); 16] = [
+pub const CAUSES: [(Cause, &str); 17] = [
     (Cause::Stopped, "a limit or a person stopped the main agent"),
     (Cause::Paused, "a limit or a person paused the main agent"),
     (Cause::Blocked, "the prompt was not sent"),
@@ -50,6 +52,7 @@ pub const CAUSES: [(Cause, &str); 16] = [
     (Cause::NotStarted, "a subagent was not let start"),
     (Cause::Below, "a client that an agent started was stopped or refused"),
     (Cause::Unasked, "a call or a client went by without a hook"),
+    (Cause::Unbound, "a team's cap was not kept"),
     (Cause::Off, "limits were switched off"),
     (Cause::Observed, "limits were only observed"),
     (Cause::Refused, "the repository's limits are refused"),

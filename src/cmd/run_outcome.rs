@@ -7,13 +7,11 @@ use crate::cmd::run_again::Again;
 use crate::cmd::run_command::is_client;
 use crate::cmd::run_exit::{Cause, Remark};
 use crate::cmd::run_next;
+use crate::cmd::run_remarks::{self, is_ended, order};
 use crate::cmd::run_summary::HowEnded;
 use crate::domain::frees::Frees;
-use crate::domain::limit::{Ends, Limit};
-use crate::domain::limit_meter::Meter;
-use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
-use crate::domain::record::{Record, RecordKind, Warning};
+use crate::domain::record::{Record, RecordKind};
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
@@ -23,13 +21,8 @@ use crate::messages::to_people;
 use crate::report::take_up;
 use crate::report::{log_lines, next_prompt, reading, suggestion};
 use crate::store::Store;
-use crate::store::event::Numbered;
-use crate::ui::formats::counted;
 use crate::wire::messages;
-use crate::wire::user_lines::{beside_command, used_now};
-
-/// What a record says of calls that no hook was asked about.
-const UNASKED: &str = "without Fusebox being asked";
+use crate::wire::user_lines::beside_command;
 
 /// How a client's work went, as the state has it.
 #[derive(Default)]
@@ -78,8 +71,8 @@ pub fn outcome(store: &Store, (mark, since_ms): (&str, i64), (again, now): (&Aga
     let sessions = store.sessions_of_launcher(mark, since_ms)?;
     for session in &sessions {
         outcome.sessions.push(session.id.clone());
-        outcome.remarks.extend(remarks(store, session)?);
-        outcome.warned.extend(warned(&store.records_of(&session.id)?));
+        outcome.remarks.extend(run_remarks::remarks(store, session, now)?);
+        outcome.warned.extend(run_remarks::warned(&store.records_of(&session.id)?));
         let is_above = |other: &Session| session.parent() == Some(other.id.as_str());
         if sessions.iter().any(is_above) {
             outcome.remarks.extend(below(store, session)?);
@@ -102,87 +95,6 @@ fn below(store: &Store, session: &Session) -> Result<Option<Remark>> {
         None => None,
     };
     Ok(ended.map(|(did, why)| Cause::Below.remark(to_people::run_below(did, why, next()))))
-}
-
-/// Says which subagents of a session were stopped, and which calls went by.
-fn remarks(store: &Store, session: &Session) -> Result<Vec<Remark>> {
-    let runs = store.runs_of(&session.id)?;
-    let ended = runs.iter().filter(|run| !run.is_main() && is_ended(run.status));
-    let of_run = |run: &Run| {
-        let why = run.order.as_ref().map(order).or_else(|| run.error.clone()).unwrap_or_default();
-        let next = NextStep::Explain { id: messages::short(&run.id).to_owned() };
-        Cause::Subagent.remark(to_people::run_subagent(&run.agent_type, run.status.deed(), why, next))
-    };
-    let records = store.records_of(&session.id)?;
-    let of_session = || NextStep::Explain { id: messages::short(&session.id).to_owned() };
-    let not_started = each_once(&records, refuses_agent).into_iter();
-    let not_started = not_started.map(|it| Cause::NotStarted.remark(to_people::run_agent_refused(it, of_session())));
-    let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);
-    let off = off.map(|_| Cause::Off.remark(to_people::run_limits_off()));
-    let mut sets = std::iter::once(&session.limits).chain(runs.iter().map(|run| &run.limits));
-    let struck = would_have_struck(&records);
-    let observed = match session.mode {
-        Mode::Observe => Some(to_people::run_observed(struck)),
-        Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then(|| to_people::run_observed_in_part(struck)),
-    };
-    let observed = observed.map(|line| Cause::Observed.remark(line));
-    let refused = session.refuses_repository.then(|| Cause::Refused.remark(to_people::repository_refused()));
-    let silent = Some(session.silent_clients.count).filter(|count| *count > 0);
-    let silent =
-        silent.map(|count| Cause::Unasked.remark(to_people::run_silent(counted(count, "client"), of_session())));
-    let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
-    let unasked = unasked.map(|line| Cause::Unasked.remark(line));
-    Ok(ended
-        .map(of_run)
-        .chain(not_started)
-        .chain(off)
-        .chain(observed)
-        .chain(refused)
-        .chain(silent)
-        .chain(unasked)
-        .collect())
-}
-
-/// Whether a record tells of an agent that a limit did not let start.
-fn refuses_agent(record: &&Record) -> bool {
-    // Of the limits that refuse a call and end none that is at work, those that are no rate are about agents.
-    let is_of_agents =
-        || Limit::find(&record.limit).is_some_and(|it| it.ends == Ends::Call && !matches!(it.meter, Meter::Window));
-    record.mode.is_empty() && record.warning() == Some(Warning::CallRefused) && is_of_agents()
-}
-
-/// Says which limits only warned, each once.
-fn warned(records: &[Numbered]) -> Vec<String> {
-    let only_warned = |record: &&Record| record.mode.is_empty() && record.percent.is_none() && record.action == "warn";
-    each_once(records, only_warned).into_iter().map(to_people::run_warned).collect()
-}
-
-/// Names the limits that would have blocked, where they had not only been observed, each once; empty where there are none.
-fn would_have_struck(records: &[Numbered]) -> String {
-    let is_observed = |record: &&Record| !record.mode.is_empty() && record.percent.is_none() && record.action != "warn";
-    let struck = each_once(records, is_observed);
-    if struck.is_empty() { String::new() } else { format!(": {} would have struck", struck.join(", ")) }
-}
-
-/// Returns the figures of the limits that some records are about, each once.
-fn each_once(records: &[Numbered], keep: impl Fn(&&Record) -> bool) -> Vec<String> {
-    let mut each: Vec<String> = Vec::new();
-    for figures in records.iter().map(|row| &row.2).filter(keep).filter_map(log_lines::figures) {
-        if !each.contains(&figures) {
-            each.push(figures);
-        }
-    }
-    each
-}
-
-/// Whether a limit or a person has ended or held a run.
-fn is_ended(status: Status) -> bool {
-    matches!(status, Status::Failed | Status::Paused | Status::Stopped)
-}
-
-/// Says why an order ended work, with the reason that was given for it.
-fn order(order: &Order) -> String {
-    beside_command(&order.finding) + &used_now(&order.finding) + &messages::because(order.reason.as_ref())
 }
 
 /// Says the same where what is next follows, which says when a window opens.

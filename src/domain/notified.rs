@@ -34,6 +34,11 @@ impl Session {
         }
     }
 
+    /// Whether a notice was given under a key.
+    pub fn was_notified(&self, key: &str) -> bool {
+        self.notified.iter().any(|it| it == key)
+    }
+
     /// Marks a notice as given; returns whether it was not given before.
     ///
     /// A key `kind:name` counts against its kind: at most [`NOTIFIED`] of a kind are given, since an agent can make up names.

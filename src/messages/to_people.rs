@@ -143,6 +143,10 @@ messages! {
     )
         => "stopped: {why}; the work is partial. {next}";
 
+    /// At the end of `fusebox run`: its team's store was not reached, and the policy lets work go on without it.
+    run_unbound(team = "core")
+        => "the store of team {team} was not reached: work went on without its cap, as `on_stale` says";
+
     /// At the end of `fusebox run`: its main agent was paused.
     run_paused(
         why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)",

@@ -101,6 +101,10 @@ fn cases() -> Vec<Case> {
         },
         plain("a call or a client went by without a hook", "{}", [one(), vec![went_by]].concat()),
         Case {
+            then: "fusebox team sync --background 2>/dev/null",
+            ..plain("a team's cap was not kept", r#"{"team": {"name": "core", "on_stale": "allow"}}"#, one())
+        },
+        Case {
             before: |world| drop(world.run(&["off", "--for", "1h"]).ok()),
             ..plain("limits were switched off", "{}", one())
         },

@@ -37,6 +37,7 @@ mod reasons;
 mod rejoin;
 mod release;
 mod rights;
+mod runs;
 mod scale;
 mod server;
 mod share_edges;

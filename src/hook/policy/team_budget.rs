@@ -19,6 +19,9 @@ use crate::store::Store;
 /// How long one look at what a sync has brought is put off, in milliseconds.
 pub const LOOK_MS: u64 = 250;
 
+/// Under which key a session's person was told that work goes on without the team's cap.
+pub const UNBOUND: &str = "team-unbound";
+
 /// The most of git's configuration that is read, in bytes.
 const LARGEST_CONFIG: u64 = 1 << 20;
 
@@ -75,7 +78,7 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
         Standing::Outlived => {
             session.notify_user_once("team-outlived", &notices::team_outlived(budget.says_of_store()))
         }
-        Standing::Unbound => session.notify_user_once("team-unbound", &notices::team_unbound(budget.says_of_store())),
+        Standing::Unbound => session.notify_user_once(UNBOUND, &notices::team_unbound(budget.says_of_store())),
         Standing::Alive | Standing::Closed | Standing::ProjectSpent => {}
     }
     Ok(Some(budget))
