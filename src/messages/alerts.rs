@@ -20,7 +20,7 @@ messages! {
         => "{who} waits for a person for {time}: {what}";
 
     /// A limit ended or paused an agent.
-    stopped(who = "developer (a1b2c3d4) in shop", did = "stopped", why = "tool calls 25/25 (max_turns, built-in)")
+    stopped(who = "developer (a1b2c3d4) in shop", did = "stopped", why = "max_turns 25/25 (built-in)")
         => "{who} was {did}: {why}";
 
     /// An agent gives no sign of life.

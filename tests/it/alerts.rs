@@ -4,6 +4,7 @@ use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+use fusebox::messages::alerts;
 use serde_json::{Value, json};
 
 use crate::given::{BEGAN_MS, GivenTime, RunningClient};
@@ -178,7 +179,11 @@ fn stops_are_told_each_and_many_of_them_once_in_the_quiet_time() {
     let alerts = look(&world, &time);
     assert_eq!(rules(&alerts), ["stopped"]);
     let text = alerts[0]["text"].as_str().unwrap();
-    assert!(text.starts_with("x (a1) in project was stopped: ") && text.contains("max_turns"), "{text}");
+    // As docs/messages.md shows it.
+    let sample = alerts::rows().into_iter().find(|row| row.name == "stopped").unwrap().sample;
+    let told =
+        text.replace("x (a1) in project", "developer (a1b2c3d4) in shop").replace("1/1 (user)", "25/25 (built-in)");
+    assert_eq!(told, sample);
     stop(&mut time, "a2");
     let alerts = look(&world, &time);
     assert_eq!(rules(&alerts), ["stopped", "terminations"]);
