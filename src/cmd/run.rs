@@ -148,7 +148,9 @@ fn of_state(ended: &mut Ended, outcome: Outcome, command: &[OsString], has_no_ho
             _ => Cause::Stopped,
         };
         ended.limit = stopped.finding.clone();
+        let goes_on = stopped.goes_on.clone();
         ended.remarks.push(cause.remark(stopped.beside_client(command)));
+        ended.remarks.extend(goes_on.map(|line| Remark { line, cause: None }));
     }
     ended.remarks.extend(outcome.remarks);
 }

@@ -22,7 +22,11 @@ use crate::report::take_up;
 use crate::report::{log_lines, next_prompt, reading, suggestion};
 use crate::store::Store;
 use crate::wire::messages;
+use crate::wire::two_lines::{TWO_LINES, fitted};
 use crate::wire::user_lines::beside_command;
+
+/// How many characters stand before what `fusebox run` says.
+const PREFIX: usize = "fusebox: ".len();
 
 /// How a client's work went, as the state has it.
 #[derive(Default)]
@@ -45,6 +49,8 @@ pub struct Stopped {
     pub reason: Option<String>,
     /// The same in a sentence, with what a person does next.
     pub sentence: String,
+    /// Of a team's stop, whose sentence has no room for it: how the work goes on once it may.
+    pub goes_on: Option<String>,
     /// The limit, or the person's order.
     pub finding: Option<Finding>,
     session: String,
@@ -103,6 +109,11 @@ fn before_next(held: &Order) -> String {
     let says_when = finding.is_window() && finding.scope != Scope::Team;
     let frees = if says_when { Frees::Never } else { finding.frees.clone() };
     order(&Order { finding: Finding { frees, ..finding.clone() }, ..held.clone() })
+}
+
+/// Whether it is told in a line of its own how the work goes on: a team's stop says when it passes, and whom to ask.
+fn is_told_apart(finding: &Finding) -> bool {
+    cfg!(feature = "team") && finding.scope == Scope::Team && finding.passes()
 }
 
 /// What has kept a session's main agent from its work.
@@ -171,10 +182,17 @@ fn stopped(store: &Store, session: &Session, (again, now): (&Again, Moment)) -> 
                 Some(main) => run_next::sent_again(session, main, &why),
                 None => NextStep::Status { id }.to_string(),
             };
+            let goes_on = is_told_apart(&why).then(|| next.clone());
+            let reading = beside_command(&why);
+            let sentence = match &goes_on {
+                Some(_) => fitted(to_people::run_blocked_by_team(reading), &why, TWO_LINES - PREFIX),
+                None => to_people::run_blocked(reading, next),
+            };
             Some(Stopped {
                 how: HowEnded::Blocked,
                 reason: Some(why.stop_reason().into_owned()),
-                sentence: to_people::run_blocked(beside_command(&why), next),
+                sentence,
+                goes_on: goes_on.map(to_people::run_goes_on),
                 finding: Some(why),
                 session: session.id.clone(),
             })
@@ -186,13 +204,18 @@ fn stopped(store: &Store, session: &Session, (again, now): (&Again, Moment)) -> 
             let again = take_up::command(&Session { again: Some(again.with(&session.id)), ..session.clone() });
             let blocks = next_prompt::blocks(&query::rows_of(store, session.clone())?, &store.shared_budgets()?, now);
             let next = run_next::next_step((session, &run), held, &blocks, &again);
-            let (how, sentence) = match run.status {
-                Status::Paused => (HowEnded::Paused, to_people::run_paused(why, next)),
-                _ => (HowEnded::Stopped, to_people::run_stopped(why, next)),
+            let of_team = held.map(|order| &order.finding).filter(|finding| is_told_apart(finding));
+            let (how, sentence) = match (run.status, of_team) {
+                (Status::Paused, _) => (HowEnded::Paused, to_people::run_paused(why, &next)),
+                (_, Some(finding)) => {
+                    (HowEnded::Stopped, fitted(to_people::run_stopped_by_team(why), finding, TWO_LINES - PREFIX))
+                }
+                _ => (HowEnded::Stopped, to_people::run_stopped(why, &next)),
             };
+            let goes_on = of_team.filter(|_| how == HowEnded::Stopped).map(|_| to_people::run_goes_on(&next));
             let reason = held.map(|order| order.finding.stop_reason().into_owned()).or_else(|| run.stop_reason.clone());
             let finding = held.map(|order| order.finding.clone());
-            Some(Stopped { how, reason, sentence, finding, session: session.id.clone() })
+            Some(Stopped { how, reason, sentence, goes_on, finding, session: session.id.clone() })
         }
         None => None,
     })
@@ -221,7 +244,10 @@ mod tests {
                 let again = Again::of(false, None, &[]).with("one");
                 let place = (&Session::default(), &Run::default());
                 let next = run_next::next_step(place, Some(&held), &[], &again);
-                let said = to_people::run_stopped(before_next(&held), next);
+                let said = match is_told_apart(&held.finding) {
+                    true => to_people::run_stopped_by_team(before_next(&held)) + &to_people::run_goes_on(&next),
+                    false => to_people::run_stopped(before_next(&held), next),
+                };
                 assert_eq!(said.matches(frees.trim_start_matches("in ")).count(), 1, "{said}");
                 assert!(said.contains("--resume"), "{said}");
             }

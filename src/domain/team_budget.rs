@@ -209,7 +209,7 @@ mod tests {
             ),
             (
                 (Standing::Outlived, TeamShare { margin: Amount::from_usd(0.15), ..unreached }, OnStale::Warn),
-                "the store of team core has not been heard since 10:00, and this machine's lease is spent but for a reserve of 0.15 USD",
+                "the store of team core has not been heard since 10:00, and the lease here is spent but for a reserve of 0.15 USD",
                 once,
             ),
             (

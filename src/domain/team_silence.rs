@@ -52,8 +52,8 @@ impl SharedBudget {
                     self.team.as_ref().map_or_else(Default::default, |share| (share.left, share.margin));
                 match self.left_of_team() + margin {
                     Amount::ZERO if left == Amount::ZERO => ", and nothing is leased here".to_owned(),
-                    Amount::ZERO => ", and this machine's lease is spent".to_owned(),
-                    left => format!(", and this machine's lease is spent but for a reserve of {left}"),
+                    Amount::ZERO => ", and the lease here is spent".to_owned(),
+                    left => format!(", and the lease here is spent but for a reserve of {left}"),
                 }
             }
         }

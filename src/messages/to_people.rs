@@ -143,6 +143,22 @@ messages! {
     )
         => "stopped: {why}; the work is partial. {next}";
 
+    /// At the end of `fusebox run`: a cap of its team has stopped its main agent, or its store was not heard.
+    run_stopped_by_team(
+        why = "bob's cap of the day in team core is used up, 5.00/5.00 USD; \
+            it resets at 2026-11-29 00:00 UTC, ask ann@core: `fusebox team grant bob +2.50 --period day`"
+    ) => "stopped: {why}";
+
+    /// The same where its prompt was not sent.
+    run_blocked_by_team(
+        why = "bob's cap of the day in team core is used up, 5.00/5.00 USD; \
+            it resets at 2026-11-29 00:00 UTC, ask ann@core: `fusebox team grant bob +2.50 --period day`"
+    ) => "the prompt was blocked: {why}";
+
+    /// Beside either: how its work goes on.
+    run_goes_on(how = "`fusebox run -- claude -p --resume 5f0c1d2e-8d33-4c1a-9a1e-2b7f0c6d1e55 'go on'`")
+        => "once that has passed: {how}";
+
     /// At the end of `fusebox run`: its team's store was not reached, and the policy lets work go on without it.
     run_unbound(team = "core")
         => "the store of team {team} was not reached: work went on without its cap, as `on_stale` says";

@@ -22,6 +22,6 @@ pub fn phrase_of_block(finding: &Finding) -> &'static str {
         (Scope::User, _) if has_room => "user budget has no room:",
         (Scope::User, _) => "user budget used up:",
         (Scope::Team, _) if finding.waits_for_store() => "the team's store blocks prompts:",
-        (Scope::Team, _) => "the team's budget blocks prompts:",
+        (Scope::Team, _) => "prompts are blocked:",
     }
 }

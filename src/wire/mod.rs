@@ -28,5 +28,6 @@ pub mod status_input;
 pub mod tool_input;
 pub mod tools;
 pub mod truncate;
+pub mod two_lines;
 pub mod user_lines;
 pub mod worktree_moves;

@@ -21,6 +21,7 @@ use crate::wire::block_phrase::phrase_of_block;
 use crate::wire::messages::{
     Ahead, ahead_of_trip, because, clause, figures_of_trip, orders, pair, passes_for_team, short,
 };
+use crate::wire::two_lines::fit;
 
 /// Whether a text takes two lines of 100 columns at most, wherever words break.
 pub fn is_short(text: &str) -> bool {
@@ -187,7 +188,7 @@ pub fn ended_subagent(end: &RunEnd, session: &Session, run: &Run) -> String {
     let who = format!("{} ({id}){with}", end.agent_type);
     let says = |moment: &str| to_people::stopped_agent(did, &who, &why, used(moment), &next);
     let mut all = [" by now; what is in flight counts later", " so far"].into_iter().map(says);
-    all.find(|said| is_short(said)).unwrap_or_else(|| says(""))
+    fit(all.find(|said| is_short(said)).unwrap_or_else(|| says("")), &end.finding)
 }
 
 /// Tells that the main agent has ended as a limit had it, what its work came to, and how that goes on.
@@ -201,7 +202,8 @@ pub fn ended_main(session: &Session, run: &Run, finding: &Finding, blocks: &[Fin
         next => {
             let (why, used) = (reading(bare, "", first_word), format!("{}, {}", calls(run), spent(session, run)));
             let whole = to_people::ended_main(&why, used, &next);
-            if is_short(&whole) { whole } else { to_people::stopped_main("stopped", why, next) }
+            let said = if is_short(&whole) { whole } else { to_people::stopped_main("stopped", why, next) };
+            fit(said, finding)
         }
     }
 }
@@ -257,19 +259,19 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding, blocks: &[Findin
     if run.is_main() {
         return match before_prompt(next, beside(session, run, finding, blocks)) {
             next @ NextStep::BeforePrompt { .. } => stopped_by_several(did, why, (finding, next)),
-            next => to_people::stopped_main(did, why, next),
+            next => fit(to_people::stopped_main(did, why, next), finding),
         };
     }
     let explain = || NextStep::Explain { id: short(&run.id).to_owned() };
     let next = if finding.action == Action::Pause { next } else { explain() };
     let counts_calls = finding.limit().is_some_and(Limit::counts_calls);
     let used = if counts_calls { String::new() } else { format!("{}. ", calls(run)) };
-    to_people::stopped_agent(did, named(run), why, used, next)
+    fit(to_people::stopped_agent(did, named(run), why, used, next), finding)
 }
 
 /// Tells that a limit tripped, and that a report is still to come.
 pub fn ending(run: &Run, finding: &Finding) -> String {
-    to_people::ending(named(run), by_layer(finding))
+    fit(to_people::ending(named(run), by_layer(finding)), finding)
 }
 
 /// Tells why a turn that has ended is not prolonged once more.
@@ -307,9 +309,9 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&F
     let order = run.order.as_ref().or(session.order.as_ref());
     // The phrase says what it is counted over, and the next step when it passes.
     let says_when = finding.is_window() || finding.scope == Scope::Team && matches!(next, NextStep::Passes { .. });
-    let finding = &Finding { frees: if says_when { Frees::Never } else { finding.frees.clone() }, ..finding.clone() };
-    let why = reading(finding, "", first_word) + &because(order.and_then(|order| order.reason.as_ref()));
-    to_people::blocked_prompt(phrase_of_block(finding), why, next)
+    let said = &Finding { frees: if says_when { Frees::Never } else { finding.frees.clone() }, ..finding.clone() };
+    let why = reading(said, "", first_word) + &because(order.and_then(|order| order.reason.as_ref()));
+    fit(to_people::blocked_prompt(phrase_of_block(said), why, next), finding)
 }
 
 /// Returns what a person does about what keeps a prompt back.

@@ -170,7 +170,7 @@ fn with_the_network_cut_deny_refuses_once_the_lease_is_over() {
     let answer = work_for(&client, PATIENCE).unwrap();
     let says = ["the store of team core has not been heard since 20", "(`on_stale` is `deny`)", "`fusebox team sync`"];
     assert!(says.iter().all(|says| answer.contains(says)) && !answer.contains("exhausted"), "{answer}");
-    assert!(client.prompt().unwrap().contains("once the store is heard"));
+    assert!(client.prompt().unwrap().contains("`fusebox team sync` shows why"));
     server.go_on();
     assert_eq!(client.prompt(), None);
     assert_eq!(client.turn(), None);

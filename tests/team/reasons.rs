@@ -57,7 +57,7 @@ fn a_login_that_was_removed_reads_that_and_not_that_a_budget_is_used_up() {
     let says = "the store of team core refuses this machine: bob is no member of a team core";
     assert!(answer.contains(says) && !answer.contains("exhausted"), "{answer}");
     let blocked = client.prompt().unwrap();
-    assert!(blocked.contains(says) && blocked.contains("ask ann"), "{blocked}");
+    assert!(blocked.contains(says) && blocked.contains("Ask ann: `fusebox team invite bob`"), "{blocked}");
     let doctor = machine.shown_in(".", &["doctor"]);
     assert!(doctor.contains("refuses this machine"), "{doctor}");
     server.as_login("ann", "SELECT fusebox.set_member('core', 'bob', 'member')").unwrap();
@@ -84,7 +84,7 @@ const REFUSALS: [(&str, &str, &str); 4] = [
     ("REVOKE fusebox_member FROM bob", "`GRANT fusebox_member TO bob`", "GRANT fusebox_member TO bob"),
     (
         "DELETE FROM fusebox.member WHERE login = 'bob'",
-        "ask ann@core: `fusebox team invite bob`",
+        "ann@core: `fusebox team invite bob`",
         "INSERT INTO fusebox.member (team, login, role) SELECT id, 'bob', 'member' FROM fusebox.team WHERE name = 'core'",
     ),
 ];
