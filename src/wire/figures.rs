@@ -1,17 +1,8 @@
 //! The figures of a limit as people and agents read them: what is used, of how much, and what is to come.
 
-use crate::domain::limit::{Limit, Span};
+use crate::domain::limit::Limit;
 use crate::domain::unit::Unit;
 use crate::ui::formats::counted;
-
-/// Returns the words for the period that it is now.
-pub fn now(period: Span) -> &'static str {
-    match period {
-        Span::Day => " today",
-        Span::Week => " this week",
-        Span::Month => " this month",
-    }
-}
 
 /// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.
 pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
