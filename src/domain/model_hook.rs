@@ -68,6 +68,19 @@ pub fn most_requests<'a>(hooks: impl IntoIterator<Item = &'a ModelHook>) -> u64 
     hooks.into_iter().fold(0, |sum: u64, hook| sum.saturating_add(each(hook)))
 }
 
+/// The most names in matchers of which it is looked for the one with the most hooks.
+const MOST_NAMES: usize = 64;
+
+/// Returns how often hooks may ask the model at the most about one tool or agent's type, whichever it is.
+pub fn most_requests_of_one(hooks: &[&ModelHook]) -> u64 {
+    let names: Vec<&str> = hooks.iter().flat_map(|hook| hook.matcher.split('|')).take(MOST_NAMES + 1).collect();
+    let of = |name: &&str| most_requests(hooks.iter().copied().filter(|hook| hook.is_for(name)));
+    match names.len() > MOST_NAMES {
+        true => most_requests(hooks.iter().copied()),
+        false => names.iter().map(of).max().unwrap_or(0),
+    }
+}
+
 /// The beginning of the ids of agents that are hooks. The client writes no transcript for them.
 const HOOK_AGENT: &str = "hook-agent-";
 

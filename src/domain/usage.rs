@@ -115,6 +115,13 @@ pub struct Barred<'a> {
     pub ended: bool,
 }
 
+impl Usage<'_> {
+    /// Whether hooks will ask the model at the response to the next request.
+    pub fn has_hooks_of_response(&self) -> bool {
+        self.scopes.first().is_some_and(|run| run.meters.hooks_of_response.requests > 0)
+    }
+}
+
 /// What has been used, and the orders that stand.
 #[derive(Clone, Debug)]
 pub struct Usage<'a> {

@@ -10,6 +10,7 @@ use crate::domain::usage::{Barred, Occasion, Onset, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::agents::completion;
 use crate::engine::agents::let_go_on;
+use crate::engine::agents::passed_limits;
 use crate::engine::agents::run_ends;
 use crate::engine::agents::spawns;
 use crate::engine::agents::woken_agents;
@@ -80,6 +81,7 @@ pub fn apply_event(
         enforce::keep_back(state, &id, event, &verdict);
     }
     completion::close(state, &id, event, &verdict);
+    passed_limits::note(state, &id, event, &verdict);
     run_ends::wait_for_prompt(state, &id, event, &verdict);
     let_go_on::tell(state, &id, event, &verdict);
     match wakes_itself {

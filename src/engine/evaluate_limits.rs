@@ -87,10 +87,13 @@ pub fn findings(usage: &Usage, event: &Event, stage: Stage) -> Vec<Finding> {
     findings
 }
 
-/// Whether a scope's rules are looked at. A prompt or start that goes on with a run is judged by the run's own; and nothing but
-/// those is new where a subagent starts.
+/// Whether a scope's rules are looked at. A prompt or start that goes on with a run is judged by the run's own, as is a prompt whose
+/// response hooks will ask about; and nothing but those is new where a subagent starts.
 fn is_judged(scope: Scope, usage: &Usage, event: &Event) -> bool {
     match event.kind {
+        EventKind::Prompt { .. } if usage.onset == Onset::Begins => {
+            scope != Scope::Run || usage.has_hooks_of_response()
+        }
         EventKind::Prompt { .. } => scope != Scope::Run || usage.onset == Onset::GoesOn,
         EventKind::Compacting => scope != Scope::Run || usage.onset == Onset::Joins,
         EventKind::SubagentStarted => scope == Scope::Run && usage.onset == Onset::GoesOn,

@@ -153,9 +153,9 @@ impl<'a> Actor<'a> {
 
     /// Returns what is the same over every scope for some models.
     fn same_over(self, of: Option<&Models>) -> Meters {
-        let Unlogged { of_call, hooks_ahead } = self.unlogged(of);
+        let Unlogged { of_call, hooks_ahead, hooks_of_response, hooks_of_calls, .. } = self.unlogged(of);
         let cold = if of.is_none_or(|of| of.include(self.model())) { self.same.cold } else { Spend::default() };
-        Meters { unlogged: of_call, hooks_ahead, cold, ..self.same }
+        Meters { unlogged: of_call, hooks_ahead, hooks_of_response, hooks_of_calls, cold, ..self.same }
     }
 
     fn of_run(self, of: Option<&Models>) -> Meters {
@@ -290,15 +290,8 @@ impl<'a> Actor<'a> {
         }
     }
 
-    /// What the call at hand would have the client ask, and hooks after it.
     fn unlogged(self, of: Option<&Models>) -> Unlogged {
-        let asked = &self.state.facts.unlogged_requests;
-        match self.occasion.activity {
-            Activity::Call(call) if of.is_none_or(|of| of.include(&asked.model)) => {
-                Unlogged { of_call: charging::unlogged::asked_by(self.state, call), hooks_ahead: asked.hooks_ahead }
-            }
-            _ => Unlogged::default(),
-        }
+        charging::unlogged::expected(self.state, self.occasion.activity, of)
     }
 
     /// Returns the estimates of other requests in flight.
@@ -334,7 +327,8 @@ impl<'a> Actor<'a> {
         // Of a first request nothing was known when it was sent: by now it is taken for one like the run's own.
         let first = |it: &Reservation| it.spend.tokens == 0 && it.spend.cost == Amount::ZERO;
         let spend = |it: &Reservation| if first(it) { self.next(rules, of) } else { it.spend };
-        self.others(reservations, of).map(spend).sum()
+        let hooks = self.unlogged(of).hooks_of_others;
+        self.others(reservations, of).map(|it| spend(it) + hooks).sum()
     }
 }
 

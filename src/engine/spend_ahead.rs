@@ -7,7 +7,9 @@ use crate::domain::spend::meters::{Meters, Spend};
 
 /// Whether one more request fits between what is used of a limit and a cap, beside those in flight.
 pub fn leaves_room(limit: &Limit, used: u64, cap: u64, meters: &Meters) -> bool {
-    let ahead = limit.meter.part(&meters.reserved).saturating_add(limit.meter.part(&meters.next));
+    let part = |spend| limit.meter.part(spend);
+    let ahead =
+        part(&meters.reserved).saturating_add(part(&meters.next)).saturating_add(part(&meters.hooks_of_response));
     !limit.spent_by_requests() || used.saturating_add(ahead) <= cap
 }
 
@@ -24,7 +26,11 @@ pub fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, s
 }
 
 fn requests_of(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
-    let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
+    let grace = u64::from(rules.grace_turns);
+    // One that makes a call may be followed by another, and the last one ends the work.
+    let each = part(&meters.next).saturating_add(part(&meters.hooks_of_calls));
+    let last = part(&meters.next).saturating_add(part(&meters.hooks_of_response));
+    let next = each.saturating_mul(grace).saturating_add(last);
     match stage {
         Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
             Some(part(&meters.reserved).saturating_add(next))
@@ -34,12 +40,12 @@ fn requests_of(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage
         }
         // A call that is a request itself leaves room for the report.
         Stage::Call | Stage::Arrival if meters.unlogged.requests > 0 => {
-            let report = part(&meters.next).saturating_mul(u64::from(rules.grace_turns));
+            let report = if grace > 0 { each.saturating_mul(grace - 1).saturating_add(last) } else { 0 };
             Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.unlogged)))
         }
         Stage::Call | Stage::Arrival => Some(0),
         // Its last message is the report.
-        Stage::End => Some(part(&meters.reserved).saturating_add(part(&meters.next))),
+        Stage::End => Some(part(&meters.reserved).saturating_add(last)),
         Stage::Result => None,
     }
 }

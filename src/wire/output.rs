@@ -185,6 +185,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     for (end, run) in &case.outcome.ends_for_person {
         let session = case.outcome.session;
         answer.tell_person(&match run.is_main() {
+            _ if run.order.is_none() => user_lines::warning(run, &end.finding),
             true => user_lines::ended_main(session, run, &end.finding, &case.outcome.blocks_next),
             false => user_lines::ended_subagent(end, session, run),
         });

@@ -137,3 +137,30 @@ fn hooks_that_stand_in_no_settings_are_charged() {
         assert!((2..=4).contains(&made), "{what}: {made} hooks asked the model");
     }
 }
+
+/// So many hooks of type `prompt` at an event, in the settings from the start.
+fn asking(event: &str, hooks: usize) -> String {
+    let hooks: Vec<_> = (0..hooks).map(|it| json!({"type": "prompt", "prompt": format!("{it}? $ARGUMENTS")})).collect();
+    json!({"hooks": {event: [{"hooks": hooks}]}}).to_string()
+}
+
+/// What hooks of a repository ask is known before a response is asked for, and no hook is told of it.
+#[test]
+fn hooks_that_are_there_from_the_start_pass_no_cap() {
+    const CAP: usize = 15;
+    for (event, hooks) in [("PreToolUse", 50), ("Stop", 50), ("PostToolBatch", 50), ("SubagentStop", 5)] {
+        let worker = child("CHILD", [say("done")]).each();
+        let works = match event {
+            "SubagentStop" => call((0..8).map(|number| agent(&format!("CHILD {number}")))),
+            _ => call([work()]),
+        };
+        let lab = Lab::without_fusebox(vec![worker, main([works, say("main finished")])]);
+        lab.write(".claude/settings.json", &asking(event, hooks));
+        let policy = json!({"session": {"max_requests": CAP, "timeout_action": "terminate"}});
+        lab.write(".claude/fusebox.json", &policy.to_string());
+        lab.must(&["init"]);
+        lab.claude("MAIN start", &[]);
+        let made = lab.api.asides().len() + lab.api.requests().len();
+        assert!(made <= CAP, "{hooks} hooks at {event}: {made} requests\n{}", lab.story());
+    }
+}

@@ -141,3 +141,101 @@ fn a_skill_behind_many_others_brings_its_hooks_too() {
     }
     assert!(story.event("PreToolUse", &call("last")).contains("\"deny\""));
 }
+
+/// A session with few requests left in a project whose settings have so many hooks of type `prompt` at an event.
+fn with_hooks(policy: &Value, event: &str, hooks: u64) -> Story {
+    let world = TestWorld::new();
+    let hooks: Vec<Value> =
+        (0..hooks).map(|it| json!({"type": "prompt", "prompt": format!("is {it} well?")})).collect();
+    world.write("project/.claude/settings.json", json!({"hooks": {event: [{"hooks": hooks}]}}).to_string());
+    world.write("home/.claude/fusebox.json", policy.to_string());
+    Story { world }
+}
+
+fn policy_of(scope: &str) -> Value {
+    json!({scope: {"max_requests": CAP, "grace_turns": 0, "timeout_action": "terminate"}})
+}
+
+/// Nothing refuses the hooks of a response: those before its call, at the end of its batch, and at the end of the turn.
+#[test]
+fn a_prompt_is_sent_where_the_hooks_of_its_response_find_room() {
+    for event in ["PreToolUse", "PostToolBatch", "Stop"] {
+        for scope in ["session", "main"] {
+            for (hooks, is_sent) in [(1, true), (CAP - 1, true), (CAP, false), (500, false)] {
+                let story = with_hooks(&policy_of(scope), event, hooks);
+                let answer = story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+                assert_eq!(!answer.contains("\"block\""), is_sent, "{hooks} at {event} for {scope}: {answer}");
+            }
+        }
+    }
+}
+
+/// Where a report may follow, the hooks of a call ask twice, and those at the end of the turn once.
+#[test]
+fn a_report_leaves_room_for_hooks_of_calls_twice_and_for_those_of_the_end_once() {
+    for (event, hooks, is_sent) in
+        [("PreToolUse", 5, true), ("PreToolUse", 6, false), ("Stop", CAP - 2, true), ("Stop", CAP - 1, false)]
+    {
+        let policy = json!({"session": {"max_requests": CAP, "grace_turns": 1, "timeout_action": "terminate"}});
+        let answer = with_hooks(&policy, event, hooks).event("UserPromptSubmit", &json!({"prompt": "go"}));
+        assert_eq!(!answer.contains("\"block\""), is_sent, "{hooks} at {event}: {answer}");
+    }
+}
+
+#[test]
+fn a_request_is_made_where_the_hooks_of_its_response_find_room() {
+    for event in ["PreToolUse", "Stop"] {
+        for (used, goes_on) in [(CAP - 6, true), (CAP - 5, false)] {
+            let story = with_hooks(&policy_of("session"), event, 5);
+            story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+            let ids: Vec<String> = (0..used).map(|number| format!("m{number}")).collect();
+            story.write(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+            let answer = story.batch("t0");
+            assert_eq!(!answer.contains("\"continue\":false"), goes_on, "{used} used, {event}: {answer}");
+        }
+    }
+}
+
+/// Each agent that is started may ask its hooks as soon as it answers.
+#[test]
+fn agents_are_started_where_the_hooks_at_their_ends_find_room() {
+    for (hooks, started) in [(1, 5), (5, 1), (11, 0)] {
+        let story = with_hooks(&policy_of("session"), "SubagentStop", hooks);
+        story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+        story.write(&["m0"]);
+        let is_started = |number: &u64| {
+            let input = json!({"subagent_type": "worker", "prompt": "work", "description": "d"});
+            let call = json!({"tool_name": "Agent", "tool_input": input, "tool_use_id": format!("t{number}")});
+            !story.event("PreToolUse", &call).contains("\"deny\"")
+        };
+        assert_eq!((0..20).filter(is_started).count(), started, "{hooks} hooks");
+    }
+}
+
+/// What hooks of one tool ask is asked for no other: a response has room for the tool with the most.
+#[test]
+fn hooks_of_different_tools_take_the_room_of_the_most() {
+    let world = TestWorld::new();
+    let of = |tool: &u64| json!({"matcher": format!("Tool{tool}"), "hooks": [{"type": "prompt", "prompt": "well?"}]});
+    let groups: Vec<Value> = (0..40).map(|tool| of(&tool)).collect();
+    world.write("project/.claude/settings.json", json!({"hooks": {"PreToolUse": groups}}).to_string());
+    world.write("home/.claude/fusebox.json", policy_of("session").to_string());
+    let answer = Story { world }.event("UserPromptSubmit", &json!({"prompt": "go"}));
+    assert!(!answer.contains("block"), "{answer}");
+}
+
+/// What is passed all the same, such as by more responses than were on disk, is told at the end.
+#[test]
+fn a_limit_that_hooks_have_passed_at_the_end_is_told() {
+    for (used, is_passed) in [(CAP - 5, false), (CAP - 4, true)] {
+        let story = with_hooks(&policy_of("session"), "Stop", 5);
+        story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+        let ids: Vec<String> = (0..used).map(|number| format!("m{number}")).collect();
+        story.write(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+        let answer = story.event("Stop", &json!({}));
+        assert_eq!(answer.contains("is used, and more"), is_passed, "{used} used: {answer}");
+        let run = story.state().1.remove(0);
+        let reason = is_passed.then_some("request_limit_reached");
+        assert_eq!((run.stop_reason.as_deref(), run.error.is_some()), (reason, is_passed), "{used} used");
+    }
+}

@@ -152,6 +152,12 @@ pub struct Unlogged {
     pub of_call: Spend,
     /// By hooks after it.
     pub hooks_ahead: Spend,
+    /// By hooks at the response to the next request.
+    pub hooks_of_response: Spend,
+    /// By them where that response makes a call.
+    pub hooks_of_calls: Spend,
+    /// By hooks at the response to a request of another agent's.
+    pub hooks_of_others: Spend,
 }
 
 /// What first requests of which nothing is known may spend beyond what is reserved.
@@ -186,6 +192,10 @@ pub struct Meters {
     pub unlogged: Spend,
     /// What hooks will ask where the call at hand runs, with those of its batch that were let run before it.
     pub hooks_ahead: Spend,
+    /// What hooks will ask at the response to the next request, before any of them can be refused.
+    pub hooks_of_response: Spend,
+    /// The same where that response makes a call, so that another may follow.
+    pub hooks_of_calls: Spend,
     /// What the limit that is looked at has counted for itself.
     pub own: u64,
     /// Working time in milliseconds.

@@ -16,4 +16,10 @@ pub struct UnloggedRequests {
     pub hooks_ahead: Spend,
     /// How many hooks that is of the call alone.
     pub hooks_of_call: u64,
+    /// What hooks ask for one response of the agent whose request is next, before any of them can be refused.
+    pub hooks_of_response: Spend,
+    /// What of that hooks ask where the response makes a call, which may be followed by another.
+    pub hooks_of_calls: Spend,
+    /// What hooks ask for one response of a subagent of any type.
+    pub hooks_of_others: Spend,
 }

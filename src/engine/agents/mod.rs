@@ -5,6 +5,7 @@ pub mod background_commands;
 pub mod checkpoints;
 pub mod completion;
 pub mod let_go_on;
+pub mod passed_limits;
 pub mod run_ends;
 pub mod spawns;
 pub mod woken_agents;

@@ -5,13 +5,14 @@
 //! all others when they are asked for.
 
 use crate::domain::call::Asked;
-use crate::domain::event::Call;
+use crate::domain::limit_set::Models;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Session, Status};
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Charge, ESTIMATES};
-use crate::domain::spend::meters::Spend;
+use crate::domain::spend::meters::{Spend, Unlogged};
 use crate::domain::spend::reservation::Reservation;
+use crate::domain::usage::Activity;
 use crate::engine::charging;
 use crate::engine::charging::compactions;
 use crate::engine::charging::credible;
@@ -22,9 +23,23 @@ use crate::engine::session_state::SessionState;
 /// The most requests that a client's total is taken for at once: more than one of its commands asks without showing it.
 const MOST_AT_ONCE: u64 = 10;
 
-/// Returns what the call that asks to run would make the client ask.
-pub fn asked_by(state: &SessionState, call: &Call) -> Spend {
-    of_call(state, &call.id)
+/// Returns what the client is expected to ask of some models: for the call that asks to run, and by hooks.
+pub fn expected(state: &SessionState, activity: Activity, of: Option<&Models>) -> Unlogged {
+    let asked = &state.facts.unlogged_requests;
+    if of.is_some_and(|of| !of.include(&asked.model)) {
+        return Unlogged::default();
+    }
+    let (of_call, hooks_ahead) = match activity {
+        Activity::Call(call) => (of_call(state, &call.id), asked.hooks_ahead),
+        _ => Default::default(),
+    };
+    Unlogged {
+        of_call,
+        hooks_ahead,
+        hooks_of_response: asked.hooks_of_response,
+        hooks_of_calls: asked.hooks_of_calls,
+        hooks_of_others: asked.hooks_of_others,
+    }
 }
 
 fn of_call(state: &SessionState, call: &str) -> Spend {

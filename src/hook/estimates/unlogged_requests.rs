@@ -1,7 +1,8 @@
 //! What the requests of an event are taken for that no transcript shows, by the table of tools and the hooks in the settings.
 
 use crate::domain::call::CallState;
-use crate::domain::event::{Agent, Call, Event, EventKind};
+use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
+use crate::domain::gather::gather;
 use crate::domain::model_hook::{self, ModelHook, is_hook_agent};
 use crate::domain::session::Session;
 use crate::domain::spend::charge::NewCharge;
@@ -38,7 +39,8 @@ pub fn estimate_requests<'t>(
 ) {
     let own = is_of_the_clients_own(state, event);
     let is_asked_again = is_asked_again(state, event);
-    if !is_any(&state.session, event) && !is_unnamed(state, event) && !own && !is_asked_again {
+    let is_any = is_any(&state.session, event) || !state.session.model_hooks.is_empty();
+    if !is_any && !is_unnamed(state, event) && !own && !is_asked_again {
         return;
     }
     let (table, at_ms) = (table(), event.at.wall_ms);
@@ -55,7 +57,8 @@ pub fn estimate_requests<'t>(
         asked.filter_map(|call| Some((call.id.clone(), spend(tools::unlogged_request(&call.tool)?)))).collect();
     let unnamed = u64::from(is_unnamed(state, event)) + u64::from(is_asked_again);
     let count = hooks(&state.session, event).fold(unnamed, |sum: u64, hook| sum.saturating_add(hook.count));
-    let hook = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
+    let at_end = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
+    let hook = if event.ending().is_some() { at_end } else { HOOK };
     let own = if own { spend_of_own(state, table, at_ms) } else { Spend::default() };
     let (hooks_of_call, of_batch) = hooks_ahead(&state.session, event);
     let id = acting(state, event);
@@ -65,7 +68,25 @@ pub fn estimate_requests<'t>(
     let beside = id.and_then(|id| state.run(&id)).map_or(0, |run| run.hooks_of_batch);
     let hooks_ahead = spend(HOOK) * hooks_of_call.saturating_add(of_batch).saturating_add(beside);
     let hooks = spend(hook) * count + own;
-    state.facts.unlogged_requests = UnloggedRequests { hooks, hooks_ahead, hooks_of_call, calls: of_calls, model };
+    let of_response = |agent: &Agent, asks| {
+        let (calls, end) = hooks_of_response(&state.session, agent);
+        (spend(HOOK) * calls, (spend(HOOK) * calls).max(spend(asks) * end))
+    };
+    let (hooks_of_calls, hooks_of_response) = match asked_next(state, event) {
+        Some(other) => of_response(&other, HOOK),
+        None => of_response(&event.agent, at_end),
+    };
+    let (_, hooks_of_others) = of_response(&of_type(""), HOOK);
+    state.facts.unlogged_requests = UnloggedRequests {
+        hooks,
+        hooks_ahead,
+        hooks_of_call,
+        hooks_of_response,
+        hooks_of_calls,
+        hooks_of_others,
+        calls: of_calls,
+        model,
+    };
 }
 
 /// Whether an agent is met for the first time that the client has made for itself, such as one that answers a side question. The one
@@ -127,8 +148,42 @@ fn hooks_ahead(session: &Session, event: &Event) -> (u64, u64) {
         let runs = |hook: &&ModelHook| hook.runs_at(name.row().name, &event.agent) && is_for(hook);
         model_hook::most_requests(session.model_hooks.iter().filter(runs))
     };
-    let at_end = at(EventName::PostToolUse, &|hook| hook.is_for(&call.tool));
+    let at_end_of = |name| at(name, &|hook| hook.is_for(&call.tool));
+    let at_end = at_end_of(EventName::PostToolUse).max(at_end_of(EventName::PostToolUseFailure));
     (at_end.saturating_add(call.brings_hooks), at(EventName::PostToolBatch, &|_| true))
+}
+
+/// Returns how often hooks may ask the model for one response of an agent's before any can be refused: for its first call and at the end
+/// of a batch, or at the end of the agent's work.
+fn hooks_of_response(session: &Session, agent: &Agent) -> (u64, u64) {
+    let at = |name: EventName| session.model_hooks.iter().filter(move |hook| hook.runs_at(name.row().name, agent));
+    let of_one = |hooks: Vec<&ModelHook>| model_hook::most_requests_of_one(&hooks);
+    let of_call = of_one(gather(at(EventName::PreToolUse)));
+    let of_batch = model_hook::most_requests(at(EventName::PostToolBatch));
+    let of_end = match agent {
+        Agent::Main => model_hook::most_requests(at(EventName::Stop)),
+        Agent::Sub { agent_type, .. } => {
+            let is_its = |hook: &&ModelHook| agent_type.is_empty() || hook.is_for(agent_type);
+            of_one(gather(at(EventName::SubagentStop).filter(is_its)))
+        }
+    };
+    (of_call.saturating_add(of_batch), of_end)
+}
+
+/// Returns the agent whose request a call asks for, where that is another than the one that calls. Hooks that a type brings are counted with
+/// the call that starts an agent of it.
+fn asked_next(state: &SessionState, event: &Event) -> Option<Agent> {
+    let EventKind::ToolRequested(call) = &event.kind else { return None };
+    match &call.intent {
+        Intent::Spawn { .. } => Some(of_type("")),
+        Intent::Message { to } => state.addressee(to).filter(|run| !run.is_main()).map(|run| of_type(&run.agent_type)),
+        _ => None,
+    }
+}
+
+/// A subagent of which no more is known than its type, if that is.
+fn of_type(agent_type: &str) -> Agent {
+    Agent::Sub { id: String::new(), agent_type: agent_type.to_owned() }
 }
 
 /// Returns the id of the run that acts, where it is known.
@@ -139,14 +194,9 @@ fn acting(state: &SessionState, event: &Event) -> Option<String> {
     }
 }
 
-/// Returns how long the conversation is, in tokens, that a hook at the end of work is sent; nothing at other events.
+/// Returns how long the conversation of the acting run is, in tokens, that a hook at the end of its work is sent.
 fn conversation(state: &SessionState, event: &Event, found: &[(String, NewCharge)]) -> u64 {
-    let run = match (&event.kind, &event.agent) {
-        (EventKind::Stopped { .. }, _) => state.session.main.as_deref(),
-        (EventKind::SubagentEnded(_), Agent::Sub { id, .. }) => Some(id.as_str()),
-        _ => None,
-    };
-    let Some(run) = run.and_then(|id| state.run(id)) else { return 0 };
+    let Some(run) = acting(state, event).and_then(|id| state.run(&id)) else { return 0 };
     let new = found.iter().filter(|(of, _)| *of == run.id).map(|(_, new)| new.charge.context);
     new.max().unwrap_or(0).max(run.context)
 }
