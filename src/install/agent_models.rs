@@ -4,21 +4,20 @@ use serde_json::Value;
 
 use crate::config::frontmatter;
 use crate::domain::next_model::NamedModels;
-use crate::install::model_hooks::{self, Client};
-use crate::platform::environment::Environment;
+use crate::install::model_hooks::{self, Client, DescribedType};
 use crate::wire::javascript_json;
 
 /// The keys of a frontmatter that say which model an agent works with.
 const KEYS: [&str; 2] = ["name", "model"];
 
-/// Reads which models the files of a client name when it starts. It does not read them again.
-pub fn of_client(env: &Environment, client: &Client) -> NamedModels {
+/// Returns which models the files of a client name when it starts, with these agent types. It does not read them again.
+pub fn of_client(client: &Client, types: &[DescribedType]) -> NamedModels {
     let mut named = NamedModels::default();
-    let types = model_hooks::described_types(env, client, &KEYS).into_iter();
-    for (name, entries) in types.filter_map(|(name, entries)| Some((name, entries.ok()?))) {
+    for (name, said) in types {
+        let Ok(entries) = model_hooks::said_under(said, &KEYS) else { continue };
         match model_of(entries.get("model")) {
-            Some(model) => named.types.insert(name, model),
-            None => named.types.remove(&name),
+            Some(model) => named.types.insert(name.clone(), model),
+            None => named.types.remove(name),
         };
     }
     named.agent = model_hooks::main_type(client).and_then(|name| named.types.get(&name).cloned());

@@ -62,20 +62,25 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     let mut registered = Registered { diverted: diverted::find(settings, binary), ..Registered::default() };
     let switch = off_switch(settings);
     let (mut switched_off, mut call_timeout_s, mut batch_timeout_s) = (Vec::new(), None, None);
-    let own: Vec<EventName> = settings.iter().flat_map(|file| covered(&file.text, binary)).collect();
-    let adds = |it: &&PluginHandlers| covered(&it.file.text, binary).iter().any(|event| !own.contains(event));
     registered.status_line = status_line::print_of_ours(settings);
-    registered.plugins = brought.iter().filter(adds).map(PluginHandlers::print).collect();
-    let mut run = Vec::new();
-    for file in settings.iter().chain(brought.iter().map(|it| &it.file)) {
-        let events = covered(&file.text, binary);
+    let (mut run, mut own) = (Vec::new(), Vec::new());
+    let plugins = brought.iter().map(|it| (&it.file, Some(it)));
+    for (file, plugin) in settings.iter().map(|file| (file, None)).chain(plugins) {
+        let mut found = hooks::find(&file.text);
+        found.retain(|found| runs(found, binary));
+        let events = hooks_in_force::events(&found);
+        match plugin {
+            None => own.extend(&events),
+            Some(plugin) if events.iter().any(|event| !own.contains(event)) => registered.plugins.push(plugin.print()),
+            Some(_) => {}
+        }
         match &switch {
             Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
             _ => {
-                run.extend(hooks::find(&file.text).into_iter().filter(|found| runs(found, binary)));
-                let least = |event, known| timeouts(&file.text, binary, event).into_iter().chain(known).min();
+                let least = |event, known| timeouts(&found, event).chain(known).min();
                 call_timeout_s = least(EventName::PreToolUse, call_timeout_s);
                 batch_timeout_s = least(EventName::PostToolBatch, batch_timeout_s);
+                run.append(&mut found);
             }
         }
         if !events.is_empty() {
@@ -99,16 +104,10 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     registered
 }
 
-/// Returns for how many seconds each handler of a file has the client wait at an event.
-fn timeouts(text: &str, binary: Option<&Path>, event: EventName) -> Vec<u32> {
-    let ours = hooks::find(text).into_iter().filter(|found| found.event == event.as_str());
-    ours.filter(|found| found.covers() && runs(found, binary)).map(|found| found.handler.timeout_s()).collect()
-}
-
-/// Returns the events at which a file has the client run this binary for every call.
-fn covered(text: &str, binary: Option<&Path>) -> Vec<EventName> {
-    let found: Vec<FoundHandler> = hooks::find(text).into_iter().filter(|found| runs(found, binary)).collect();
-    hooks_in_force::events(&found)
+/// Returns for how many seconds each handler has the client wait at an event.
+fn timeouts(found: &[FoundHandler], event: EventName) -> impl Iterator<Item = u32> {
+    let ours = found.iter().filter(move |found| found.event == event.as_str() && found.covers());
+    ours.map(|found| found.handler.timeout_s())
 }
 
 /// Whether a handler runs this binary: it names it, or leaves the search to the PATH.

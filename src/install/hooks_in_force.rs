@@ -7,8 +7,7 @@ use serde_json::json;
 
 use crate::domain::gather::gather;
 use crate::install::hooks::{self, FoundHandler};
-use crate::install::model_hooks::{self, Client};
-use crate::platform::environment::Environment;
+use crate::install::model_hooks::{self, DescribedType};
 use crate::wire::events::{EVENTS, EventName};
 
 /// The key of an agent's frontmatter that registers hooks.
@@ -29,17 +28,18 @@ pub fn events(found: &[FoundHandler]) -> Vec<EventName> {
 }
 
 /// Returns the events at which an agent's frontmatter has the client run Fusebox without waiting for it.
-pub fn unattended_in_agents(env: &Environment, client: &Client) -> Vec<EventName> {
+pub fn unattended_in_agents(types: &[DescribedType]) -> Vec<EventName> {
     let mut unattended = Vec::new();
-    for (_, entries) in model_hooks::described_types(env, client, &[HOOKS]) {
-        match entries {
-            Ok(mut entries) => {
-                let text = json!({HOOKS: entries.remove(HOOKS)}).to_string();
+    for (_, said) in types {
+        match model_hooks::said_under(said, &[HOOKS]) {
+            Ok(entries) => {
+                let Some(hooks) = entries.get(HOOKS) else { continue };
+                let text = json!({HOOKS: hooks}).to_string();
                 let found = hooks::find(&text).into_iter();
                 let found = found.filter(|found| found.handler.is_ours() && !found.is_attended());
                 unattended.extend(found.filter_map(|found| EventName::parse(&found.event)));
             }
-            Err(text) if model_hooks::may_have_hooks(&text) => unattended.extend(EVENTS.iter().map(|row| row.event)),
+            Err(text) if model_hooks::may_have_hooks(text) => unattended.extend(EVENTS.iter().map(|row| row.event)),
             Err(_) => {}
         }
     }

@@ -1,5 +1,6 @@
 //! Finds the handlers that ask the model and stand outside of the settings files: in plugins, agent types and skills.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -17,8 +18,10 @@ use crate::platform::environment::Environment;
 use crate::platform::files;
 use crate::wire::javascript_json;
 
-/// The keys of a frontmatter that say what hooks it brings.
-const KEYS: [&str; 3] = ["name", "hooks", "context"];
+/// The keys of a skill's frontmatter that say what hooks it brings.
+const KEYS: [&str; 2] = ["hooks", "context"];
+/// The keys of an agent's frontmatter that are read at once.
+pub const OF_AGENTS: [&str; 3] = ["name", "hooks", "model"];
 
 /// How deep an added folder of agents is looked through, the most entries of it that are looked at, and the most texts that are read.
 const DEEPEST: usize = 16;
@@ -31,7 +34,8 @@ pub struct Client {
     pub folders: Folders,
     /// Its plugins.
     pub plugins: Vec<Enabled>,
-    settings: Vec<Settings>,
+    /// Its settings, the file that wins last.
+    pub settings: Vec<Settings>,
     arguments: Vec<String>,
 }
 
@@ -43,8 +47,18 @@ impl Client {
 
     /// Reads the settings of a client with these arguments, and finds its plugins.
     pub fn new(folders: Folders, arguments: Vec<String>) -> Client {
-        let settings = settings_files::beside(settings_files::read(&folders), named_settings(&folders, &arguments));
-        Client { plugins: plugins::find(&folders, &settings, &arguments), folders, settings, arguments }
+        Client::bare(folders, arguments).with_settings().with_plugins()
+    }
+
+    /// Reads its settings.
+    pub fn with_settings(self) -> Client {
+        let settings = settings_files::beside(settings_files::read(&self.folders), self.named_settings());
+        Client { settings, ..self }
+    }
+
+    /// Finds its plugins, by the settings that were read.
+    pub fn with_plugins(self) -> Client {
+        Client { plugins: plugins::find(&self.folders, &self.settings, &self.arguments), ..self }
     }
 
     /// Returns the value of an option on its command line.
@@ -70,7 +84,11 @@ impl Client {
 
     /// Reads the settings that its command line names, or says.
     pub fn named_settings(&self) -> Vec<Settings> {
-        named_settings(&self.folders, &self.arguments)
+        let read = |value: &str| match is_json(value) {
+            true => settings_files::said(value),
+            false => settings_files::read_named(&self.folders.project.join(value)),
+        };
+        plugins::value_of(&self.arguments, SAID).into_iter().map(read).collect()
     }
 
     /// Returns a text of its settings, by the file that wins.
@@ -80,15 +98,6 @@ impl Client {
             json::parse::<String>(&file.text, &span)
         })
     }
-}
-
-/// Reads the settings that a client's command line names, or says.
-fn named_settings(folders: &Folders, arguments: &[String]) -> Vec<Settings> {
-    let read = |value: &str| match is_json(value) {
-        true => settings_files::said(value),
-        false => settings_files::read_named(&folders.project.join(value)),
-    };
-    plugins::value_of(arguments, SAID).into_iter().map(read).collect()
 }
 
 /// Returns the JSON that a value on a client's command line is, or that stands in the file which it names.
@@ -101,11 +110,11 @@ fn is_json(value: &str) -> bool {
     value.trim_start().starts_with('{')
 }
 
-/// Returns the handlers that the client brings along when it starts.
-pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
+/// Returns the handlers that the client brings along when it starts, with these agent types.
+pub fn of_client(client: &Client, types: &[DescribedType]) -> Vec<ModelHook> {
     let mut found = plugins::asking(&client.plugins);
     let main = main_type(client);
-    for (name, hooks) in of_types(env, client) {
+    for (name, hooks) in of_types(types) {
         let is_main = main.as_ref() == Some(&name);
         for hook in hooks {
             if is_main {
@@ -124,16 +133,30 @@ pub fn main_type(client: &Client) -> Option<String> {
 }
 
 /// Returns the handlers of each agent's type that has some, the later ones in place of earlier ones of its name.
-fn of_types(env: &Environment, client: &Client) -> Vec<(String, Vec<ModelHook>)> {
+fn of_types(described: &[DescribedType]) -> Vec<(String, Vec<ModelHook>)> {
     let mut types: Vec<(String, Vec<ModelHook>)> = Vec::new();
-    for (name, entries) in described_types(env, client, &KEYS) {
-        let hooks = entries.map_or_else(|text| unread(&text), |entries| hooks_in(&entries));
-        types.retain(|(known, _)| *known != name);
+    for (name, said) in described {
+        let hooks = match said_under(said, &OF_AGENTS[..2]) {
+            Ok(entries) => hooks_in(&entries),
+            Err(text) => unread(text),
+        };
+        types.retain(|(known, _)| known != name);
         if !hooks.is_empty() {
-            types.push((name, hooks));
+            types.push((name.clone(), hooks));
         }
     }
     types
+}
+
+/// Returns what is said of a type under some keys alone, where all that was read at once cannot be; the text where that cannot be either.
+pub fn said_under<'a>(
+    said: &'a Result<Map<String, Value>, String>,
+    keys: &[&str],
+) -> Result<Cow<'a, Map<String, Value>>, &'a str> {
+    match said {
+        Ok(entries) => Ok(Cow::Borrowed(entries)),
+        Err(text) => frontmatter::entries(text, keys).map(Cow::Owned).ok_or(text),
+    }
 }
 
 /// An agent type by its name, with what is said of it: the text as the error where a frontmatter cannot be read.
@@ -144,7 +167,8 @@ pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec
     let added = client.added().into_iter().flat_map(|folder| texts_below(&folder.join(".claude/agents")));
     let files = added.chain(load::frontmatters(env, &client.folders.project)).map(|(stem, text)| {
         let entries = frontmatter::entries(&text, keys).ok_or(text);
-        let name = entries.as_ref().ok().and_then(|entries| entries.get("name")?.as_str()).map(str::to_owned);
+        let said = said_under(&entries, &OF_AGENTS[..1]).ok();
+        let name = said.and_then(|entries| entries.get("name")?.as_str().map(str::to_owned));
         (name.unwrap_or(stem), entries)
     });
     let said = client.value_of("--agents").map(|value| text_of(&client.folders, value));

@@ -10,12 +10,10 @@ use crate::domain::stored::metadata;
 use crate::error::Result;
 use crate::hook::settings::plan_status_line;
 use crate::install::diverted::Diverted;
-use crate::install::enabled_plugins::Enabled;
 use crate::install::handlers::{self, Registered};
-use crate::install::model_hooks::{self, Client};
+use crate::install::model_hooks::{self, Client, DescribedType, OF_AGENTS};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::plugin_handlers::PluginHandlers;
-use crate::install::settings_files;
 use crate::install::{agent_models, client_extensions, hooks, hooks_in_force, plugin_handlers};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -23,57 +21,69 @@ use crate::platform::{changes, processes};
 use crate::store::Store;
 use crate::wire::events::{EVENTS, EventName, EventRow};
 
+/// What a session's client reads when it starts, as the files are now: each is read once.
+pub struct ClientFiles {
+    client: Client,
+    types: Vec<DescribedType>,
+}
+
+/// Reads the files of a session's client.
+pub fn read(env: &Environment, session: &Session) -> ClientFiles {
+    let client = bare_client(env, session).with_settings();
+    ClientFiles { types: model_hooks::described_types(env, &client, &OF_AGENTS), client }
+}
+
 /// Returns what is registered for a session's client, as the files are now.
 pub fn registered(env: &Environment, session: &Session) -> Registered {
-    let mut now = all_registered(env, session);
+    registered_in(env, session, &read(env, session))
+}
+
+/// The same by files that were read.
+pub fn registered_in(env: &Environment, session: &Session, files: &ClientFiles) -> Registered {
+    let mut now = all_registered(env, session, files);
     let binary = env.binary();
     now.diverted.retain(|it| it.program.is_none() || it.program != binary);
     now
 }
 
 /// The same, with hooks that run this binary among what diverts.
-fn all_registered(env: &Environment, session: &Session) -> Registered {
-    resolve(env, session, env.binary().as_deref(), |it| session.diverted.plugins.contains(&it.print()))
+fn all_registered(env: &Environment, session: &Session, files: &ClientFiles) -> Registered {
+    resolve(files, env.binary().as_deref(), |it| session.diverted.plugins.contains(&it.print()))
 }
 
 /// Puts the settings files of a session's client together as they are now, with those of its command line, which some clients read
 /// again, and with the plugins that count. While a session runs those alone do that had a part in it when it began: a plugin that an
 /// agent has laid beside them stands for no hooks that went.
-fn resolve(
-    env: &Environment,
-    session: &Session,
-    binary: Option<&Path>,
-    counts: impl FnMut(&PluginHandlers) -> bool,
-) -> Registered {
-    let client = bare_client(env, session);
-    let settings = settings_files::beside(settings_files::read(&client.folders), client.named_settings());
-    let mut brought = plugin_handlers::find(&client.folders, &settings, &client.named_plugins());
+fn resolve(files: &ClientFiles, binary: Option<&Path>, counts: impl FnMut(&PluginHandlers) -> bool) -> Registered {
+    let ClientFiles { client, types } = files;
+    let mut brought = plugin_handlers::find(&client.folders, &client.settings, &client.named_plugins());
     brought.retain(counts);
-    handlers::resolve(&settings, &brought, binary).without(&hooks_in_force::unattended_in_agents(env, &client))
+    handlers::resolve(&client.settings, &brought, binary).without(&hooks_in_force::unattended_in_agents(types))
 }
 
 /// Reads the settings as they are now and makes them the session's.
 pub fn register(env: &Environment, session: &mut Session) -> Registered {
-    let now = resolve(env, session, env.binary().as_deref(), |_| true);
+    let files = read(env, session);
+    let now = resolve(&files, env.binary().as_deref(), |_| true);
     set(session, &now);
     plan_status_line::tell_where_missing(session, &now);
     session.model_hooks.clear();
     session.skills.clear();
-    let plugins = take_hooks(env, session, &now);
-    let folders = folders(env, session);
+    let client = take_hooks(session, &now, files);
     let has_any = |found: client_extensions::FoundExtensions| !found.mods.is_empty() || !found.overfull.is_empty();
-    session.has_mods = plugins.iter().any(|it| client_extensions::is_mod(&it.folder))
-        || has_any(client_extensions::found(&folders, &settings_files::read(&folders)));
+    session.has_mods = client.plugins.iter().any(|it| client_extensions::is_mod(&it.folder))
+        || has_any(client_extensions::found(&client.folders, &client.settings));
     now
 }
 
 /// Makes the settings as they are now the session's, as a person asked; returns what had waited.
 pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<String>> {
     // Where a person asks, whichever program of ours is named counts.
-    let now = resolve(env, session, None, |_| true);
+    let files = read(env, session);
+    let now = resolve(&files, None, |_| true);
     let waited = harm(session, &now);
     set(session, &now);
-    take_hooks(env, session, &now);
+    take_hooks(session, &now, files);
     session.swapped = false;
     session.spend_before_install.changed_limits = None;
     remember(store, session, &now)?;
@@ -82,24 +92,25 @@ pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session
 
 /// Takes hooks for the session's that are there again after a person had let it go without any.
 pub fn take_back_hooks(env: &Environment, session: &mut Session) {
-    let now = all_registered(env, session);
+    let now = all_registered(env, session, &read(env, session));
     if !now.events.is_empty() {
         set(session, &now);
     }
 }
 
 /// Sets the session's handlers that ask the model: those of the settings, of the client's plugins and agents, and of the skills that
-/// were called. Returns the plugins.
-pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) -> Vec<Enabled> {
+/// were called. Returns the client with its plugins.
+pub fn take_hooks(session: &mut Session, now: &Registered, files: ClientFiles) -> Client {
     let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.of == Holder::Main);
     session.model_hooks.clone_from(&now.model_hooks);
-    let client = client(env, session);
-    session.named_models = agent_models::of_client(env, &client);
-    let brought = if now.is_off_for_others { Vec::new() } else { model_hooks::of_client(env, &client) };
+    let ClientFiles { client, types } = files;
+    let client = client.with_plugins();
+    session.named_models = agent_models::of_client(&client, &types);
+    let brought = if now.is_off_for_others { Vec::new() } else { model_hooks::of_client(&client, &types) };
     for hook in brought.into_iter().chain(of_skills.collect::<Vec<_>>()) {
         hooks::count(&mut session.model_hooks, hook);
     }
-    client.plugins
+    client
 }
 
 /// Takes note of the status line in a change that the client takes, and of how long it waits for an answer where that is shorter now.

@@ -38,10 +38,11 @@ pub fn watch_settings(
         EventKind::ConfigChanged => {
             // Before they are judged: what changes while they are is seen, too.
             let versions = settings::recheck::versions(env, &state.session);
-            let now = settings::baseline::registered(env, &state.session);
+            let files = settings::baseline::read(env, &state.session);
+            let now = settings::baseline::registered_in(env, &state.session, &files);
             state.session.diverted.asked = state.session.diverted.asked.wrapping_add(1);
             let Some(harm) = settings::baseline::harm(&state.session, &now) else {
-                settings::baseline::take_hooks(env, &mut state.session, &now);
+                settings::baseline::take_hooks(&mut state.session, &now, files);
                 settings::baseline::take_lesser(&mut state.session, &now);
                 // Whom a person has let go has no hooks that it could lose.
                 let is_held = !state.session.diverted.let_go;
