@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::domain::text::rfc3339;
 use crate::domain::verdict::Finding;
+use crate::ui::terminal;
 
 /// The version of the JSON form.
 pub const VERSION: u32 = 1;
@@ -70,6 +71,21 @@ impl Alert {
             alert: &'a Alert,
         }
         let dated = Dated { version: VERSION, at: rfc3339::format(at_ms), alert: self };
-        serde_json::to_string(&dated).unwrap_or_default()
+        // What a terminal obeys is written as JSON escapes it, and means the same.
+        terminal::safe(&serde_json::to_string(&dated).unwrap_or_default()).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_obeys_nothing_in_its_json() {
+        let agent_type = "dev\u{9b}2J\u{202e}\u{7f}".to_owned();
+        let json = Alert { agent_type: agent_type.clone(), ..Alert::default() }.json(0);
+        assert!(!json.chars().any(terminal::is_unseen), "{json}");
+        let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(read["agent_type"], agent_type);
     }
 }

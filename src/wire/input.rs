@@ -225,6 +225,7 @@ pub(super) fn call(input: &Input, guard: &Guard) -> Call {
     let (intent, starts) = tools::intent_and_starts(&tool, given, guard, may_mention);
     let starts_client = may_mention && !starts.is_empty();
     let (id, starts_agent) = (input.tool_use_id.clone().unwrap_or_default(), tools::starts_agent(&tool));
+    let tool = shown_call::tool_name(&tool);
     Call { id, tool, intent, may_mention, starts_client, starts_agent, ..Call::default() }
 }
 
@@ -249,7 +250,7 @@ pub(super) fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(tool, input, &guard, tools::may_mention(tool, input, &guard));
     let shown = shown_call::of(tool, json, call.tool_response);
     let input_bytes = input.map_or(0, |input| input.text().len() as u64);
-    let (id, tool) = (call.tool_use_id.clone(), call.tool_name.clone());
+    let (id, tool) = (call.tool_use_id.clone(), shown_call::tool_name(tool));
     Call { id, tool, intent, fingerprints, shown, input_bytes, ..Call::default() }
 }
 

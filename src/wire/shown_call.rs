@@ -11,6 +11,8 @@ const TELLING: [&str; 10] =
 const LOOKED_AT: usize = 2_000;
 /// How many characters of an input are shown.
 const INPUT: usize = 40;
+/// How many characters of a tool's name are kept: the client has none as long.
+const TOOL: usize = 200;
 /// How many characters of an error are shown.
 const ERROR: usize = 30;
 /// How the line of a shell's error begins that says the least.
@@ -20,8 +22,14 @@ const EXIT_CODE: &str = "Exit code ";
 pub fn of(tool: &str, input: Option<&RawValue>, result: Option<&RawValue>) -> ShownCall {
     let input = begins(input.map_or("", RawValue::get), LOOKED_AT);
     let told = TELLING.iter().find_map(|field| value(input, field)).map(|text| cut(&text, INPUT));
-    let call = told.map_or_else(|| tool.to_owned(), |text| format!("{tool} \"{text}\""));
+    let tool = tool_name(tool);
+    let call = told.map_or_else(|| tool.clone(), |text| format!("{tool} \"{text}\""));
     ShownCall { call, error: error(begins(result.map_or("", RawValue::get), LOOKED_AT)) }
+}
+
+/// Returns a tool's name as it is kept and shown.
+pub fn tool_name(name: &str) -> String {
+    if name.len() > TOOL { cut(name, TOOL) } else { name.to_owned() }
 }
 
 /// Returns the telling line of a result that is a text, as errors are.
@@ -91,6 +99,13 @@ mod tests {
         let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
         let ShownCall { call, error } = of(tool, Some(&raw(input)), Some(&raw(result)));
         (call, error)
+    }
+
+    #[test]
+    fn a_tools_name_is_kept_as_long_as_the_client_has_any() {
+        let (call, _) = shown(&"x".repeat(20_000), r#"{"n":1}"#, "");
+        assert_eq!(call.chars().count(), TOOL + 1);
+        assert_eq!(tool_name("mcp__own__read_file"), "mcp__own__read_file");
     }
 
     #[test]
