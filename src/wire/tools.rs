@@ -1,6 +1,7 @@
 //! What is known of the client's tools, as a table, and the little of their input that limits care about.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -289,25 +290,47 @@ pub fn command<'a>(input: Option<&'a ToolInput>) -> Option<&'a str> {
 
 /// Returns a call's input with a text at the end of its `prompt`, everything else as it was; nothing where it is there already.
 pub fn with_prompt_tail(input: &RawValue, tail: &str) -> Option<Box<RawValue>> {
-    let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input.get()).ok()?;
-    let prompt = fields.get("prompt")?.as_str()?;
+    let mut fields = members(input)?;
+    let prompt: String = serde_json::from_str(fields.get("prompt")?.get()).ok()?;
     let tail = tail.trim();
     if tail.is_empty() || prompt.trim_end().ends_with(tail) {
         return None;
     }
-    let longer = format!("{}\n\n{tail}", prompt.trim_end());
-    fields.insert("prompt".to_owned(), longer.into());
+    let longer = serde_json::to_string(&format!("{}\n\n{tail}", prompt.trim_end())).ok()?;
+    fields.insert("prompt".to_owned(), RawValue::from_string(longer).ok()?);
     serde_json::value::to_raw_value(&fields).ok()
 }
 
 /// Returns a call's input with its tool's timeout set, everything else as it was.
 pub fn with_timeout(tool: &str, input: &RawValue, timeout_ms: u64) -> Option<Box<RawValue>> {
-    let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input.get()).ok()?;
+    let mut fields = members(input)?;
     let field = if watches(tool) { "timeout_ms" } else { "timeout" };
-    fields.insert(field.to_owned(), timeout_ms.into());
+    fields.insert(field.to_owned(), RawValue::from_string(timeout_ms.to_string()).ok()?);
     if let Some(persistent) = fields.get_mut("persistent").filter(|_| watches(tool)) {
         // One that persists has no timeout.
-        *persistent = false.into();
+        *persistent = RawValue::from_string("false".to_owned()).ok()?;
     }
     serde_json::value::to_raw_value(&fields).ok()
+}
+
+/// Returns the fields of an input as they stand, however deep their values are nested.
+fn members(input: &RawValue) -> Option<BTreeMap<String, Box<RawValue>>> {
+    serde_json::from_str(input.get()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deep_input_is_changed_as_any_other() {
+        for depth in [0, 200, 20_000] {
+            let deep = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+            let input = RawValue::from_string(format!(r#"{{"a":{deep},"prompt":"go","timeout":1}}"#)).unwrap();
+            let timed = with_timeout("Bash", &input, 7).unwrap();
+            assert_eq!(timed.get(), format!(r#"{{"a":{deep},"prompt":"go","timeout":7}}"#), "{depth}");
+            let told = with_prompt_tail(&input, "on").unwrap();
+            assert_eq!(told.get(), format!(r#"{{"a":{deep},"prompt":"go\n\non","timeout":1}}"#), "{depth}");
+        }
+    }
 }
