@@ -50,7 +50,8 @@ impl Walk<'_> {
         let around = self.fed.iter().chain(&self.piped).filter(|_| !simple.is_piped);
         let around: Vec<String> = around.filter(|text| !said.contains(text)).cloned().collect();
         let is_held = self.variables.takes(around.iter().map(String::len).sum());
-        said.iter().chain(around.iter().filter(|_| is_held)).find_map(|script| self.text(script, depth + 1))
+        let scripts = said.iter().chain(around.iter().filter(|_| is_held));
+        scripts.map(|script| script.replace('\0', "")).find_map(|script| self.text(&script, depth + 1))
     }
 
     /// Says what a program does that is run with words which are read: by these programs with what `said` holds.

@@ -245,7 +245,8 @@ impl Variables {
             ["for" | "select", name, "in", values @ ..] if is_first => self.give(name, values, is_sure),
             ["for" | "select", name, "in", values @ ..] => self.set_each(name, values, false),
             ["printf", "-v", name, "--", format, values @ ..] | ["printf", "-v", name, format, values @ ..] => {
-                self.set(name, &operators::printed(format, values), is_sure && is_first);
+                let value = operators::printed(format, values);
+                self.set(name, value.split('\0').next().unwrap_or_default(), is_sure && is_first);
             }
             ["mapfile" | "readarray", ..] => {
                 let lines: Vec<&str> = simple.input.iter().flat_map(|text| text.lines()).take(MOST_VALUES).collect();

@@ -194,7 +194,8 @@ impl<'a> Lexer<'a> {
             self.at += if byte == b'\\' { 1 + self.escaped_len() } else { 1 };
         }
         self.at = self.at.min(self.end);
-        into.push_str(&operators::unescaped(&self.text[from..self.at], false));
+        // A zero byte ends it.
+        into.extend(operators::unescaped(&self.text[from..self.at], false).split('\0').next());
         self.at = (self.at + 1).min(self.end);
     }
 

@@ -182,8 +182,9 @@ fn one_output(simple: &Simple, left: &mut usize, find: &Find, depth: usize) -> O
         "pwd" => find("."),
         "git" => args.last().filter(|word| word.text == TOP).and_then(|_| find(TOP)),
         ":" | "true" => Some(String::new()),
-        "echo" => Some(echoed(&all_filled(args, left, find, depth + 1))),
-        "printf" => Some(printed(&all_filled(args, left, find, depth + 1))),
+        // A shell leaves zero bytes out of what it reads.
+        "echo" => Some(echoed(&all_filled(args, left, find, depth + 1)).replace('\0', "")),
+        "printf" => Some(printed(&all_filled(args, left, find, depth + 1)).replace('\0', "")),
         "cat" if args.is_empty() && !simple.input.is_empty() => Some(simple.input.concat()),
         name if LOOKS_UP.contains(&name) => find(&operand()?),
         "readlink" | "realpath" => operand().filter(|path| path.starts_with('/')),

@@ -17,6 +17,16 @@ const FORMS: &[&str] = &[
     "bash +O nullglob +o posix -c 'claude --bare -p X'",
     "sh -e -c -- 'rm .claude/fusebox.json'",
     "bash -c -x -- '\"$@\"' bash claude --bare -p X",
+    // Zero bytes.
+    "$'claude\\0x' --bare -p X",
+    "$'claude\\x00 --bare' --bare -p X",
+    "$'cla\\0x'ude --bare -p X",
+    "$'\\0x'claude --bare -p X",
+    "$(printf 'cla\\0ude') --bare -p X",
+    "printf 'claude\\0 --bare -p X' | sh",
+    "printf 'cla\\0ude --bare -p X' | bash",
+    "echo -e 'claude\\0 --bare -p X' | bash",
+    "rm $'.claude/fusebox.json\\0x'",
     // The grammar.
     "time { claude --bare -p X; }",
     "time -p { claude --bare -p X; }",
