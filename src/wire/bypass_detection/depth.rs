@@ -2,6 +2,10 @@
 
 use crate::wire::bypass_detection::unread::Unread;
 use crate::wire::bypass_detection::{TOO_DEEP, Walk};
+use crate::wire::shell::{self, Part};
+
+/// The command that only says what it is given.
+const SAYS: &str = "echo";
 
 /// What each of these texts, and each command of theirs, counts beside its bytes.
 const EACH: usize = 128;
@@ -25,6 +29,15 @@ impl Walk<'_> {
         let is_refused =
             self.passes_name || self.left == 0 && self.may_name() || self.variables.is_full() && self.may_spell();
         is_refused.then(|| TOO_DEEP.to_owned())
+    }
+
+    /// Whether something guarded may come of braces in a text that are not written out. What a single `echo` says is not used.
+    pub(super) fn may_use(&self, text: &str, depth: usize) -> bool {
+        let is_echo =
+            |part: &Part| matches!(part, Part::Command(it) if it.words.first().is_some_and(|word| word.text == SAYS));
+        let parts = shell::parts(text);
+        let is_said = depth == 0 && parts.len() == 1 && parts.iter().all(is_echo);
+        !is_said && self.may_spell()
     }
 
     /// Refuses what is not read, where a guarded name may come of the whole text.

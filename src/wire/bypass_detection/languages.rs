@@ -102,6 +102,7 @@ impl Walk<'_> {
                     Token::Name(name) => names.value(name),
                     Token::Sign(_) => None,
                 },
+                [.., Token::Name(name), Token::Sign('.')] => names.path(name),
                 _ => None,
             };
             let is_held = || holder(before).is_none_or(|holder| HOLDERS.contains(&holder) || renamed.contains(holder));

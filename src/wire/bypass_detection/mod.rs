@@ -1,5 +1,4 @@
-//! What an agent may not do plainly: give a person's commands, write this session's policy, state or program, start clients
-//! without hooks, end the hooks.
+//! What an agent may not do plainly: a person's commands, writes to policy, state or program, clients without hooks, ends of hooks.
 //!
 //! It reads a command's words as a shell does, and looks at the programs that run and the files that are written. Text that
 //! only mentions Fusebox or the client is never refused, nor is reading. What hides from it is met by the state, the pinned
@@ -190,7 +189,7 @@ impl<'g> Walk<'g> {
                     self.scope = scope;
                     self.variables.undo(mark);
                 }
-                Part::Command(simple) if simple.is_unread && self.may_spell() => return self.too_deep(),
+                Part::Command(simple) if simple.is_unread && self.may_use(text, depth) => return self.too_deep(),
                 Part::Command(simple) => {
                     let around = simple.is_called.then(|| self.scope.around.clone());
                     let refused = self.simple(&simple, depth);
@@ -335,6 +334,7 @@ pub mod paths;
 mod persons;
 pub mod processes;
 mod program_calls;
+mod program_functions;
 mod program_names;
 mod program_text;
 mod quoted_commands;

@@ -39,24 +39,28 @@ struct Joined<'t> {
     /// How deep its parts stand.
     depth: usize,
     /// Its parts in quotes, and all of them where the text tells each.
-    quoted: Vec<&'t str>,
-    all: Option<Vec<&'t str>>,
+    quoted: Vec<Cow<'t, str>>,
+    all: Option<Vec<Cow<'t, str>>>,
 }
 
 impl<'t> Joined<'t> {
     /// Takes one of its tokens.
-    fn put(&mut self, token: &Token<'t>, names: &Names<'t>) {
+    fn put(&mut self, tokens: &[Token<'t>], at: usize, names: &Names<'t>) {
+        let token = &tokens[at];
         let value = match token {
-            Token::Text(text) => Some(*text),
-            Token::Name(name) => names.value(name),
+            Token::Text(text) => Some(added(&tokens[..at], text, names)),
+            // It stands in the text behind it.
+            Token::Name(name) if is_added_to(&tokens[at + 1..]) && names.value(name).is_some() => return,
+            Token::Name(name) => names.value(name).map(Cow::Borrowed),
+            Token::Sign('+') if matches!(&tokens[..at], [.., Token::Name(_)]) && is_added_to(&tokens[at..]) => return,
             Token::Sign(',') => return,
             Token::Sign(_) => None,
         };
+        self.quoted.extend(value.clone().filter(|_| matches!(token, Token::Text(_))));
         self.all = self.all.take().zip(value).map(|(mut all, value)| {
             all.push(value);
             all
         });
-        self.quoted.extend(value.filter(|_| matches!(token, Token::Text(_))));
     }
 
     fn path<'p>(self) -> Cow<'p, str> {
@@ -77,7 +81,7 @@ pub(super) fn given<'t>(tokens: &[Token<'t>], names: &Names<'t>) -> Given<'t> {
         }
         let is_in = |it: &&mut Joined| depth > it.depth || depth == it.depth && *token != Token::Sign(')');
         if let Some(joined) = joined.as_mut().filter(is_in) {
-            joined.put(token, names);
+            joined.put(tokens, at, names);
         }
         match token {
             Token::Sign('(' | '[' | '{') => depth += 1,
@@ -95,7 +99,7 @@ pub(super) fn given<'t>(tokens: &[Token<'t>], names: &Names<'t>) -> Given<'t> {
             _ if joined.is_some() => {}
             // Of text a method is called that puts words together: `" ".join([…])`.
             Token::Text(_) if matches!(tokens[at + 1..], [Token::Sign('.'), Token::Name(JOINS), ..]) => {}
-            Token::Text(text) => found.put(beside, Cow::Borrowed(text)),
+            Token::Text(text) => found.put(beside, added(&tokens[..at], text, names)),
             _ if depth == 0 => break,
             Token::Name(name) => match &tokens[at + 1..] {
                 [Token::Sign('=' | ':'), ..] if BESIDE.contains(name) => beside = beside.or(Some((name, depth))),
@@ -118,6 +122,22 @@ pub(super) fn given<'t>(tokens: &[Token<'t>], names: &Names<'t>) -> Given<'t> {
         found.put(beside, joined.path());
     }
     found
+}
+
+/// Whether a text is put behind what stands before this.
+fn is_added_to(after: &[Token]) -> bool {
+    matches!(after, [Token::Sign('+'), Token::Text(_), ..])
+}
+
+/// Returns a text with the value before it that it is put behind: `root + '/x'`.
+fn added<'t>(before: &[Token<'t>], text: &'t str, names: &Names<'t>) -> Cow<'t, str> {
+    match before {
+        [.., Token::Name(name), Token::Sign('+')] => match names.value(name) {
+            Some(value) => Cow::Owned(format!("{value}{text}")),
+            None => Cow::Borrowed(text),
+        },
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// Whether a function that joins is one of paths, by what stands before it: `path.join(…)`, and `join(…)` alone.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::wire::bypass_detection::program_functions::{defined_at, is_lambda, listed};
 use crate::wire::bypass_detection::program_text::Token;
 
 /// The function that makes a folder of a new name, the class that does, and a path of such a folder.
@@ -16,13 +17,12 @@ const OPERATORS: [&str; 6] = ["and", "if", "in", "is", "not", "or"];
 /// Words before a name with parentheses that is not called there.
 const DEFINES: [&str; 3] = ["class", "def", "function"];
 
-/// The longest function that is read, and the longest list of what one is given, in tokens.
-const LONGEST: usize = 256;
-
 /// What a name is.
 #[derive(Clone, Copy)]
 enum Known<'t> {
     Value(&'t str),
+    /// A path of Python's: no method changes it.
+    Path(&'t str),
     /// A function that is defined at a token.
     Function(usize),
 }
@@ -37,13 +37,19 @@ pub(super) struct Names<'t> {
 impl<'t> Names<'t> {
     /// Finds the names of a text that are one thing, by all places where they stand.
     pub(super) fn of(tokens: &[Token<'t>]) -> Names<'t> {
-        let mut known = BTreeMap::new();
+        let mut known: BTreeMap<&'t str, Option<Known<'t>>> = BTreeMap::new();
         for (at, token) in tokens.iter().enumerate() {
             let Token::Name(name) = token else { continue };
             let (before, after) = (&tokens[..at], &tokens[at + 1..]);
-            let function = Some(Known::Function(at)).filter(|_| is_defined(before));
+            let is_path = matches!(known.get(name), Some(Some(Known::Path(_))));
+            if is_path && matches!(after, [Token::Sign('.'), Token::Name(_), ..]) {
+                continue;
+            }
+            let function = Some(Known::Function(at)).filter(|_| is_defined(before) || is_lambda(after));
             if function.is_some() || !is_use(before, after) {
-                let it = function.or_else(|| value(before, after).map(Known::Value));
+                let it = function
+                    .or_else(|| value(before, after).map(Known::Value))
+                    .or_else(|| path(before, after).map(Known::Path));
                 known.entry(*name).and_modify(|known| *known = None).or_insert(it);
             }
         }
@@ -56,7 +62,16 @@ impl<'t> Names<'t> {
             return *value;
         }
         match self.known.get(name) {
-            Some(Some(Known::Value(value))) => Some(value),
+            Some(Some(Known::Value(value) | Known::Path(value))) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns the path that a name stands for.
+    pub(super) fn path(&self, name: &str) -> Option<&'t str> {
+        let is_parameter = || self.parameters.iter().flatten().any(|(parameter, _)| *parameter == name);
+        match self.known.get(name) {
+            Some(Some(Known::Path(path))) if !is_parameter() => Some(path),
             _ => None,
         }
     }
@@ -73,11 +88,14 @@ impl<'t> Names<'t> {
         let Some(Some(Known::Function(defined))) = self.known.get(name).filter(|_| self.parameters.is_none()) else {
             return None;
         };
-        let (parameters, behind) = listed(tokens.get(defined + 1..)?)?;
+        let (parameters, does) = defined_at(tokens.get(defined + 1..)?)?;
         let given: Option<Vec<_>> = listed(&tokens[at + 1..])?.0.into_iter().map(|words| self.given(words)).collect();
         let given = given?;
         let parameters = parameters.into_iter().enumerate().map(|(place, words)| match words {
-            [Token::Name(own)] | [Token::Name(own), Token::Sign(':' | '='), ..] => {
+            [Token::Name(own)]
+            | [Token::Name(own), Token::Sign(':' | '='), ..]
+            | [Token::Sign('$'), Token::Name(own)]
+            | [Token::Sign('$'), Token::Name(own), Token::Sign('='), ..] => {
                 let named = given.iter().find(|(name, _)| *name == Some(own));
                 let placed = given.get(place).filter(|(name, _)| name.is_none());
                 Some((*own, named.or(placed).and_then(|(_, value)| *value)))
@@ -85,7 +103,6 @@ impl<'t> Names<'t> {
             _ => None,
         });
         let parameters = Some(parameters.collect::<Option<Vec<_>>>()?);
-        let does = body(behind).filter(|_| matches!(behind, [Token::Sign(':' | '{' | '-'), ..]))?;
         Some((Names { known: Rc::clone(&self.known), parameters }, does))
     }
 
@@ -98,7 +115,7 @@ impl<'t> Names<'t> {
         };
         match words {
             [Token::Text(text)] | [Token::Name(_), Token::Text(text)] => Some((named, Some(text))),
-            [Token::Name(name)] => Some((named, self.value(name))),
+            [Token::Name(name)] | [Token::Sign('$'), Token::Name(name)] => Some((named, self.value(name))),
             _ => (!words.iter().any(|word| matches!(word, Token::Text(_)))).then_some((named, None)),
         }
     }
@@ -107,42 +124,6 @@ impl<'t> Names<'t> {
 /// Whether a function of the name behind this is defined here.
 pub(super) fn is_defined(before: &[Token]) -> bool {
     matches!(before, [.., Token::Name("def" | "function")])
-}
-
-/// Returns what stands between the parentheses that a text begins with, and what follows them.
-fn listed<'k, 't>(tokens: &'k [Token<'t>]) -> Option<(Vec<&'k [Token<'t>]>, &'k [Token<'t>])> {
-    let (mut found, mut from, mut depth) = (Vec::new(), 1, 0_usize);
-    for (at, token) in tokens.iter().take(LONGEST).enumerate() {
-        match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') if depth == 1 => {
-                found.extend((from < at).then(|| &tokens[from..at]));
-                return Some((found, &tokens[at + 1..]));
-            }
-            Token::Sign(')' | ']' | '}') => depth = depth.checked_sub(1)?,
-            Token::Sign(',') if depth == 1 => {
-                found.push(&tokens[from..at]);
-                from = at + 1;
-            }
-            _ if depth == 0 => return None,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Returns what belongs to a function: up to a line that begins with a name outside of brackets.
-fn body<'k, 't>(tokens: &'k [Token<'t>]) -> Option<&'k [Token<'t>]> {
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().take(LONGEST).enumerate() {
-        match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') => depth = depth.saturating_sub(1),
-            Token::Sign('\n') if depth == 0 => return Some(&tokens[..at]),
-            _ => {}
-        }
-    }
-    (tokens.len() <= LONGEST).then_some(tokens)
 }
 
 /// Whether a name is called, is one of something else's, or is handed on whole to a call.
@@ -158,7 +139,9 @@ fn is_use(before: &[Token], after: &[Token]) -> bool {
         _ => matches!(after, [Token::Sign(',' | ')'), ..]),
     };
     let is_part = matches!(before, [.., Token::Sign('.')]) && !matches!(after, [Token::Sign('='), ..]);
-    is_part || matches!(after, [Token::Sign('('), ..]) || is_handed && is_whole
+    // What is put before another text is read.
+    let is_added = matches!(after, [Token::Sign('+'), Token::Text(_), ..]);
+    is_part || is_added || matches!(after, [Token::Sign('('), ..]) || is_handed && is_whole
 }
 
 /// Returns the value that a name is given.
@@ -182,6 +165,22 @@ fn value<'t>(before: &[Token<'t>], after: &[Token<'t>]) -> Option<&'t str> {
         ) if ends(rest) => Some(TEMPORARY),
         ([.., Token::Name(MAKES_ITS_FOLDER), Token::Sign('('), Token::Sign(')'), Token::Name("as")], _) => {
             Some(TEMPORARY)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the path that a name is given: `p = Path('x')`.
+fn path<'t>(before: &[Token<'t>], after: &[Token<'t>]) -> Option<&'t str> {
+    let behind = match after {
+        _ if matches!(before, [.., Token::Sign('.')]) => return None,
+        [Token::Sign('='), Token::Name("pathlib"), Token::Sign('.'), behind @ ..] => behind,
+        [Token::Sign('='), behind @ ..] => behind,
+        _ => return None,
+    };
+    match behind {
+        [Token::Name("Path"), Token::Sign('('), Token::Text(path), Token::Sign(')'), rest @ ..] if ends(rest) => {
+            Some(path)
         }
         _ => None,
     }

@@ -242,3 +242,22 @@ fn no_length_hides_a_name() {
     }
     tried.assert_none_is_missed();
 }
+
+/// What a single `echo` says of braces, nothing is done with.
+#[test]
+fn braces_of_more_words_than_are_read_are_only_said_by_an_echo() {
+    let world = TestWorld::new();
+    for (command, is_refused) in [
+        ("echo {a..z}{a..z}{a..z}", false),
+        ("echo {a..z}{a..z}{a..z} > words.txt", false),
+        ("echo {a..z}{a..z}{a..z} | sh", true),
+        ("echo {a..z}{a..z}{a..z}; rm {a..z}{a..z}{a..z}", true),
+        ("rm $(echo {a..z}{a..z}{a..z})", true),
+        ("echo() { \"$@\"; }; echo {a..z}{a..z}{a..z}", true),
+        ("echo $(rm .claude/fusebox.json){a..z}{a..z}{a..z}", true),
+        ("echo {a..z}{a..z}{a..z} > .claude/fusebox.json", true),
+        ("rm {a..z}{a..z}{a..z}", true),
+    ] {
+        assert_eq!(guard(&world).command(command).is_some(), is_refused, "{command}");
+    }
+}

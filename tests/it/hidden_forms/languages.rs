@@ -129,6 +129,18 @@ const LANGUAGES: [Language; 3] = [
             "import tempfile\nd = tempfile.mkdtemp()\nos.chdir(d)\nos.mkdir('.claude')\nopen('.claude/fusebox.json', 'w')",
             "import tempfile as t\nwith t.TemporaryDirectory() as d:\n    os.chdir(d)\n    os.mkdir('.claude')\n    open('.claude/fusebox.json', 'w')",
             "import tempfile\nd = tempfile.mkdtemp()\nos.remove('.claude/fusebox.json')",
+            "own = Path('.claude/fusebox.json')\nown.write_text('.')",
+            "own = Path('.claude/fusebox.json'); print(own.name); own.write_text('.')",
+            "own = Path('.claude/fusebox.json')\nwith own.open('w') as f: f.write('.')",
+            "own = Path('.claude/fusebox.json')\nprint(own.read_text(), own.open().read())",
+            "own = Path('.claude/fusebox.json')\nown = Path('zz')\nown.write_text('.')",
+            "own = Path('.claude/notes.md')\nown.write_text('.claude/fusebox.json')",
+            "t = '.claude/fusebox.json'\nprint(t.replace('.', '-'))",
+            "root = 'build'\nos.remove(os.path.join(root + '/..', '.claude', 'fusebox.json'))",
+            "root = 'build'\nos.remove(os.path.join(root + '/.claude', 'fusebox.json'))",
+            "root = '.claude'\nos.remove(root + '/fusebox.json')",
+            "root = 'build'\nos.remove(root + '/.claude/fusebox.json')",
+            "root = 'build'\nos.remove(root + '/../.claude/fusebox.json')",
         ],
     },
     Language {
@@ -167,6 +179,21 @@ const LANGUAGES: [Language; 3] = [
             "1 // fs.unlinkSync('.claude/fusebox.json')",
             "cp.execSync(['rm', '.claude/fusebox.json'].join(' '))",
             "cp.execSync(['rm', '.claude/notes.md'].join(' '))",
+            "const run = it => console.log(it); run('rm .claude/fusebox.json')",
+            "const run = (it) => console.log(it); run('rm .claude/fusebox.json')",
+            "const run = (it) => { console.log(it) }; run('rm .claude/fusebox.json')",
+            "const run = function (it) { console.log(it) }; run('rm .claude/fusebox.json')",
+            "function run(it) { console.log(it) } run('rm .claude/fusebox.json')",
+            "const run = it => cp.execSync(it); run('rm .claude/fusebox.json')",
+            "const run = it => { cp.execSync(it) }; run('rm .claude/fusebox.json')",
+            "const run = (it) => /[}]/.test(it) || cp.execSync(it); run('rm .claude/fusebox.json')",
+            "function run(it) { /}/.test(it); cp.execSync(it) } run('rm .claude/fusebox.json')",
+            "const run = it => `${cp.execSync(it)}`; run('rm .claude/fusebox.json')",
+            "const run = it => 1\nin cp.execSync(it); run('rm .claude/fusebox.json')",
+            "let run = it => it; run = cp.execSync; run('rm .claude/fusebox.json')",
+            "const remove = p => fs.unlinkSync(p); remove('.claude/fusebox.json')",
+            "const clear = p => fs.unlinkSync(p); clear('.claude/fusebox.json')",
+            "const write = (p, t) => { fs.writeFileSync(p, t) }; write('.claude/notes.md', '.claude/fusebox.json')",
         ],
     },
 ];
@@ -205,4 +232,25 @@ fn a_program_is_refused_for_what_it_changes_and_for_nothing_else() {
     }
     assert!(wrong.is_empty(), "{} of {total}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(changing * 5 > total && changing * 2 < total, "{changing} of {total} change something");
+}
+
+/// Programs of languages that few machines have, and whether each changes something.
+const OTHERS: &[(&str, bool)] = &[
+    ("ruby -e \"def run(c)\n  puts c\nend\nrun('rm .claude/fusebox.json')\"", false),
+    ("ruby -e \"def run(c) puts c end; run('rm .claude/fusebox.json')\"", false),
+    ("ruby -e \"def run(c)\n  system(c)\nend\nrun('rm .claude/fusebox.json')\"", true),
+    ("ruby -e \"def run(c) if c then puts c end; system(c) end; run('rm .claude/fusebox.json')\"", true),
+    ("ruby - <<'E'\ndef run(c)\n  `#{c}`\nend\nrun('rm .claude/fusebox.json')\nE", true),
+    ("php -r 'function run($c) { echo $c; } run(\"rm .claude/fusebox.json\");'", false),
+    ("php -r '$run = function ($c) { echo $c; }; $run(\"rm .claude/fusebox.json\");'", false),
+    ("php -r 'function run($c) { system($c); } run(\"rm .claude/fusebox.json\");'", true),
+    ("php -r 'function run($c) { echo `$c`; } run(\"rm .claude/fusebox.json\");'", true),
+];
+
+#[test]
+fn functions_of_a_programs_own_are_read_in_other_languages_too() {
+    let world = TestWorld::new();
+    for (program, is_refused) in OTHERS {
+        assert_eq!(guard(&world).command(program).is_some(), *is_refused, "{program}");
+    }
 }
