@@ -188,7 +188,7 @@ pub fn ended_subagent(end: &RunEnd, session: &Session, run: &Run) -> String {
     let who = format!("{} ({id}){with}", end.agent_type);
     let says = |moment: &str| to_people::stopped_agent(did, &who, &why, used(moment), &next);
     let mut all = [" by now; what is in flight counts later", " so far"].into_iter().map(says);
-    fit(all.find(|said| is_short(said)).unwrap_or_else(|| says("")), &end.finding)
+    fit(all.find(|said| is_short(said)).unwrap_or_else(|| says(if end.paused { "" } else { " so far" })), &end.finding)
 }
 
 /// Tells that the main agent has ended as a limit had it, what its work came to, and how that goes on.
@@ -202,8 +202,9 @@ pub fn ended_main(session: &Session, run: &Run, finding: &Finding, blocks: &[Fin
         next => {
             let (why, used) = (reading(bare, "", first_word), format!("{}, {}", calls(run), spent(session, run)));
             let whole = to_people::ended_main(&why, used, &next);
-            let said = if is_short(&whole) { whole } else { to_people::stopped_main("stopped", why, next) };
-            fit(said, finding)
+            // What repeats is long.
+            let is_long = finding.is_switch() && !is_short(&whole);
+            fit(if is_long { to_people::stopped_main("stopped", why, next) } else { whole }, finding)
         }
     }
 }
