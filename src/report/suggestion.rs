@@ -76,15 +76,8 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     let id = &session.session_id;
     // Nobody prompts an agent or sends it a message until a client takes its session up.
     let then_by = |lifts: &NextStep, again: String| {
-        let words = match lifts {
-            NextStep::Administrator => None,
-            NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Passed => Some(again),
-            _ => Some(format!("then {again}")),
-        };
-        words
-            .filter(|_| session.needs_client)
-            .map(|words| terminal.steps(&format!("{indent}  "), &words))
-            .unwrap_or_default()
+        let words = after(lifts, again).filter(|_| session.needs_client);
+        words.map(|words| terminal.steps(&format!("{indent}  "), &words)).unwrap_or_default()
     };
     let then = |lifts: &NextStep| then_by(lifts, takes_up(session, &terminal.folder));
     let sent_again = |lifts: &NextStep| then_by(lifts, sends_again(session, &terminal.folder));
@@ -136,6 +129,15 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
     let waiting = waiting(session, (indent, terminal));
     let all = of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(waiting);
     or_free(session, all.collect(), (indent, terminal))
+}
+
+/// Says how a client takes a session up after a step; nothing where no command helps.
+fn after(lifts: &NextStep, again: String) -> Option<String> {
+    match lifts {
+        NextStep::Administrator => None,
+        NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Passed => Some(again),
+        _ => Some(format!("then {again}")),
+    }
 }
 
 /// Whether what its main agent was stopped by is told with that limit of the session: it blocks the next prompt besides.
