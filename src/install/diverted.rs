@@ -78,9 +78,11 @@ pub fn find(settings: &[Settings], binary: Option<&Path>) -> Vec<Diverted> {
                 values.insert(name.clone(), named(file, format!("`{name}` in `env`"), row.does, &value));
             }
         }
+        let found = json::root(&file.text).map(|root| json::children(&file.text, &root)).unwrap_or_default();
         for row in diversions::SETTINGS {
-            let span = json::root(&file.text).and_then(|root| json::member(&file.text, &root, row.name));
-            let value = span.map(|span| file.text[span].to_owned()).filter(|value| diverts(row, value));
+            let child = found.iter().rfind(|child| child.key.as_deref() == Some(row.name));
+            let value =
+                child.map(|child| file.text[child.value.clone()].to_owned()).filter(|value| diverts(row, value));
             if let Some(value) = value {
                 values.insert(row.name.to_owned(), named(file, format!("`{}`", row.name), row.does, &value));
             }
