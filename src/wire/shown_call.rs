@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_tools_name_is_kept_as_long_as_the_client_has_any() {
-        let (call, _) = shown(&"x".repeat(20_000), r#"{"n":1}"#, "");
+        let (call, _) = shown(&"x".repeat(20_000), r#"{"n":1}"#, "[]");
         assert_eq!(call.chars().count(), TOOL + 1);
         assert_eq!(tool_name("mcp__own__read_file"), "mcp__own__read_file");
     }
