@@ -57,11 +57,16 @@ fn looks<'a>(usage: &'a Usage, event: &'a Event, stage: Stage) -> impl Iterator<
 /// Returns what every rule finds at a stage, the strictest first.
 pub fn findings(usage: &Usage, event: &Event, stage: Stage) -> Vec<Finding> {
     let mut findings = Vec::new();
+    // More is given to a run, and one that only begins cannot be named: it is asked about at its first call.
+    let begins = matches!(event.kind, EventKind::Prompt { .. }) && usage.onset == Onset::Begins;
+    let asks = |finding: &Finding| finding.action == Action::RequestIncrease;
     for around in looks(usage, event, stage) {
         let used = around.scope;
         let asked = used.pending_trips.iter().filter(|trip| is_call(stage) && !trip.declined);
         findings.extend(asked.map(|trip| evaluate::at_hand(trip, used)));
+        let is_asked_later = |finding: &Finding| begins && used.scope == Scope::Run && asks(finding);
         let of_rules = used.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
+        let of_rules = of_rules.filter(|finding| !is_asked_later(finding));
         findings.extend(of_rules.map(|finding| match finding.action {
             Action::RequestIncrease if is_call(stage) && finding.is_trip() => evaluate::at_hand(&finding, used),
             _ => finding,
@@ -72,7 +77,7 @@ pub fn findings(usage: &Usage, event: &Event, stage: Stage) -> Vec<Finding> {
         let declined = declined.filter(|_| is_call(stage) || stage == Stage::Request);
         findings.extend(declined.map(|trip| evaluate::as_used(trip, &usage.scopes)));
     }
-    for finding in findings.iter_mut().filter(|finding| finding.action == Action::RequestIncrease) {
+    for finding in findings.iter_mut().filter(|finding| asks(finding)) {
         // Another agent may be asked, and get a Yes: a No ends no more than the run that asked.
         finding.declined |= finding.ends_run() && has_declined(usage, &finding.source);
     }

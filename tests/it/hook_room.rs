@@ -170,6 +170,16 @@ fn a_prompt_is_sent_where_the_hooks_of_its_response_find_room() {
     }
 }
 
+/// A run that only begins can be given nothing: a person is asked at its first call.
+#[test]
+fn a_prompt_whose_own_run_would_ask_is_sent() {
+    for (scope, is_sent) in [("main", true), ("session", false)] {
+        let policy = json!({scope: {"max_requests": CAP, "timeout_action": "request_increase"}});
+        let answer = with_hooks(&policy, "PreToolUse", CAP).event("UserPromptSubmit", &json!({"prompt": "go"}));
+        assert_eq!(!answer.contains("\"block\""), is_sent, "{scope}: {answer}");
+    }
+}
+
 /// Where a report may follow, the hooks of a call ask twice, and those at the end of the turn once.
 #[test]
 fn a_report_leaves_room_for_hooks_of_calls_twice_and_for_those_of_the_end_once() {
@@ -227,8 +237,9 @@ fn hooks_of_different_tools_take_the_room_of_the_most() {
 /// What is passed all the same, such as by more responses than were on disk, is told at the end.
 #[test]
 fn a_limit_that_hooks_have_passed_at_the_end_is_told() {
-    for (used, is_passed) in [(CAP - 5, false), (CAP - 4, true)] {
-        let story = with_hooks(&policy_of("session"), "Stop", 5);
+    // Without hooks nothing but its own last response passes it: its work is complete.
+    for (used, hooks, is_passed) in [(CAP - 5, 5, false), (CAP - 4, 5, true), (CAP + 2, 0, false)] {
+        let story = with_hooks(&policy_of("session"), "Stop", hooks);
         story.event("UserPromptSubmit", &json!({"prompt": "go"}));
         let ids: Vec<String> = (0..used).map(|number| format!("m{number}")).collect();
         story.write(&ids.iter().map(String::as_str).collect::<Vec<_>>());
