@@ -27,7 +27,10 @@ pub fn next_step(of: (&Session, &Run), held: Option<&Order>, blocks: &[(Finding,
 /// Says how a blocked prompt is sent again: what has to be given or lifted before, and the command with the whole id.
 pub fn sent_again(session: &Session, main: &Run, why: &Finding) -> String {
     let more = &session.more_prompt_blocks;
-    let step = before_prompt(user_lines::unblocks(session, main, why), user_lines::beside(session, main, why, more));
+    // A team's block says when it passes, and whom to ask.
+    let is_said = why.scope == Scope::Team && why.passes();
+    let own = if is_said { NextStep::NextPrompt } else { user_lines::unblocks(session, main, why) };
+    let step = before_prompt(own, user_lines::beside(session, main, why, more));
     then(&step, &format!("again with `--resume {}`", plain(&session.id)))
 }
 

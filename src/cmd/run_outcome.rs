@@ -182,7 +182,7 @@ fn stopped(store: &Store, session: &Session, (again, now): (&Again, Moment)) -> 
                 Some(main) => run_next::sent_again(session, main, &why),
                 None => NextStep::Status { id }.to_string(),
             };
-            let goes_on = is_told_apart(&why).then(|| next.clone());
+            let goes_on = main.as_ref().filter(|_| is_told_apart(&why)).map(|_| next.clone());
             let reading = beside_command(&why);
             let sentence = match &goes_on {
                 Some(_) => fitted(to_people::run_blocked_by_team(reading), &why, TWO_LINES - PREFIX),

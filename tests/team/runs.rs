@@ -127,6 +127,8 @@ fn a_run_that_a_team_stops_says_so_in_two_lines_and_how_it_goes_on_in_one() {
         let stopped = line(&format!("fusebox: {begins}bob's cap of the day in team core is "));
         is_short(stopped, &["/0.0300 USD", asks]);
         is_short(line(goes_on), &[id]);
+        // Whom to ask stands in the first of the two lines.
+        assert_eq!(said.matches("ask ann@core").count(), 1, "{said}");
     }
 }
 
