@@ -31,10 +31,14 @@ impl Walk<'_> {
         is_refused.then(|| TOO_DEEP.to_owned())
     }
 
-    /// Whether something guarded may come of braces in a text that are not written out. What a single `echo` says is not used.
+    /// Whether something guarded may come of braces in a text that are not written out. What a single `echo` says is not used, but for
+    /// the names of its files.
     pub(super) fn may_use(&self, text: &str, depth: usize) -> bool {
-        let is_echo =
-            |part: &Part| matches!(part, Part::Command(it) if it.words.first().is_some_and(|word| word.text == SAYS));
+        let is_echo = |part: &Part| {
+            let Part::Command(it) = part else { return false };
+            let has_plain_files = it.writes.iter().chain(&it.reads).all(|file| !file.text.contains('{'));
+            has_plain_files && it.words.first().is_some_and(|word| word.text == SAYS)
+        };
         let parts = shell::parts(text);
         let is_said = depth == 0 && parts.len() == 1 && parts.iter().all(is_echo);
         !is_said && self.may_spell()

@@ -130,7 +130,7 @@ pub(super) fn is_defined(before: &[Token]) -> bool {
 fn is_use(before: &[Token], after: &[Token]) -> bool {
     let is_handed = match before {
         [.., Token::Name(it), Token::Name(_), Token::Sign('(')] if DEFINES.contains(it) => false,
-        [.., Token::Name(it), Token::Sign('(')] => *it != "import",
+        [.., Token::Name(it), Token::Sign('(')] => *it != "import" && !DEFINES.contains(it),
         [.., Token::Sign('=')] => true,
         _ => false,
     };

@@ -256,6 +256,7 @@ fn braces_of_more_words_than_are_read_are_only_said_by_an_echo() {
         ("echo() { \"$@\"; }; echo {a..z}{a..z}{a..z}", true),
         ("echo $(rm .claude/fusebox.json){a..z}{a..z}{a..z}", true),
         ("echo {a..z}{a..z}{a..z} > .claude/fusebox.json", true),
+        ("echo '{}' ''{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}{,} > .claude/fusebox.jso{n..n}", true),
         ("rm {a..z}{a..z}{a..z}", true),
     ] {
         assert_eq!(guard(&world).command(command).is_some(), is_refused, "{command}");
