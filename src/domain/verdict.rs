@@ -329,10 +329,12 @@ impl Verdict {
         self.findings.iter().skip(1).filter(move |it| is_blocked && blocks(it))
     }
 
-    /// Returns what a dialog asks a person for: each cap that a Yes would raise, the finding that decides first.
+    /// Returns what a dialog asks a person for: each cap that a Yes would raise, the finding that decides first; that one alone where it
+    /// has no cap.
     pub fn asked(&self) -> impl Iterator<Item = &Finding> {
         let is_asked = |it: &&Finding| it.is_trip() && it.action == Action::RequestIncrease && it.has_cap();
-        self.deciding().into_iter().chain(self.findings.iter().skip(1).filter(is_asked))
+        let more = if self.deciding().is_some_and(Finding::has_cap) { &self.findings[1..] } else { &[] };
+        self.deciding().into_iter().chain(more.iter().filter(is_asked))
     }
 
     /// Returns the finding that decides.
