@@ -21,6 +21,7 @@ pub fn is_in_team(store: &Store, session: &Session) -> bool {
 /// has to take that up, and one that comes is bound by none of them.
 pub fn bind_rows(store: &Store, rows: &mut SessionRows) {
     let Some(terms) = rows.session.team.as_deref().filter(|_| !is_in_team(store, &rows.session)) else { return };
+    rows.has_left_team = true;
     let left = Left { team: terms.name.clone(), has_client: next_client::has_client(&rows.session) };
     let orders = rows.runs.iter_mut().map(|run| &mut run.order).chain([&mut rows.session.order]);
     orders.flatten().for_each(|order| left.bind(&mut order.finding));

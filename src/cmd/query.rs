@@ -80,6 +80,7 @@ pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
         charges: store.charges_of(&id)?,
         records: store.records_of(&id)?.into_iter().map(logged).collect(),
         calls: store.calls_of(&id)?,
+        has_left_team: false,
     };
     left_team::bind_rows(store, &mut rows);
     Ok(rows)

@@ -2,6 +2,7 @@
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::moment::Moment;
+use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
 use crate::engine::next_prompt;
@@ -24,7 +25,9 @@ pub fn blocks(rows: &SessionRows, shared_budgets: &[SharedBudget], now: Moment) 
     let mut state = SessionState::new(session.clone());
     rows.runs.iter().for_each(|run| state.insert_loaded_run(run.clone()));
     state.shared_budgets = reading::shared_budgets_of(session, shared_budgets, now);
-    let found = next_prompt::blocks(&state, now).into_iter();
+    // A client has to take up first that the team is left, and its stop says so.
+    let binds = |it: &Finding| it.scope != Scope::Team || !rows.has_left_team;
+    let found = next_prompt::blocks(&state, now).into_iter().filter(binds);
     found.map(|it| (it.clone(), user_lines::unblocks(session, main, &it))).collect()
 }
 

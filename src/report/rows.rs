@@ -37,6 +37,8 @@ pub struct SessionRows {
     pub left: BTreeSet<String>,
     /// The process ids of the clients at work of which no hook tells.
     pub silent_at_work: BTreeSet<u32>,
+    /// Whether this machine has left the team that the session began in.
+    pub has_left_team: bool,
 }
 
 /// What a story is told from.

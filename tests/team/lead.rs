@@ -169,7 +169,7 @@ fn a_store_that_is_gone_leaves_a_reserve_that_is_told_and_no_cap_is_spoken_of() 
     assert!(stopped.contains("has not been heard since"), "{stopped}");
     machine.bad(&["sync"]);
     let blocked = client.prompt().unwrap();
-    let (_, left) = blocked.split_once("lease is spent but for a reserve of ").unwrap_or_else(|| panic!("{blocked}"));
+    let (_, left) = blocked.split_once("is spent but for a reserve of ").unwrap_or_else(|| panic!("{blocked}"));
     let left = left.split(" USD").next().unwrap();
     let doctor = machine.shown_in(".", &["doctor"]);
     assert!(doctor.contains(&format!("{left} USD is leased")), "{left}: {doctor}");
