@@ -20,8 +20,6 @@ use std::{env, fs};
 use fixture::{Event, Fixture, feed, static_binary};
 use layout::Ran;
 
-/// The most system calls of a call.
-const MOST_SYSTEM_CALLS: u64 = 225;
 /// In a hundred calls: 16, as an event writes some three pages, and 80 of them are folded back at once.
 const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
@@ -33,22 +31,37 @@ const MOST_OF_LENGTH: u64 = 1_400_000;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
-/// A call: what is done before it, the event, how it reads in the table, and the most instructions that it may take: under a
-/// configuration that says nothing, and with every limit switched on.
-type Budget = (fn(&Fixture), Event, &'static str, [u64; 2]);
+/// A call: what is done before it, the event, how it reads in the table, and the most that it may take: under a configuration
+/// that says nothing, and with every limit switched on.
+type Budget = (fn(&Fixture), Event, &'static str, [Most; 2]);
+
+struct Most {
+    instructions: u64,
+    system_calls: u64,
+}
+
+const fn most(instructions: u64, system_calls: u64) -> Most {
+    Most { instructions, system_calls }
+}
 
 /// The calls that a session makes most. The same sources take up to 3 % more or less by the folder that they are compiled in: its
-/// name is in the hashes by which the compiler orders functions. So the figures are a twentieth above what was seen last.
+/// name is in the hashes by which the compiler orders functions. So instructions are a twentieth above what was seen last, and
+/// system calls a tenth.
 ///
 /// At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read, and the budgets that sessions share read and written.
 const CALLS: [Budget; 4] = [
-    (|fixture| fixture.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_763_000, 2_037_000]),
+    (
+        |fixture| fixture.hooks(&[Event::PostToolBatch]),
+        Event::PreToolUse,
+        "PreToolUse",
+        [most(1_763_000, 210), most(2_037_000, 222)],
+    ),
     (
         |fixture| fixture.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
-        [1_611_000, 1_906_000],
+        [most(1_645_000, 205), most(1_961_000, 217)],
     ),
     (
         |fixture| {
@@ -57,10 +70,15 @@ const CALLS: [Budget; 4] = [
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
-        [2_002_000, 2_667_000],
+        [most(2_061_000, 231), most(2_741_000, 256)],
     ),
     // Its agent writes nothing down, so that every second call charges two responses at an estimate.
-    (|fixture| fixture.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_629_000, 2_327_000]),
+    (
+        |fixture| fixture.hooks(&[Event::SubagentStart]),
+        Event::SubagentStop,
+        "SubagentStop",
+        [most(1_692_000, 220), most(2_409_000, 233)],
+    ),
 ];
 
 #[test]
@@ -89,12 +107,12 @@ fn stays_within(config: &str, column: usize) {
     println!("|---|--:|--:|--:|--:|");
     let mut over = Vec::new();
     for (before, event, name, most) in CALLS {
-        let most = most[column];
+        let Most { instructions: most_instructions, system_calls: most_system_calls } = most[column];
         let instructions =
             median(|| measure(&fixture, before, event, |fixture, event| instructions(fixture, event, 2 << 10)));
-        let system_calls = median(|| measure(&fixture, before, event, system_calls));
-        println!("| {name} | {instructions} | {most} | {system_calls} | {MOST_SYSTEM_CALLS} |");
-        if instructions > most || system_calls > MOST_SYSTEM_CALLS {
+        let system_calls = average(|| measure(&fixture, before, event, system_calls));
+        println!("| {name} | {instructions} | {most_instructions} | {system_calls} | {most_system_calls} |");
+        if instructions > most_instructions || system_calls > most_system_calls {
             over.push(name);
         }
     }
@@ -189,8 +207,16 @@ fn traced(fixture: &Fixture, event: Event, which: &str) -> u64 {
     lines.lines().filter(|line| line.contains('(') && !line.contains(" resumed>")).count() as u64
 }
 
+/// Averages over several times that the write-ahead log grows and is folded back: a call reads each of its frames, so that the
+/// same call takes 185 system calls or 245, and a median says which of them were met more often.
+fn average(measure: impl FnMut() -> u64) -> u64 {
+    const CALLS: usize = 26;
+    let all: u64 = std::iter::repeat_with(measure).take(CALLS).sum();
+    all.div_ceil(CALLS as u64)
+}
+
 /// Measures so often that the write-ahead log is short and long in turn: each of its frames costs a call some thousand
-/// instructions, and every some calls one folds it back, which is not typical.
+/// instructions. One call of a day removes what is old, which an average would put on all of them.
 fn median(mut measure: impl FnMut() -> u64) -> u64 {
     let mut figures: Vec<u64> = (0..13).map(|_| measure()).collect();
     figures.sort_unstable();
