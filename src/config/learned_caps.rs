@@ -100,7 +100,8 @@ mod tests {
             ("another", 25, Layer::User, false, (25, Layer::User, 12)),
         ] {
             let (action, billing) = (Action::Terminate, Billing::default());
-            let rule = LimitRule { limit, cap, action, layer, increase: 12, of: None, locked, billing };
+            let (increase, of, responses_alone) = (12, None, false);
+            let rule = LimitRule { limit, cap, action, layer, increase, of, locked, billing, responses_alone };
             let mut rules = LimitSet { limits: vec![rule], ..LimitSet::default() };
             learned.lower(name, &mut rules);
             let found = &rules.limits[0];

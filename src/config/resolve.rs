@@ -248,7 +248,8 @@ impl<'a> ResolvedLayers<'a> {
         let increase = self.said_of(limit, layer).increase.unwrap_or(Increase::DEFAULT).of(cap);
         let locked = self.locks.hold(self.who, limit.key);
         let billing = self.values.billing.filter(|_| limit.unit == Unit::Usd).unwrap_or_default();
-        LimitRule { limit, cap, action, layer, increase, of, locked, billing }
+        let responses_alone = layer == Layer::Frontmatter && of.is_none() && limit.meter.counts_requests();
+        LimitRule { limit, cap, action, layer, increase, of, locked, billing, responses_alone }
     }
 
     /// Returns the rules on some models: for each pattern and limit the strongest.

@@ -302,6 +302,7 @@ mod tests {
             of: None,
             locked: false,
             billing: Billing::default(),
+            responses_alone: false,
         };
         LimitSet { limits: vec![rule], ..LimitSet::default() }
     }

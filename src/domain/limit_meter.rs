@@ -92,4 +92,9 @@ impl Meter {
             Meter::Count { .. } | Meter::Window | Meter::Silence => 0,
         }
     }
+
+    /// Whether it counts model requests.
+    pub fn counts_requests(&self) -> bool {
+        self.part(&Spend { requests: 1, ..Spend::default() }) > 0
+    }
 }

@@ -35,6 +35,10 @@ pub struct LimitRule {
     /// What dollars are to whoever is told of it.
     #[serde(skip_serializing_if = "is_default")]
     pub billing: Billing,
+    /// Whether it counts as the client does that has set it for an agent's type: the agent's responses, and nothing that hooks, tools
+    /// and compactions ask besides.
+    #[serde(skip_serializing_if = "is_default")]
+    pub responses_alone: bool,
 }
 
 /// The planning models unless `roles.planning` says else.

@@ -77,6 +77,7 @@ mod tests {
             of,
             locked: false,
             billing: Billing::default(),
+            responses_alone: false,
         }
     }
 

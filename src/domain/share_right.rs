@@ -76,6 +76,7 @@ impl ShareRight {
                 // Only the store's admin raises it.
                 locked: true,
                 billing: Billing::default(),
+                responses_alone: false,
             })),
             ShareKind::Requests => limits.rates.extend(self.rate(cap)),
         }

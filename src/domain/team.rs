@@ -96,6 +96,7 @@ impl TeamShare {
             // Only the store's admin raises it.
             locked: true,
             billing: Billing::default(),
+            responses_alone: false,
         };
         LimitSet { limits: limit.map(rule).into_iter().collect(), warn_at: Vec::new(), ..LimitSet::default() }
     }

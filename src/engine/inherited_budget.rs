@@ -88,6 +88,7 @@ mod tests {
                 of: None,
                 locked: false,
                 billing: Billing::default(),
+                responses_alone: false,
             }
         };
         LimitSet { limits: caps.iter().map(rule).collect(), ..LimitSet::default() }

@@ -105,7 +105,7 @@ impl<'a> Actor<'a> {
         ScopeUsage {
             scope: Scope::Run,
             meters: self.of_run(None),
-            by_rule: by_rule(&run.limits, Some(&run.own_counts), |of| self.of_run(of)),
+            by_rule: self.by_rule_of_run(),
             limits: &run.limits,
             warned: &run.warned,
             pending_trips: &run.pending_trips,
@@ -113,6 +113,14 @@ impl<'a> Actor<'a> {
             shared_budget: None,
             above: "",
         }
+    }
+
+    fn by_rule_of_run(self) -> Vec<(&'a LimitRule, Meters)> {
+        let run = self.run;
+        let mut all = by_rule(&run.limits, Some(&run.own_counts), |of| self.of_run(of));
+        let alone = run.limits.counting().filter(|rule| rule.responses_alone);
+        all.extend(alone.map(|rule| (rule, self.of_run(None).of_responses_alone(run.counters.unlogged))));
+        all
     }
 
     fn session_usage(self, scope: Scope, session: &'a Session) -> ScopeUsage<'a> {

@@ -13,8 +13,10 @@ pub const LIMIT: Limit = Limit {
     meter: Meter::Spend { used: |meters| meters.spent.requests, part: |spend| spend.requests },
     adds_up: true,
     bounds_session: true,
-    doc: "Model round trips (responses of the model) a run (or session) may use, its final report included. The client \
-          calls this `maxTurns` in an agent's frontmatter, which Fusebox reads too.",
+    doc: "Model round trips (responses of the model) a run (or session) may use, its final report included. What no \
+          transcript shows counts too: hooks that ask the model, web searches, compactions. The client calls this \
+          `maxTurns` in an agent's frontmatter, which Fusebox reads too: what is set there counts the agent's responses \
+          alone, as the client does.",
     example: "40",
     ..Limit::PLAIN
 };

@@ -239,8 +239,8 @@ mod tests {
                 per_ms: None,
                 frees_in_ms: None,
             };
-            let billing = Billing::default();
-            let rule = LimitRule { limit, cap, action, layer, increase: 5, of: None, locked: false, billing };
+            let (increase, of, billing, responses_alone) = (5, None, Billing::default(), false);
+            let rule = LimitRule { limit, cap, action, layer, increase, of, locked: false, billing, responses_alone };
             let finding = Finding::of(&rule, Scope::Run, used);
             let order = Order::halted(finding, None);
             let proposed = proposal(&[reading], Some(&order).filter(|_| is_stopped));

@@ -159,6 +159,7 @@ fn each_set_of_limits_is_stored_once() -> Result<()> {
         of: None,
         locked: false,
         billing: Billing::default(),
+        responses_alone: false,
     };
     let rules = |cap| LimitSet { limits: vec![rule(cap)], ..LimitSet::default() };
     for (number, cap) in [(1, 5), (2, 6), (3, 5), (4, 5)] {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run};
-use crate::script::{Script, agent, call, child, main, say, work};
+use crate::script::{Script, agent, agent_of, call, child, main, say, work};
 
 /// What the person would read of a response that is doubted.
 const DOUBT: &str = "say less than they can have used";
@@ -54,4 +54,25 @@ fn a_gateway_that_tells_of_no_cache_is_believed() {
     let new = |tokens: u64| call([work()]).uncached(tokens);
     let played = plays(vec![main([new(20_000), new(300), new(300), say("done").uncached(300)])], &[]);
     is_believed(&played, false);
+}
+
+/// The client counts an agent's responses for its own `maxTurns`: what a repository's hooks ask at them takes nothing of it.
+#[test]
+fn an_agent_has_all_of_its_own_max_turns_beside_hooks_that_ask() {
+    for (turns, event, matcher, hooks) in
+        [(8, "PreToolUse", "Bash", 1), (3, "PreToolUse", "Edit|Write", 2), (3, "SubagentStop", "*", 3)]
+    {
+        let steps = (1..turns).map(|_| call([work()])).chain([say("child done")]);
+        let lead = main([call([agent_of("dev", "CHILD work")]), say("main finished")]);
+        let lab = Lab::without_fusebox(vec![child("CHILD", steps), lead]);
+        let kind = format!("---\nname: dev\ndescription: d\ntools: Bash, Read\nmaxTurns: {turns}\n---\nYou work.\n");
+        lab.write(".claude/agents/dev.md", &kind);
+        let each: Vec<_> =
+            (0..hooks).map(|it| json!({"type": "prompt", "prompt": format!("{it}? $ARGUMENTS")})).collect();
+        let settings = json!({"hooks": {event: [{"matcher": matcher, "hooks": each}]}});
+        lab.write(".claude/settings.json", &settings.to_string());
+        lab.must(&["init"]);
+        lab.claude("MAIN start", &[]);
+        assert_eq!(lab.api.requests_of("CHILD work").len(), turns, "{hooks} at {event}: {}", lab.story());
+    }
 }

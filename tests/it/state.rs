@@ -98,6 +98,7 @@ pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> LimitSet {
         of: None,
         locked: false,
         billing: Billing::default(),
+        responses_alone: false,
     };
     LimitSet { limits: caps.iter().map(rule).collect(), ..LimitSet::default() }
 }

@@ -18,6 +18,7 @@ fn all() -> LimitSet {
         of: None,
         locked: false,
         billing: Billing::default(),
+        responses_alone: false,
     };
     let role = |role, planning| Some(Models::Role(role, planning));
     let mut rules: Vec<LimitRule> = REGISTRY.iter().copied().map(rule).collect();

@@ -22,6 +22,8 @@ struct StoredRule {
     locked: bool,
     #[serde(default)]
     billing: Billing,
+    #[serde(default)]
+    responses_alone: bool,
 }
 
 /// A rate as it is stored: its limit by name.
@@ -41,8 +43,9 @@ struct StoredRate {
 pub fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LimitRule>, D::Error> {
     let stored = Vec::<StoredRule>::deserialize(deserializer)?;
     let known = stored.into_iter().filter_map(|rule| {
-        let StoredRule { limit, cap, action, layer, increase, models, locked, billing } = rule;
-        Some(LimitRule { limit: Limit::find(&limit)?, cap, action, layer, increase, of: models, locked, billing })
+        let StoredRule { limit, cap, action, layer, increase, models: of, locked, billing, responses_alone } = rule;
+        let limit = Limit::find(&limit)?;
+        Some(LimitRule { limit, cap, action, layer, increase, of, locked, billing, responses_alone })
     });
     Ok(known.collect())
 }

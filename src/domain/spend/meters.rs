@@ -227,3 +227,18 @@ pub struct Meters {
     /// Whether the ends of batches are not seen, so that requests have to be decided at calls.
     pub blind_to_batches: bool,
 }
+
+impl Meters {
+    /// Returns them as a limit reads them that counts an agent's responses alone, where so much was asked besides.
+    pub fn of_responses_alone(self, besides: Spend) -> Meters {
+        let none = Spend::default();
+        Meters {
+            spent: self.spent.beyond(besides),
+            unlogged: none,
+            hooks_ahead: none,
+            hooks_of_response: none,
+            hooks_of_calls: none,
+            ..self
+        }
+    }
+}

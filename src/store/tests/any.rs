@@ -67,6 +67,7 @@ pub fn rules() -> impl Strategy<Value = LimitSet> {
                 of: None,
                 locked: false,
                 billing: Billing::default(),
+                responses_alone: false,
             })
             .collect(),
         ..LimitSet::default()

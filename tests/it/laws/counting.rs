@@ -91,6 +91,7 @@ fn a_call_that_ran_and_is_asked_about_again_counts_once() {
             of: None,
             locked: false,
             billing: Billing::default(),
+            responses_alone: false,
         };
         let rules = LimitSet { limits: vec![rule], ..LimitSet::default() };
         let mut state = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });
@@ -143,6 +144,7 @@ fn since_edit(calls: &[(bool, u8)], again: &[Option<u8>]) -> (u64, u64) {
         of: None,
         locked: false,
         billing: Billing::default(),
+        responses_alone: false,
     };
     let rules = LimitSet { limits: vec![rule.clone()], ..LimitSet::default() };
     let policy = Policy { scopes: vec![(Scope::Run, rules.clone())], ..Policy::default() };

@@ -159,6 +159,7 @@ fn add(rules: &mut LimitSet, limit: &'static Limit, cap: u64, action: Action) {
                 of,
                 locked: false,
                 billing: Billing::default(),
+                responses_alone: false,
             });
         }
         Form::Windows => {
