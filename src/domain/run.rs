@@ -248,6 +248,12 @@ impl Run {
         self.depth == 0 && self.parent.is_none() && self.agent_type == MAIN
     }
 
+    /// Whether it has ended with nothing in flight: no order has cut it short.
+    pub fn has_ended_by_itself(&self) -> bool {
+        let is_over = !matches!(self.status, Status::Running | Status::Orphaned) && self.order.is_none();
+        !self.working && (is_over || self.status == Status::Completed)
+    }
+
     /// Whether its batches end unseen: by its second request an end would have come.
     pub fn is_blind(&self, sees_batches: bool) -> bool {
         !sees_batches && self.counters.responses() >= 2

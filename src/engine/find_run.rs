@@ -118,6 +118,10 @@ fn tie(state: &mut SessionState, id: &str, link: &Link, at: Moment, limit_source
     // What was reserved for its first request is its own from here on.
     if let Some(call) = &call {
         state.hand_over(call, id);
+        if state.run(id).is_some_and(|run| run.counters.responses() > 0) {
+            // It was answered before this was known.
+            state.settle(id);
+        }
     }
     let Some(run) = state.run_mut(id) else { return };
     run.admitted |= spawn.is_some();

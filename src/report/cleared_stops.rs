@@ -73,6 +73,7 @@ pub fn reason(name: &str, run: &Run, records: &[Logged]) -> String {
 /// Whether a run's work is partial: it says so, it lacked something at its end, or it was stopped.
 pub fn is_partial(run: &Run) -> bool {
     let is_stopped = matches!(run.status, Status::Failed | Status::Stopped | Status::Paused);
+    let is_stopped = is_stopped && !run.has_ended_by_itself();
     run.partial || !run.missing.is_empty() || is_stopped
 }
 

@@ -39,6 +39,9 @@ const BLOCKED: &str = "Nothing was ended: a prompt was blocked";
 /// What a limit does that has no room for a prompt, whatever its action.
 const KEPT_BACK: &str = "Nothing was ended: a prompt was blocked, or a turn that had ended was not prolonged";
 
+/// What a limit does that hooks pass at an agent's end.
+const HAD_ENDED: &str = "Nothing was stopped: its work was done, and what hooks asked at its end passed the cap";
+
 /// Says which limit tripped, whose it was, what it did, and when it passes by itself.
 pub fn why(run: &RunReport, trip: &Trip, frees: Option<Frees>, billing: Billing) -> String {
     let Some(limit) = Limit::find(&trip.limit) else { return String::new() };
@@ -84,6 +87,7 @@ pub fn why(run: &RunReport, trip: &Trip, frees: Option<Frees>, billing: Billing)
         Some(Warning::CallRefused) => "The call was refused, and the run went on".to_owned(),
         Some(Warning::KeptBack) if run.is_blocked_prompt() => BLOCKED.to_owned(),
         Some(Warning::KeptBack) => KEPT_BACK.to_owned(),
+        None if run.status == Status::Failed && !run.partial => HAD_ENDED.to_owned(),
         _ => format!("Its action is {}: {}", trip.action, did(trip)),
     };
     format!("{what}. {did}.")
