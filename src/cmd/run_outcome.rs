@@ -14,6 +14,7 @@ use crate::domain::moment::Moment;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
+use crate::domain::time_units::DAY_MS;
 use crate::domain::verdict::Finding;
 use crate::error::Result;
 use crate::messages::next_step::NextStep;
@@ -71,14 +72,14 @@ fn prints_its_result(command: &[OsString]) -> bool {
     is_client(command) && !command.iter().any(|argument| argument.to_string_lossy().ends_with("json"))
 }
 
-/// Reads how the work of the sessions went that a `fusebox run` has marked; `again` goes on with one.
-pub fn outcome(store: &Store, (mark, since_ms): (&str, i64), (again, now): (&Again, Moment)) -> Result<Outcome> {
+/// Reads how the work of the sessions went that a `fusebox run` has marked when it began; `again` goes on with one.
+pub fn outcome(store: &Store, (mark, began_ms): (&str, i64), (again, now): (&Again, Moment)) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let sessions = store.sessions_of_launcher(mark, since_ms)?;
+    let sessions = store.sessions_of_launcher(mark, began_ms - DAY_MS)?;
     for session in &sessions {
         outcome.sessions.push(session.id.clone());
-        outcome.remarks.extend(run_remarks::remarks(store, session, now)?);
-        outcome.warned.extend(run_remarks::warned(&store.records_of(&session.id)?));
+        outcome.remarks.extend(run_remarks::remarks(store, session, (began_ms, now))?);
+        outcome.warned.extend(run_remarks::warned(&run_remarks::records_since(store, session, began_ms)?));
         let is_above = |other: &Session| session.parent() == Some(other.id.as_str());
         if sessions.iter().any(is_above) {
             outcome.remarks.extend(below(store, session)?);

@@ -23,20 +23,20 @@ use crate::wire::user_lines::{beside_command, used_now};
 /// What a record says of calls that no hook was asked about.
 const UNASKED: &str = "without Fusebox being asked";
 
-/// Says which subagents of a session were stopped, and which calls went by.
-pub fn remarks(store: &Store, session: &Session, now: Moment) -> Result<Vec<Remark>> {
+/// Says which subagents of a session were stopped since a client was started, and which calls went by.
+pub fn remarks(store: &Store, session: &Session, (began_ms, now): (i64, Moment)) -> Result<Vec<Remark>> {
     let runs = store.runs_of(&session.id)?;
-    let ended = runs.iter().filter(|run| !run.is_main() && is_ended(run.status));
+    let ended = runs.iter().filter(|run| !run.is_main() && is_ended(run.status) && run.last.wall_ms >= began_ms);
     let of_run = |run: &Run| {
         let why = run.order.as_ref().map(order).or_else(|| run.error.clone()).unwrap_or_default();
         let next = NextStep::Explain { id: messages::short(&run.id).to_owned() };
         Cause::Subagent.remark(to_people::run_subagent(&run.agent_type, run.status.deed(), why, next))
     };
-    let records = store.records_of(&session.id)?;
+    let records = records_since(store, session, began_ms)?;
     let of_session = || NextStep::Explain { id: messages::short(&session.id).to_owned() };
     let not_started = each_once(&records, refuses_agent).into_iter();
     let not_started = not_started.map(|it| Cause::NotStarted.remark(to_people::run_agent_refused(it, of_session())));
-    let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);
+    let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms && off.holds(began_ms));
     let off = off.map(|_| Cause::Off.remark(to_people::run_limits_off()));
     let mut sets = std::iter::once(&session.limits).chain(runs.iter().map(|run| &run.limits));
     let struck = would_have_struck(&records);
@@ -63,6 +63,13 @@ pub fn remarks(store: &Store, session: &Session, now: Moment) -> Result<Vec<Rema
         .chain(unasked)
         .chain(unbound)
         .collect())
+}
+
+/// Reads what the log has of a session since a client was started: it may have been at work before.
+pub fn records_since(store: &Store, session: &Session, began_ms: i64) -> Result<Vec<Numbered>> {
+    let mut records = store.records_of(&session.id)?;
+    records.retain(|(_, at_ms, _)| *at_ms >= began_ms);
+    Ok(records)
 }
 
 /// Names the team whose cap did not bound a session's work, because its store was not reached and `on_stale` allows that.

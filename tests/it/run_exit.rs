@@ -7,7 +7,7 @@ use std::path::Path;
 use fusebox::cmd::run_exit::CAUSES;
 use serde_json::{Value, json};
 
-use crate::world::{FUSEBOX, TestWorld, with};
+use crate::world::{FUSEBOX, Outcome, TestWorld, with};
 
 /// How the last line begins.
 const SAYS: &str = "fusebox: exit code 3: ";
@@ -121,8 +121,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs a command strictly; returns what its last line says.
-fn said(case: &Case) -> String {
+/// Lays a world out for a case.
+fn world_of(case: &Case) -> TestWorld {
     let world = TestWorld::new();
     world.write("home/.claude/fusebox.json", case.limits);
     std::os::unix::fs::symlink(FUSEBOX, world.path("bin/fusebox")).unwrap();
@@ -130,20 +130,55 @@ fn said(case: &Case) -> String {
         world.run(&["init", "--scope", "user"]).ok();
     }
     (case.before)(&world);
+    world
+}
+
+/// Runs a command strictly whose client tells of these events.
+fn run(world: &TestWorld, case: &Case, events: &[Value]) -> Outcome {
     let mut script = String::new();
-    let begun = case.events.first().map(|_| start());
-    for (at, event) in begun.iter().chain(&case.events).enumerate() {
+    for (at, event) in events.iter().enumerate() {
         world.write(&format!("e{at}"), world.event("one", "p", "", event).to_string());
         script += &format!("CLAUDE_PID=$$ fusebox hook <../e{at} >/dev/null\n");
     }
     world.script(&format!("bin/{}", case.command[0]), &(script + case.then));
-    let ran = world.run(&[&["run", "--strict", "--summary", "summary.json", "--"], case.command].concat());
+    world.run(&[&["run", "--strict", "--summary", "summary.json", "--"], case.command].concat())
+}
+
+fn events_of(case: &Case) -> Vec<Value> {
+    let begun = case.events.first().map(|_| start());
+    begun.iter().chain(&case.events).cloned().collect()
+}
+
+/// Runs a command strictly; returns what its last line says.
+fn said(case: &Case) -> String {
+    let world = world_of(case);
+    let ran = run(&world, case, &events_of(case));
     assert_eq!(ran.code, 3, "{}: {ran}", case.says);
     let last = ran.stderr.lines().last().unwrap();
     let summary: Value = serde_json::from_str(&world.read("project/summary.json").unwrap()).unwrap();
     assert_eq!(format!("fusebox: {}", summary["remarks"].as_array().unwrap().last().unwrap().as_str().unwrap()), last);
     assert!(last.starts_with(SAYS), "{}: {ran}", case.says);
     last.trim_start_matches(SAYS).to_owned()
+}
+
+/// What was said of a session once is no matter of the next run that takes it up.
+#[test]
+fn a_strict_run_ends_with_three_for_nothing_that_an_earlier_one_has_said() {
+    let lasting = ["subagent was stopped", "subagent was not let start", "went by without a hook", "switched off"];
+    let cases: Vec<Case> =
+        cases().into_iter().filter(|case| lasting.iter().any(|part| case.says.contains(part))).collect();
+    assert_eq!(cases.len(), lasting.len());
+    for case in cases {
+        let world = world_of(&case);
+        assert_eq!(run(&world, &case, &events_of(&case)).code, 3, "{}", case.says);
+        if case.says.contains("switched off") {
+            world.run(&["on"]).ok();
+        }
+        let resumed = json!({"hook_event_name": "SessionStart", "source": "resume"});
+        let stopped = json!({"hook_event_name": "Stop"});
+        let ran = run(&world, &case, &[resumed, with(prompt("p2"), &json!({"prompt_id": "p2"})), stopped]);
+        assert_eq!(ran.code, 0, "{}: {ran}", case.says);
+    }
 }
 
 /// Returns the words that the page has for the exit code 3.
