@@ -12,6 +12,7 @@ use crate::hook::load::Loaded;
 use crate::hook::load_on_demand::{need_ancestors, need_open_runs};
 use crate::hook::parse::HookCall;
 use crate::hook::policy::limit_source::PinnedLimits;
+use crate::hook::policy::shared_budgets;
 use crate::hook::reconcile::answered_dialogs;
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -30,6 +31,7 @@ pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: 
     leave_out_check(env, loaded, &applied.run);
     let Loaded { store, state, .. } = loaded;
     hand_down_order(store, state)?;
+    need_budgets_of_next(store, state, call)?;
     answered_dialogs::note(state, &applied.run, &call.event);
     first_requests::learn(store, state, ingested)?;
     Ok(applied)
@@ -51,6 +53,15 @@ fn apply_under_limits(env: &Environment, loaded: &mut Loaded, call: &HookCall, i
 fn leave_out_check(env: &Environment, loaded: &mut Loaded, run: &str) {
     if let Some(run) = loaded.state.run_mut(run).filter(|_| loaded.judged.is_some()) {
         run.last = env.now();
+    }
+}
+
+/// Loads what sessions share where something is stopped: it may block the next prompt too, which is said beside that.
+fn need_budgets_of_next(store: &Store, state: &mut SessionState, call: &HookCall) -> Result<()> {
+    let is_stop = state.effects.halted.is_some() || !state.effects.ends_for_person.is_empty();
+    match is_stop && state.shared_budgets.is_empty() {
+        true => shared_budgets::load_budgets(store, state, call.event.at),
+        false => Ok(()),
     }
 }
 

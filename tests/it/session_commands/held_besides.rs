@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::missing_usage::Story;
 use crate::session_commands::fixture::{Actor, Fixture};
 use crate::session_commands::next_steps::shell;
 use crate::session_commands::prompt_block::begin;
@@ -114,4 +115,23 @@ fn whoever_reads_of_a_stopped_main_agent_is_told_what_else_blocks_its_next_promp
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The response is charged at its first call, and the second is stopped: that event needs no budget for anything else.
+#[test]
+fn a_stop_at_a_plain_call_names_the_days_budget_that_blocks_the_next_prompt() {
+    let policy = json!({"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"},
+        "user": {"max_cost_usd_per_day": 0.02, "timeout_action": "terminate"}});
+    let story = Story::begin(&policy);
+    let call = |id: &str| json!({"tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id});
+    story.write(&["m0"]);
+    story.event("PreToolUse", &call("t0"));
+    story.event("PostToolUse", &with(json!({"tool_response": "x"}), &call("t0")));
+    story.batch("t0");
+    story.write(&["m1"]);
+    story.event("PreToolUse", &call("t1"));
+    let said = story.event("PreToolUse", &call("t2"));
+    assert!(said.contains("max_turns") && said.contains("max_cost_usd_per_day"), "{said}");
+    let blocked = story.event("UserPromptSubmit", &json!({"prompt": "go on", "prompt_id": "p2"}));
+    assert!(blocked.contains("max_cost_usd_per_day"), "{blocked}");
 }
