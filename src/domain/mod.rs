@@ -24,6 +24,7 @@ pub mod limit_meter;
 pub mod limit_reason;
 pub mod limit_set;
 pub mod limits_off;
+pub mod matcher;
 pub mod mode;
 pub mod model_hook;
 pub mod moment;

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::agent_type::is_same;
 use crate::domain::event::Agent;
+use crate::domain::matcher;
+use crate::domain::spend::meters::Spend;
 use crate::domain::stored::serde_default::is_default;
 
 /// Whose events hooks run at.
@@ -28,6 +30,9 @@ pub struct ModelHook {
     pub matcher: String,
     /// Whether it is an agent, whose tool calls reach hooks under an id of its own.
     pub is_agent: bool,
+    /// The model that it asks; empty where that is the session's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
     /// How many there are of the kind.
     pub count: u64,
     /// Whose events they run at.
@@ -50,11 +55,14 @@ impl ModelHook {
         }
     }
 
-    /// Whether it is for a tool or an agent's type. A pattern that is not a plain list is taken to be for all.
+    /// Whether it is for a tool or an agent's type.
     pub fn is_for(&self, subject: &str) -> bool {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-|".contains(&byte);
-        let is_list = !self.matcher.is_empty() && self.matcher.bytes().all(plain);
-        !is_list || self.matcher.split('|').any(|name| name == subject)
+        matcher::is_for(&self.matcher, subject)
+    }
+
+    /// Returns how often those of its kind ask the model at one event at the most.
+    pub fn most_requests(&self) -> u64 {
+        self.count.saturating_mul(if self.is_agent { MOST_OF_AGENT } else { 1 })
     }
 }
 
@@ -64,20 +72,28 @@ const MOST_OF_AGENT: u64 = 2;
 
 /// Returns how often hooks may ask the model at one event.
 pub fn most_requests<'a>(hooks: impl IntoIterator<Item = &'a ModelHook>) -> u64 {
-    let each = |hook: &ModelHook| hook.count.saturating_mul(if hook.is_agent { MOST_OF_AGENT } else { 1 });
-    hooks.into_iter().fold(0, |sum: u64, hook| sum.saturating_add(each(hook)))
+    hooks.into_iter().fold(0, |sum: u64, hook| sum.saturating_add(hook.most_requests()))
 }
 
-/// The most names in matchers of which it is looked for the one with the most hooks.
+/// Returns what hooks may spend at one event, where each request is taken for so much.
+pub fn most_spend<'a>(hooks: impl IntoIterator<Item = &'a ModelHook>, each: impl Fn(&ModelHook) -> Spend) -> Spend {
+    hooks.into_iter().map(|hook| each(hook) * hook.most_requests()).sum()
+}
+
+/// The most names in matchers of which it is looked for the one with the dearest hooks.
 const MOST_NAMES: usize = 64;
 
-/// Returns how often hooks may ask the model at the most about one tool or agent's type, whichever it is.
-pub fn most_requests_of_one(hooks: &[&ModelHook]) -> u64 {
-    let names: Vec<&str> = hooks.iter().flat_map(|hook| hook.matcher.split('|')).take(MOST_NAMES + 1).collect();
-    let of = |name: &&str| most_requests(hooks.iter().copied().filter(|hook| hook.is_for(name)));
+/// Returns what hooks may spend at the most about one tool or agent's type, whichever it is: all that have patterns may be for the same.
+pub fn most_spend_of_one(hooks: &[&ModelHook], each: impl Fn(&ModelHook) -> Spend) -> Spend {
+    let lists = hooks.iter().filter(|hook| matcher::is_list(&hook.matcher));
+    let names: Vec<&str> = lists.flat_map(|hook| matcher::names(&hook.matcher)).take(MOST_NAMES + 1).collect();
+    let of = |is_for: &dyn Fn(&ModelHook) -> bool| most_spend(hooks.iter().copied().filter(|hook| is_for(hook)), &each);
     match names.len() > MOST_NAMES {
-        true => most_requests(hooks.iter().copied()),
-        false => names.iter().map(of).max().unwrap_or(0),
+        true => of(&|_| true),
+        false => {
+            let of_patterns = of(&|hook| hook.matcher == "*" || !matcher::is_list(&hook.matcher) || hook.is_for(""));
+            names.iter().map(|name| of(&|hook| hook.is_for(name))).fold(of_patterns, Spend::max)
+        }
     }
 }
 

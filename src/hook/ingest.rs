@@ -120,7 +120,7 @@ pub fn ingest_transcripts(
     estimate_first_requests(state, event, none_is_charged, &table);
     estimate_prompt(state, event, prompt, &table);
     estimates::unlogged_requests::estimate_requests(state, event, &ingested.charges, table);
-    need_budgets(store, state, state.facts.unlogged_requests.hooks.requests > 0, event)?;
+    need_budgets(store, state, !state.facts.unlogged_requests.hooks.is_empty(), event)?;
     need_holders(store, state, &ingested)?;
     if let Some(cause) = damage.take() {
         return Err(cause);

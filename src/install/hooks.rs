@@ -83,19 +83,12 @@ pub fn find_asking(text: &str) -> Vec<ModelHook> {
         for group in json::children(text, &event.value) {
             let matcher = json::member(text, &group.value, "matcher").and_then(|span| json::parse(text, &span));
             let matcher: String = matcher.unwrap_or_default();
-            for kind in hooks_of(text, &group.value).iter().filter_map(|hook| hook.get("type")?.as_str()) {
-                if kind == "prompt" || kind == "agent" {
-                    let event = event.key.clone().unwrap_or_default();
-                    count(
-                        &mut found,
-                        ModelHook {
-                            event,
-                            matcher: matcher.clone(),
-                            is_agent: kind == "agent",
-                            count: 1,
-                            ..ModelHook::default()
-                        },
-                    );
+            for hook in hooks_of(text, &group.value) {
+                let field = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
+                if let kind @ ("prompt" | "agent") = field("type") {
+                    let (event, matcher) = (event.key.clone().unwrap_or_default(), matcher.clone());
+                    let (is_agent, model) = (kind == "agent", field("model").to_owned());
+                    count(&mut found, ModelHook { event, matcher, is_agent, model, count: 1, ..ModelHook::default() });
                 }
             }
         }
@@ -116,8 +109,8 @@ const MOST_KINDS: usize = 32;
 pub fn count(found: &mut Vec<ModelHook>, more: ModelHook) {
     let more = if found.len() < MOST_KINDS { more } else { ModelHook { matcher: String::new(), ..more } };
     let same = |known: &&mut ModelHook| {
-        (&known.event, &known.matcher, known.is_agent, &known.of)
-            == (&more.event, &more.matcher, more.is_agent, &more.of)
+        (&known.event, &known.matcher, known.is_agent, &known.model, &known.of)
+            == (&more.event, &more.matcher, more.is_agent, &more.model, &more.of)
     };
     match found.iter_mut().find(same) {
         Some(known) => known.count = known.count.saturating_add(more.count),

@@ -248,5 +248,81 @@ fn a_limit_that_hooks_have_passed_at_the_end_is_told() {
         let run = story.state().1.remove(0);
         let reason = is_passed.then_some("request_limit_reached");
         assert_eq!((run.stop_reason.as_deref(), run.error.is_some()), (reason, is_passed), "{used} used");
+        let said = story.world.run(&["explain", "s1"]).ok();
+        assert_eq!(said.contains("Nothing was stopped: its work was done"), is_passed, "{said}");
+        assert!(!said.contains("partial"), "{said}");
     }
+}
+
+/// An agent that ends by itself has nothing in flight, whatever its hooks have passed, and though what tells its call comes with its end.
+#[test]
+fn nothing_is_in_flight_for_an_agent_whose_hooks_pass_a_limit_at_its_end() {
+    for cap in [3, 30] {
+        let policy = json!({"agents": {"worker": {"max_requests": cap, "timeout_action": "terminate"}}});
+        let story = with_hooks(&policy, "SubagentStop", 3);
+        story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+        let input = json!({"subagent_type": "worker", "prompt": "work", "description": "d"});
+        let call = json!({"tool_name": "Agent", "tool_input": input, "tool_use_id": "t0"});
+        assert!(!story.event("PreToolUse", &call).contains("\"deny\""));
+        // The response that asks for it comes late, so that two requests are taken to be in flight.
+        story.write(&["m0"]);
+        let agent = json!({"agent_id": "a1", "agent_type": "worker"});
+        story.event("SubagentStart", &agent);
+        let transcript = "s1/subagents/agent-a1.jsonl";
+        let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 2000});
+        let message = json!({"id": "m1", "model": "claude-opus-5-5", "usage": usage});
+        let row = json!({"type": "assistant", "timestamp": story.now(), "message": message});
+        story.world.write(transcript, "");
+        let meta = json!({"agentType": "worker", "toolUseId": "t0", "spawnDepth": 1});
+        story.world.write("s1/subagents/agent-a1.meta.json", meta.to_string());
+        let end = json!({"agent_transcript_path": story.world.path(transcript), "last_assistant_message": "done"});
+        story.world.append(transcript, format!("{row}\n"));
+        story.event("SubagentStop", &with(end, &agent));
+        let (session, runs) = story.state();
+        let worker = runs.iter().find(|run| run.id == "a1").unwrap();
+        assert_eq!((worker.counters.spent.requests, session.counters.spent.requests), (4, 5), "of {cap}");
+        assert_eq!(session.reservations, [], "of {cap}");
+    }
+}
+
+/// Charges for hooks at a call: for those that the client runs there, at the price of the model that they ask.
+#[test]
+fn hooks_are_charged_where_they_run_and_at_their_own_models_price() {
+    let dear = json!({"type": "prompt", "prompt": "well?", "model": "claude-opus-4-1"});
+    let cheap = json!({"type": "prompt", "prompt": "well?", "model": "claude-haiku-4-5"});
+    let plain = json!({"type": "prompt", "prompt": "well?"});
+    // 4,000 tokens in and 300 out: at 15 and 75, at 1 and 5, and at 4 and 20 dollars a million.
+    for (matcher, hook, cost_micro_usd) in [
+        ("Read", &dear, 82_500),
+        ("Read", &cheap, 5_500),
+        ("Read", &plain, 22_000),
+        ("Edit, Read", &plain, 22_000),
+        ("^(Edit|Read)$", &plain, 22_000),
+        ("R.*", &plain, 22_000),
+        ("mcp__github__.*", &plain, 0),
+        ("^(Edit|Write)$", &plain, 0),
+        ("Notebook.*", &plain, 0),
+        ("Edit, Write", &plain, 0),
+    ] {
+        let world = TestWorld::new();
+        let hooks = json!({"PreToolUse": [{"matcher": matcher, "hooks": [hook]}]});
+        world.write("project/.claude/settings.json", json!({"hooks": hooks}).to_string());
+        let story = Story { world };
+        story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+        story.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "x"}, "tool_use_id": "t0"}));
+        assert_eq!(story.cost().0, cost_micro_usd * 1_000_000, "{matcher} {hook}");
+    }
+}
+
+/// The client reads settings of nearly two megabytes.
+#[test]
+fn hooks_of_a_long_settings_file_are_charged() {
+    let world = TestWorld::new();
+    let hooks = json!({"PreToolUse": [{"matcher": "Task|Read", "hooks": [{"type": "prompt", "prompt": "well?"}]}]});
+    let settings = json!({"padding": "x".repeat(1_900_000), "hooks": hooks});
+    world.write("project/.claude/settings.json", settings.to_string());
+    let story = Story { world };
+    story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+    story.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "x"}, "tool_use_id": "t0"}));
+    assert_eq!(story.state().0.counters.spent.requests, 1);
 }

@@ -9,8 +9,8 @@ pub struct UnloggedRequests {
     pub model: String,
     /// What each call of the event makes the client ask, by its id.
     pub calls: Vec<(String, Spend)>,
-    /// What the event's hooks ask.
-    pub hooks: Spend,
+    /// What the event's hooks ask, by the model that they ask.
+    pub hooks: Vec<(String, Spend)>,
     /// What hooks will ask where the call runs that asks to: those at its end and its batch's, those that it brings, and those of the
     /// calls beside it.
     pub hooks_ahead: Spend,

@@ -7,7 +7,7 @@
 use crate::domain::call::Asked;
 use crate::domain::limit_set::Models;
 use crate::domain::moment::Moment;
-use crate::domain::session::{Session, Status};
+use crate::domain::session::Session;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::charge::{Charge, ESTIMATES};
 use crate::domain::spend::meters::{Spend, Unlogged};
@@ -79,12 +79,10 @@ fn name_of(asked: &str) -> String {
 
 /// Charges what the event's hooks ask: they run beside this one, whatever is answered.
 pub fn charge_hooks(state: &mut SessionState, run: &str) {
-    let spend = std::mem::take(&mut state.facts.unlogged_requests.hooks);
-    if spend.requests == 0 {
-        return;
+    for asked in std::mem::take(&mut state.facts.unlogged_requests.hooks) {
+        let number = state.session.number_estimate();
+        charge(state, run, &number.to_string(), asked);
     }
-    let (number, model) = (state.session.number_estimate(), state.facts.unlogged_requests.model.clone());
-    charge(state, run, &number.to_string(), (model, spend));
 }
 
 /// Charges a request at what was held for it, and returns that: its client has ended before the answer, or the answer takes too
@@ -105,8 +103,7 @@ pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) 
     for reservation in lost {
         state.release(&reservation.holder);
         // A run whose end was seen has nothing in flight: what is still held for it was answered under another name.
-        let own =
-            state.run(&reservation.holder).map(|run| (run.id.clone(), run.status == Status::Completed && !run.working));
+        let own = state.run(&reservation.holder).map(|run| (run.id.clone(), run.has_ended_by_itself()));
         let own = own.or_else(|| Some((state.session.main.clone()?, false)));
         let Some((run, false)) = own else { continue };
         charge_lost(state, &run, &reservation);

@@ -25,9 +25,58 @@ const HOOK: UnloggedRequest = UnloggedRequest { prompt: 4_000, completion: 300, 
 
 /// Whether an event brings requests that no transcript shows.
 pub fn is_any(session: &Session, event: &Event) -> bool {
+    let one = |_: &ModelHook| Spend { requests: 1, ..Spend::default() };
+    let (of_call, of_batch) = hooks_ahead(session, event, &one);
     calls(event).iter().any(|call| tools::unlogged_request(&call.tool).is_some())
         || hooks(session, event).next().is_some()
-        || hooks_ahead(session, event) != (0, 0)
+        || of_call.requests + of_batch.requests > 0
+        || event.kind.call().is_some_and(|call| call.brings_hooks > 0)
+}
+
+/// What requests cost that no transcript shows.
+struct Prices<'t> {
+    table: &'t Table,
+    at_ms: i64,
+    /// The model that is asked where nothing names another.
+    model: String,
+}
+
+impl Prices<'_> {
+    /// Returns what one request spends.
+    fn of(&self, model: &str, asks: UnloggedRequest) -> Spend {
+        let UnloggedRequest { prompt, completion, searches } = asks;
+        let usage = TokenUsage { input: prompt, output: completion, web_searches: searches, ..TokenUsage::default() };
+        let cost = price::price(self.table, model, self.at_ms, &usage, None).cost;
+        Spend { requests: 1, tokens: usage.counted_tokens(), cache_reads: 0, cost }
+    }
+
+    /// Returns the model that a hook asks: its own, where that has a price.
+    fn model_of<'a>(&'a self, hook: &'a ModelHook) -> &'a str {
+        if self.table.find(&hook.model, self.at_ms).is_some() { &hook.model } else { &self.model }
+    }
+
+    /// Returns what hooks spend that ask now, beside what is asked of the session's model, each model once.
+    fn by_model<'a>(
+        &self,
+        own: Spend,
+        hooks: impl Iterator<Item = &'a ModelHook>,
+        asks: UnloggedRequest,
+    ) -> Vec<(String, Spend)> {
+        let mut all = vec![(self.model.clone(), own)];
+        let asked = hooks.map(|hook| (self.model_of(hook).to_owned(), self.of_hook(hook, asks) * hook.count));
+        for (model, spend) in asked {
+            match all.iter_mut().find(|(known, _)| *known == model) {
+                Some((_, known)) => *known += spend,
+                None => all.push((model, spend)),
+            }
+        }
+        all.into_iter().filter(|(_, spend)| spend.requests > 0).collect()
+    }
+
+    /// Returns what one request of a hook spends.
+    fn of_hook(&self, hook: &ModelHook, asks: UnloggedRequest) -> Spend {
+        self.of(self.model_of(hook), asks)
+    }
 }
 
 /// Prices the requests of an event that no transcript shows.
@@ -38,54 +87,51 @@ pub fn estimate_requests<'t>(
     table: impl Fn() -> &'t Table,
 ) {
     let own = is_of_the_clients_own(state, event);
-    let is_asked_again = is_asked_again(state, event);
+    let unnamed = u64::from(is_unnamed(state, event)) + u64::from(is_asked_again(state, event));
     let is_any = is_any(&state.session, event) || !state.session.model_hooks.is_empty();
-    if !is_any && !is_unnamed(state, event) && !own && !is_asked_again {
+    if !is_any && unnamed == 0 && !own {
         return;
     }
     let (table, at_ms) = (table(), event.at.wall_ms);
-    let model = stand_in::main_model(state, table, at_ms);
-    let spend = |asks: UnloggedRequest| {
-        let UnloggedRequest { prompt, completion, searches } = asks;
-        let usage = TokenUsage { input: prompt, output: completion, web_searches: searches, ..TokenUsage::default() };
-        let cost = price::price(table, &model, at_ms, &usage, None).cost;
-        Spend { requests: 1, tokens: usage.counted_tokens(), cache_reads: 0, cost }
-    };
+    let prices = Prices { table, at_ms, model: stand_in::main_model(state, table, at_ms) };
     let is_new = |call: &&Call| state.call(&call.id).is_none_or(|known| known.state != CallState::Counted);
     let asked = calls(event).iter().filter(is_new);
-    let of_calls =
-        asked.filter_map(|call| Some((call.id.clone(), spend(tools::unlogged_request(&call.tool)?)))).collect();
-    let unnamed = u64::from(is_unnamed(state, event)) + u64::from(is_asked_again);
-    let count = hooks(&state.session, event).fold(unnamed, |sum: u64, hook| sum.saturating_add(hook.count));
+    let of_tool = |call: &Call| Some(prices.of(&prices.model, tools::unlogged_request(&call.tool)?));
+    let of_calls = asked.filter_map(|call| Some((call.id.clone(), of_tool(call)?))).collect();
     let at_end = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
-    let hook = if event.ending().is_some() { at_end } else { HOOK };
+    let asks = if event.ending().is_some() { at_end } else { HOOK };
     let own = if own { spend_of_own(state, table, at_ms) } else { Spend::default() };
-    let (hooks_of_call, of_batch) = hooks_ahead(&state.session, event);
+    let own = prices.of(&prices.model, asks) * unnamed + own;
+    let asked_now = prices.by_model(own, hooks(&state.session, event), asks);
+    let by_hook = |hook: &ModelHook| prices.of_hook(hook, HOOK);
+    let (at_its_end, of_batch) = hooks_ahead(&state.session, event, &by_hook);
+    let brought = event.kind.call().map_or(0, |call| call.brings_hooks);
+    let of_call = at_its_end + prices.of(&prices.model, HOOK) * brought;
+    let dearest = state.session.model_hooks.iter().map(by_hook).fold(prices.of(&prices.model, HOOK), Spend::max);
     let id = acting(state, event);
     if let (EventKind::ToolEnded(..), Some(run)) = (&event.kind, id.as_ref().and_then(|id| state.run_mut(id))) {
+        let count = asked_now.iter().fold(0, |sum: u64, (_, spend)| sum.saturating_add(spend.requests));
         run.hooks_of_batch = run.hooks_of_batch.saturating_sub(count);
     }
     let beside = id.and_then(|id| state.run(&id)).map_or(0, |run| run.hooks_of_batch);
-    let hooks_ahead = spend(HOOK) * hooks_of_call.saturating_add(of_batch).saturating_add(beside);
-    let hooks = spend(hook) * count + own;
     let of_response = |agent: &Agent, asks| {
-        let (calls, end) = hooks_of_response(&state.session, agent);
-        (spend(HOOK) * calls, (spend(HOOK) * calls).max(spend(asks) * end))
+        let at_end = |hook: &ModelHook| prices.of_hook(hook, asks);
+        let (calls, end) = hooks_of_response(&state.session, agent, (&by_hook, &at_end));
+        (calls, calls.max(end))
     };
-    let (hooks_of_calls, hooks_of_response) = match asked_next(state, event) {
-        Some(other) => of_response(&other, HOOK),
-        None => of_response(&event.agent, at_end),
-    };
+    let other = asked_next(state, event);
+    let (hooks_of_calls, hooks_of_response) =
+        other.map_or_else(|| of_response(&event.agent, at_end), |other| of_response(&other, HOOK));
     let (_, hooks_of_others) = of_response(&of_type(""), HOOK);
     state.facts.unlogged_requests = UnloggedRequests {
-        hooks,
-        hooks_ahead,
-        hooks_of_call,
+        hooks: asked_now,
+        hooks_ahead: of_call + of_batch + dearest * beside,
+        hooks_of_call: of_call.requests,
         hooks_of_response,
         hooks_of_calls,
         hooks_of_others,
         calls: of_calls,
-        model,
+        model: prices.model,
     };
 }
 
@@ -141,33 +187,35 @@ fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a
     })
 }
 
-/// Returns how often hooks may ask the model where the call runs that asks to: at its end with those that it brings, and at its batch's end.
-fn hooks_ahead(session: &Session, event: &Event) -> (u64, u64) {
-    let EventKind::ToolRequested(call) = &event.kind else { return (0, 0) };
+/// Returns what hooks may spend where the call runs that asks to: at its end, and at its batch's end.
+fn hooks_ahead(session: &Session, event: &Event, each: &dyn Fn(&ModelHook) -> Spend) -> (Spend, Spend) {
+    let EventKind::ToolRequested(call) = &event.kind else { return Default::default() };
     let at = |name: EventName, is_for: &dyn Fn(&ModelHook) -> bool| {
         let runs = |hook: &&ModelHook| hook.runs_at(name.row().name, &event.agent) && is_for(hook);
-        model_hook::most_requests(session.model_hooks.iter().filter(runs))
+        model_hook::most_spend(session.model_hooks.iter().filter(runs), each)
     };
     let at_end_of = |name| at(name, &|hook| hook.is_for(&call.tool));
     let at_end = at_end_of(EventName::PostToolUse).max(at_end_of(EventName::PostToolUseFailure));
-    (at_end.saturating_add(call.brings_hooks), at(EventName::PostToolBatch, &|_| true))
+    (at_end, at(EventName::PostToolBatch, &|_| true))
 }
 
-/// Returns how often hooks may ask the model for one response of an agent's before any can be refused: for its first call and at the end
-/// of a batch, or at the end of the agent's work.
-fn hooks_of_response(session: &Session, agent: &Agent) -> (u64, u64) {
+/// What a hook's request is taken for.
+type EachHook<'a> = &'a dyn Fn(&ModelHook) -> Spend;
+
+/// Returns what hooks may spend for one response of an agent's before any can be refused: for its first call and at the end of a batch,
+/// or at the end of the agent's work.
+fn hooks_of_response(session: &Session, agent: &Agent, (each, at_end): (EachHook, EachHook)) -> (Spend, Spend) {
     let at = |name: EventName| session.model_hooks.iter().filter(move |hook| hook.runs_at(name.row().name, agent));
-    let of_one = |hooks: Vec<&ModelHook>| model_hook::most_requests_of_one(&hooks);
-    let of_call = of_one(gather(at(EventName::PreToolUse)));
-    let of_batch = model_hook::most_requests(at(EventName::PostToolBatch));
+    let of_call = model_hook::most_spend_of_one(&gather::<Vec<_>, _>(at(EventName::PreToolUse)), each);
+    let of_batch = model_hook::most_spend(at(EventName::PostToolBatch), each);
     let of_end = match agent {
-        Agent::Main => model_hook::most_requests(at(EventName::Stop)),
+        Agent::Main => model_hook::most_spend(at(EventName::Stop), at_end),
         Agent::Sub { agent_type, .. } => {
             let is_its = |hook: &&ModelHook| agent_type.is_empty() || hook.is_for(agent_type);
-            of_one(gather(at(EventName::SubagentStop).filter(is_its)))
+            model_hook::most_spend_of_one(&gather::<Vec<_>, _>(at(EventName::SubagentStop).filter(is_its)), at_end)
         }
     };
-    (of_call.saturating_add(of_batch), of_end)
+    (of_call + of_batch, of_end)
 }
 
 /// Returns the agent whose request a call asks for, where that is another than the one that calls. Hooks that a type brings are counted with
