@@ -2,6 +2,7 @@
 
 use crate::domain::frees::Frees;
 use crate::domain::limit::{Form, Span};
+use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
@@ -23,7 +24,11 @@ pub fn question(run: &Run, asked: &[&Finding]) -> String {
 fn about_several(run: &Run, asked: &[&Finding]) -> String {
     let bare = |it: &Finding| Finding { ahead: 0, requests_ahead: 0, frees: Frees::Never, ..it.clone() };
     let in_full: Vec<String> = asked.iter().map(|it| beside_command(&bare(it))).collect();
-    let figures = |it: &&Finding| it.limit().map(|limit| format!("{} {}", pair(limit, it.used, it.cap), by(it)));
+    let figures = |it: &&Finding| {
+        // The key of a longer period says whose it is.
+        let of = if it.scope <= Scope::Outer { over(it.scope) } else { "" };
+        it.limit().map(|limit| format!("{}{of} {}", pair(limit, it.used, it.cap), by(it)))
+    };
     let cap = |it: &&Finding| it.limit().map(|limit| bare_cap(limit, it.cap.saturating_add(it.increase)));
     let caps: Vec<String> = asked.iter().filter_map(cap).collect();
     let no = if asked.iter().any(|it| it.ends_run()) { "stop here" } else { "refuse this call" };

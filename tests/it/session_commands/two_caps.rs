@@ -64,3 +64,15 @@ fn a_no_is_for_every_cap_that_the_dialog_named() {
         assert!(!fixture.answers().contains("LIMIT_GRANTED"));
     }
 }
+
+/// Two caps of one limit are told apart.
+#[test]
+fn a_dialog_says_which_of_the_caps_is_the_sessions() {
+    let cap = || json!({"max_cost_usd": 0.05, "timeout_action": "request_increase", "warn_at": []});
+    let day = json!({"max_cost_usd_per_day": 0.05, "timeout_action": "request_increase"});
+    for policy in [json!({"main": cap(), "session": cap()}), json!({"main": cap(), "session": cap(), "user": day})] {
+        let (_, question) = asked(&policy);
+        assert_eq!(question.matches("(max_cost_usd, ").count(), 2, "{question}");
+        assert_eq!(question.matches(" of the session ").count(), 1, "{question}");
+    }
+}
