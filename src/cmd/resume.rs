@@ -117,9 +117,10 @@ fn waits_at_hand(env: &Environment, store: &Store, target: &Target) -> Result<()
         return Ok(());
     }
     let id = short(target.id());
-    let (what, whose) = match is_main {
-        false => ("a subagent", "the agent above it was told and has gone on"),
-        true => ("another session's", "this folder's last session has nothing that waits"),
+    let (what, whose) = match (is_main, last) {
+        (false, _) => ("a subagent", "the agent above it was told and has gone on".to_owned()),
+        (true, Some(last)) => ("another session's", format!("this folder's last session is {}", short(&last.id))),
+        (true, None) => ("another session's", "this folder has none".to_owned()),
     };
     Err(Error::failed(format!("nothing is paused, and the last that a limit has stopped is {what} ({id}): {whose}"))
         .hint(format!("`fusebox resume {id}` lets it go on all the same")))
