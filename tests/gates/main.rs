@@ -25,7 +25,7 @@ const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
 const MOST_STRETCHES: u64 = 40;
 /// The most bytes of the static binary with all that it ships with; `./check all` holds 5,000,000 of it without its optional parts.
-const MOST_BYTES: u64 = 7_990_000;
+const MOST_BYTES: u64 = 8_000_000;
 /// The most instructions that 48 KB more of a plain command cost: a fifth above what was seen last.
 const MOST_OF_LENGTH: u64 = 1_400_000;
 /// A configuration that switches every limit on.
