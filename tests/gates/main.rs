@@ -1,5 +1,5 @@
 //! The budgets of a hook call, as far as they are exact: instructions, system calls, syncs, and the size and reach of the static binary, in a
-//! session among ten thousand; and the share of a processor that the live screen takes. `./check all` runs this; by hand as in CONTRIBUTING.md. Time is `cargo bench`'s.
+//! session among ten thousand; and the share of a processor that the live screen takes. `./check all` runs this; by hand: `cargo test --test gates -- --nocapture`. Time is `cargo bench`'s.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first surprise")]
 #![expect(clippy::disallowed_methods, reason = "the test says which binary it measures")]
