@@ -1,10 +1,12 @@
 //! The client's `matcher` of hooks: a list of names, or a regular expression of JavaScript's. Only what people write of these is read
-//! here, since a whole engine is half as large as all the rest of a call; what is not read is taken to be for everything.
+//! here: a library of them takes more room than the program has left. What is not read is taken to be for everything.
 
 use crate::domain::tool_name::{names_of, told_as};
 
 /// The longest name that a pattern is compared with.
 const LONGEST_NAME: usize = 256;
+/// The longest pattern that is read, in bytes.
+const LONGEST_PATTERN: usize = 1_024;
 /// How many steps a comparison takes at most: a pattern may try the same text in very many ways.
 const MOST_STEPS: usize = 4_096;
 
@@ -23,6 +25,7 @@ pub fn is_for(matcher: &str, name: &str) -> bool {
     match matcher {
         "" | "*" => true,
         _ if is_list(matcher) => names(matcher).any(|other| told_as(other) == told_as(name)),
+        _ if matcher.len() > LONGEST_PATTERN => true,
         _ => Parser { rest: matcher }
             .whole()
             .is_none_or(|pattern| names_of(name).any(|name| pattern.is_in(name).unwrap_or(true))),
@@ -218,6 +221,7 @@ mod tests {
         ] {
             assert!(is_for(matcher, "Read"), "{matcher}");
         }
+        assert!(is_for(&"x.".repeat(600), "Read"));
     }
 
     #[test]

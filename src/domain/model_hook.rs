@@ -91,7 +91,7 @@ pub fn most_spend_of_one(hooks: &[&ModelHook], each: impl Fn(&ModelHook) -> Spen
     match names.len() > MOST_NAMES {
         true => of(&|_| true),
         false => {
-            let of_patterns = of(&|hook| hook.matcher == "*" || !matcher::is_list(&hook.matcher) || hook.is_for(""));
+            let of_patterns = of(&|hook| !matcher::is_list(&hook.matcher) || hook.is_for(""));
             names.iter().map(|name| of(&|hook| hook.is_for(name))).fold(of_patterns, Spend::max)
         }
     }
