@@ -10,6 +10,7 @@ use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Order, Status};
 use crate::domain::stable_sort::sort_by_key;
+use crate::engine::session_state::SessionState;
 use crate::report::next_prompt::{self, NextBlocks};
 use crate::report::off_report::OffReport;
 use crate::report::prompt_block::{self, PromptBlock};
@@ -158,7 +159,8 @@ impl SessionReport {
         let past = session.pruned.unwrap_or_default();
         let spent = past.spent + sum(rows.charges.iter());
         let billed = past.billed + sum(rows.charges.iter().filter(|charge| !charge.inherited));
-        let runs: Vec<RunReport> = rows.runs.iter().map(|run| RunReport::of(run, rows, now)).collect();
+        let state = SessionState::new(session.clone());
+        let runs: Vec<RunReport> = rows.runs.iter().map(|run| RunReport::of(run, (rows, &state), now)).collect();
         let limits = reading::of_session(rows, now);
         let observed = || {
             let sets = std::iter::once(&session.limits).chain(rows.runs.iter().map(|run| &run.limits));

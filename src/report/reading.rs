@@ -98,11 +98,15 @@ pub fn at_now(run: &Run, now: Moment) -> Run {
     Run { counters, last, ..run.clone() }
 }
 
-/// Reads the limits of a run.
+/// Reads the limits of a run of a session.
 pub fn of_run(session: &Session, run: &Run, now: Moment) -> Vec<LimitReading> {
+    of_run_in(&SessionState::new(session.clone()), run, now)
+}
+
+/// Reads the limits of a run of the session whose state this is.
+pub fn of_run_in(state: &SessionState, run: &Run, now: Moment) -> Vec<LimitReading> {
     let run = at_now(run, now);
-    let state = SessionState::new(session.clone());
-    measured(&state, &run, ReadAt { limits: run.last, windows: now }, Scope::Run, report_calls([&run]))
+    measured(state, &run, ReadAt { limits: run.last, windows: now }, Scope::Run, report_calls([&run]))
 }
 
 /// Counts the calls that runs have made in their reports.

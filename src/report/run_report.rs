@@ -9,6 +9,7 @@ use crate::domain::run::kind_of;
 use crate::domain::session::{Order, Run, Status};
 use crate::domain::spend::charge::Charge;
 use crate::domain::stored::serde_default::is_default;
+use crate::engine::session_state::SessionState;
 use crate::report::by_model::{self, ModelReport};
 use crate::report::cleared_stops;
 use crate::report::dialogs::{self, Dialog};
@@ -114,13 +115,13 @@ impl RunReport {
 }
 
 impl RunReport {
-    /// Makes the report of a run, as it stands at `now`.
-    pub fn of(run: &Run, rows: &SessionRows, now: Moment) -> RunReport {
+    /// Makes the report of a run as it stands at `now`, measured in the state of its session.
+    pub fn of(run: &Run, (rows, state): (&SessionRows, &SessionState), now: Moment) -> RunReport {
         let charges: Vec<&Charge> = rows.charges.iter().filter(|charge| charge.run == run.id).collect();
         let known = sum(charges.iter().copied());
         // Of a session that was pruned the counters are what is left.
         let spent = if rows.session.pruned.is_some() { run.counters.spent } else { known };
-        let limits = reading::of_run(&rows.session, run, now);
+        let limits = reading::of_run_in(state, run, now);
         let is_current = rows.session.main.as_ref() == Some(&run.id) && run.order.is_none();
         // Of a session whose client is gone nothing is running.
         let awaits_prompt = run.resumed
