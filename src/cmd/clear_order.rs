@@ -73,9 +73,9 @@ pub fn used_up(state: &SessionState, target: &Target, now: Moment) -> Vec<UsedUp
         let next = |meters: &Meters| ahead(rule.limit, rules, meters);
         let lacks =
             |ahead: Option<u64>| (finding.used.saturating_add(ahead?)).checked_sub(rule.cap).filter(|it| *it > 0);
-        lacks(all.iter().map(next).max())?;
+        lacks(all.iter().filter_map(next).max())?;
         // Who gives more may take their time.
-        let late = all.iter().map(|meters| next(meters).saturating_add(cold_ahead(rule.limit, meters)));
+        let late = all.iter().filter_map(|meters| Some(next(meters)?.saturating_add(cold_ahead(rule.limit, meters))));
         let lacks = lacks(late.max())?;
         Some(UsedUp { finding, more: rule.sufficient_increase(lacks).max(lacks) })
     });
@@ -186,16 +186,17 @@ fn meters<'a>(
     }
 }
 
-/// Returns what the next step adds: a call, or a request and the report after it.
-fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
+/// Returns what the next step adds: a call, or a request and the report after it. Nothing where the limit judges no such step.
+fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> Option<u64> {
     match &limit.meter {
-        Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
+        Meter::Spend { part, .. } => Some(spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0)),
         // A step that takes longer than what is left ends the agent before it has done anything.
-        Meter::Count { .. } if limit.unit == Unit::Millis => (meters.duration_ms / meters.spent.requests.max(1)).max(1),
-        Meter::Count { adds, .. } => {
-            let steps = [Stage::Call, Stage::Request].map(ComingStep::at);
-            steps.into_iter().filter_map(adds).max().unwrap_or(0)
+        Meter::Count { .. } if limit.unit == Unit::Millis => {
+            Some((meters.duration_ms / meters.spent.requests.max(1)).max(1))
         }
-        Meter::Window | Meter::Silence => 0,
+        Meter::Count { adds, .. } => {
+            [Stage::Call, Stage::Request].map(ComingStep::at).into_iter().filter_map(adds).max()
+        }
+        Meter::Window | Meter::Silence => Some(0),
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::given::{BEGAN_MS, GivenTime};
 use crate::world::{FUSEBOX, Started, TestWorld, with};
 
+mod beside_others;
 mod without_id;
 
 /// For how long a pause holds, where the test's clock is its own.
