@@ -112,3 +112,27 @@ fn what_was_let_go_on_in_a_session_that_is_left_names_the_command_that_takes_it_
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// A prompt after a limit has ended the main agent begins with whole limits, whether or not a client was there when more was given.
+#[test]
+fn the_next_prompt_begins_with_whole_limits_once_a_shared_budget_was_raised() {
+    let policy = |scope: &str, calls: usize| json!({"main": {"max_turns": calls, "grace_turns": 0, "warn_at": []}, scope: {"max_cost_usd_per_day": 0.09}});
+    let steps = |fixture: &mut Fixture| (0..30).take_while(|_| fixture.step(Actor::Main)).count();
+    for scope in ["user", "project"] {
+        let within = steps(&mut begin(&policy(scope, 30)));
+        for is_left in [false, true] {
+            let mut fixture = begin(&policy(scope, within + 1));
+            assert_eq!(steps(&mut fixture), within);
+            fixture.stops();
+            if is_left {
+                fixture.leaves();
+            }
+            let granted = shell(&fixture, &format!("fusebox grant {scope} max_cost_usd_per_day=+9"));
+            if is_left {
+                fixture.takes_up();
+            }
+            assert!(fixture.prompt(), "{scope}: {granted}");
+            assert_eq!(steps(&mut fixture), within + 1, "{scope}, left: {is_left}: {granted}");
+        }
+    }
+}
