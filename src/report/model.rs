@@ -122,7 +122,7 @@ pub struct SessionReport {
     /// What keeps its prompts back although nothing has ended it.
     #[serde(skip)]
     pub prompt_blocks: Vec<PromptBlock>,
-    /// What would block its next prompt where something has ended its main agent's work, each with what lifts it.
+    /// What would block its next prompt, each with what lifts it.
     #[serde(skip)]
     pub next_blocks: NextBlocks,
     /// The moment that it tells of, in milliseconds since 1970.

@@ -1,9 +1,8 @@
-//! What would block the next prompt of a session whose main agent's work has been ended, and what lifts it.
+//! What would block the next prompt of a session, and what lifts it.
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
-use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
 use crate::engine::next_prompt;
 use crate::engine::session_state::SessionState;
@@ -16,12 +15,11 @@ use crate::wire::user_lines;
 /// What would block a session's next prompt, each with what lifts it.
 pub type NextBlocks = Vec<(Finding, NextStep)>;
 
-/// Returns what would block a session's next prompt; none where nothing has ended its main agent's work.
+/// Returns what would block a session's next prompt.
 pub fn blocks(rows: &SessionRows, shared_budgets: &[SharedBudget], now: Moment) -> NextBlocks {
     let session = &rows.session;
     let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
-    let is_over = |run: &&Run| run.order.is_some() || session.order.is_some() || rows.left.contains(&run.id);
-    let Some(main) = main.filter(is_over) else { return Vec::new() };
+    let Some(main) = main else { return Vec::new() };
     let mut state = SessionState::new(session.clone());
     rows.runs.iter().for_each(|run| state.insert_loaded_run(run.clone()));
     state.shared_budgets = reading::shared_budgets_of(session, shared_budgets, now);

@@ -3,7 +3,6 @@
 use crate::domain::action::Action;
 use crate::domain::frees::Frees;
 use crate::domain::limit::Limit;
-use crate::domain::mode::Mode;
 use crate::domain::scope::Scope;
 use crate::domain::session::{MAIN, Order, Status};
 use crate::domain::unit::Unit;
@@ -188,32 +187,23 @@ pub fn goes_on(session: &SessionReport, here: &str) -> String {
     if session.needs_client { takes_up(session, here) } else { "with the next prompt".to_owned() }
 }
 
-/// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives more. A
-/// client's end frees none of them.
+/// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives enough more.
+/// A client's end frees none of them.
 pub fn used_up(session: &SessionReport) -> impl Iterator<Item = (&LimitReading, NextStep)> {
-    let is_free = session.order.is_none()
-        && session.prompt_blocks.is_empty()
-        && session.limits_off.as_ref().is_none_or(|off| !off.now);
     let is_at_rest = session.standing().0 == IDLE || is_closed(session.status);
-    let is_bound = is_at_rest && session.mode == Mode::Enforce && is_free;
-    let is_used_up = move |reading: &&LimitReading| {
-        let is_spent =
-            matches!(reading.cap.limit.unit, Unit::Usd | Unit::Tokens) && reading.used.value >= reading.cap.value;
+    let is_bound = is_at_rest && session.order.is_none() && session.prompt_blocks.is_empty();
+    let used_up = move |(finding, step): &(Finding, NextStep)| {
         // An order that the limit gave says it already.
-        let orders = session.runs.iter().filter_map(|run| run.order.as_ref());
-        let is_said = orders.map(|it| &it.finding).any(|it| it.scope == Scope::Session && it.source == *reading.limit);
-        is_bound && is_spent && !is_said && reading.per_ms.is_none() && reading.action != Action::Warn
-    };
-    session.limits.iter().filter(is_used_up).map(|reading| {
-        let lacks = (reading.used.value - reading.cap.value).saturating_add(1);
-        let (id, more) =
-            (short(&session.session_id).to_owned(), typed(reading.cap.limit, sufficient(reading.increase, lacks)));
-        let next = match reading.increase {
-            0 => NextStep::Administrator,
-            _ => NextStep::Grant { id, limit: reading.limit.clone(), more, spent: String::new() },
+        let mut orders = session.runs.iter().filter_map(|run| run.order.as_ref());
+        let is_said = finding.scope != Scope::Session || orders.any(|it| it.finding.is_same_limit(finding));
+        let is_it = |reading: &&LimitReading| {
+            let is_spent = matches!(reading.cap.limit.unit, Unit::Usd | Unit::Tokens);
+            is_spent && finding.source == *reading.limit && reading.used.value >= reading.cap.value
         };
-        (reading, next)
-    })
+        let reading = session.limits.iter().filter(|_| is_bound && !is_said).find(is_it)?;
+        Some((reading, step.clone()))
+    };
+    session.next_blocks.iter().filter_map(used_up)
 }
 
 /// Returns what gives more of each limit that is used up, with what has to be typed then.

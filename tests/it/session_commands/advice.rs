@@ -47,16 +47,21 @@ fn a_grant_that_a_person_is_told_is_enough_for_the_work_to_go_on() {
     ];
     let mut wrong = Vec::new();
     for limit in &limits {
-        for responses in [3, 4, 7, 40] {
-            for printer in ["prompt", "status", "explain", "stop"] {
+        for responses in [3, 4, 5, 7, 40] {
+            for printer in ["prompt", "status", "explain", "stop", "status at rest", "explain at rest"] {
                 let story = story(limit, responses);
-                let blocked = prompt(&story, "p2");
+                let blocked = if printer.ends_with("at rest") {
+                    story.event("Stop", &json!({"stop_hook_active": false}))
+                } else {
+                    prompt(&story, "p2")
+                };
                 let stopped = (printer == "stop").then(|| {
                     story.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1"}))
                 });
                 let text = match printer {
-                    "status" => story.world.run(&["status"]).to_string(),
+                    "status" | "status at rest" => story.world.run(&["status"]).to_string(),
                     "explain" => story.world.run(&["explain", "s1"]).to_string(),
+                    "explain at rest" => story.world.run(&["explain", "p1"]).to_string(),
                     _ => format!("{blocked}{}", stopped.unwrap_or_default()),
                 };
                 let Some(words) = grant(&text) else {
