@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use crate::cmd::run_hooks;
 use crate::config::effective;
 use crate::config::load;
 use crate::config::place::Who;
@@ -57,6 +58,7 @@ pub fn run(env: &Environment, folder: &Path, args: &Args) -> ExitCode {
         ignored => format!("{is_valid}; {} ignored, everything else is in force\n", counted(ignored as u64, "value")),
     };
     env.print(&text);
+    run_hooks::missing(env).inspect(|said| env.eprintln_safe(said));
     ExitCode::from(u8::from(errors > 0))
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::cmd::config::project_folder;
 use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{self, Fits, Target};
-use crate::cmd::{clear_order, next_client, query, require_human};
+use crate::cmd::{clear_order, next_client, query, require_human, run_hooks};
 use crate::config::load;
 use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
@@ -86,6 +86,11 @@ impl Whose {
         }
         require_human::write_down(env, store, ("", ""), &what(&require_human::who(env)))
     }
+
+    /// Says that no hook is registered here, where no session is at work that one was heard of.
+    fn without_hooks(&self, env: &Environment) -> Option<String> {
+        self.sessions.is_empty().then(|| run_hooks::missing(env))?.map(str::to_owned)
+    }
 }
 
 /// Switches limits off.
@@ -119,6 +124,7 @@ pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
         })?);
     }
     said.push(kept(&off, team.as_deref()));
+    said.extend(whose.without_hooks(env));
     session_edit::print(env, &said);
     Ok(ExitCode::SUCCESS)
 }
@@ -158,6 +164,7 @@ pub fn on(env: &Environment, args: &OnArgs) -> Result<ExitCode> {
         return Err(Error::failed(format!("the limits of {} are not off", whose.name)));
     }
     said.insert(0, format!("the limits of {} are on again", whose.name));
+    said.extend(whose.without_hooks(env));
     session_edit::print(env, &said);
     Ok(ExitCode::SUCCESS)
 }

@@ -20,8 +20,15 @@ pub fn has_none(env: &Environment, command: &[OsString]) -> bool {
     is_client(command) && !command.iter().any(brings) && none_registered(env)
 }
 
+/// Says that nothing is counted where no hook of Fusebox is registered for this folder.
+pub fn missing(env: &Environment) -> Option<&'static str> {
+    none_registered(env).then_some(
+        "no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it",
+    )
+}
+
 /// Whether no settings file and no plugin that a client reads in this folder has it run Fusebox.
-pub fn none_registered(env: &Environment) -> bool {
+fn none_registered(env: &Environment) -> bool {
     let folders = Folders::of(env, &env.folder());
     let settings = settings_files::read(&folders);
     let mut brought = plugin_handlers::find(&folders, &settings, &[]);

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use crate::cmd::next_client;
 use crate::cmd::off;
 use crate::cmd::query;
+use crate::cmd::run_hooks;
 #[cfg(feature = "screen")]
 use crate::cmd::status_screen;
 use crate::cmd::target::{self, Fits, Target};
@@ -94,7 +95,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let block = off.map(|off| page.paint(Style::Yellow, &page.wrap("", &off))).unwrap_or_default() + &block;
     env.print(&match (own, &target) {
         (Some((session, run)), Some(Target::Run { .. })) => own_run::text(&report, session, run),
-        _ if report.sessions.is_empty() => block + &nothing(&report, &page),
+        _ if report.sessions.is_empty() => block + &nothing(env, &report, &page),
         (_, None) if !args.all => block + &status::text(&report, show, status::rest(&report), &page),
         _ => block + &status::text(&report, show, "", &page),
     });
@@ -107,9 +108,10 @@ fn waits(session: &SessionReport) -> bool {
     status::is_open(session) || session.standing == BLOCKED || suggestion::used_up(session).next().is_some()
 }
 
-fn nothing(report: &Report, terminal: &Terminal) -> String {
+fn nothing(env: &Environment, report: &Report, terminal: &Terminal) -> String {
+    let no_hooks = run_hooks::missing(env).map(|said| format!("{said}\n")).unwrap_or_default();
     let shared = status::shared(&report.budgets, terminal);
-    format!("No session is at work. `fusebox report` shows those of the last 7 days.\n{shared}")
+    format!("No session is at work. `fusebox report` shows those of the last 7 days.\n{no_hooks}{shared}")
 }
 
 /// Finds what is named: a session, a run, or the run of the agent that asks.

@@ -22,10 +22,6 @@ const QUESTION: &str =
 const NEXT: &str = "for each login that takes part: `GRANT fusebox_member TO LOGIN` in the database, and `fusebox team invite LOGIN`\n\
      then set a cap, as `fusebox team limit month=USD` does\n";
 
-/// What is said where a person joins and no client asks a hook.
-const NO_HOOKS: &str = "no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init --scope user` registers it \
-     for all your projects\n";
-
 /// Makes the tables where they are missing or of an earlier version, and the team where it is not there yet.
 pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     check_name("team", team)?;
@@ -66,7 +62,7 @@ pub fn init(env: &Environment, team: &str, zone: &str) -> Result<ExitCode> {
     team_join::keep(env, team, &mut ledger, address)?;
     let tables = if migrations > 0 { "its tables are made" } else { "its tables were there" };
     env.print(&format!("team {team}: {tables}, and you are its first admin; this machine has joined it\n{NEXT}"));
-    env.print(no_hooks(env));
+    env.print(&no_hooks(env));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -93,8 +89,8 @@ pub fn join(env: &Environment, team: &str) -> Result<ExitCode> {
 }
 
 /// Says that nothing is counted here, where no hook is registered.
-fn no_hooks(env: &Environment) -> &'static str {
-    if run_hooks::none_registered(env) { NO_HOOKS } else { "" }
+fn no_hooks(env: &Environment) -> String {
+    run_hooks::missing(env).map(|said| format!("{said}\n")).unwrap_or_default()
 }
 
 /// Refuses a name that the store would not take.

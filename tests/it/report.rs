@@ -40,6 +40,7 @@ fn nothing_to_report_is_said_with_what_to_do() {
     let world = TestWorld::new();
     assert_snapshot!(world.run(&["status"]), @r"
     No session is at work. `fusebox report` shows those of the last 7 days.
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 0]
     ");
     // What the state has none of is in no period; another state may have been meant.

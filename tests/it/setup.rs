@@ -205,3 +205,19 @@ fn init_says_what_is_wrong_with_the_limits_and_what_fail_closed_does() {
     assert!(errors > 0 && said.contains(&format!("note: {errors} error")), "{said}");
     assert!(said.contains("--fail-closed"), "{said}");
 }
+
+/// Whoever switches limits, checks them or asks how they stand learns that nothing counts here.
+#[test]
+fn commands_about_limits_say_where_no_hook_is_registered() {
+    let world = TestWorld::with_git();
+    for (before, times) in
+        [(&[][..], 1), (&["init", "--scope", "project"], 0), (&["uninstall", "--scope", "project"], 1)]
+    {
+        let _said = (!before.is_empty()).then(|| world.run(before).ok());
+        for words in [&["off"][..], &["on"], &["config", "check"], &["status"]] {
+            let said = world.run(words).to_string();
+            let told = said.matches("no hook of Fusebox is registered here").count();
+            assert_eq!(told, times, "after {before:?}: {words:?}: {said}");
+        }
+    }
+}

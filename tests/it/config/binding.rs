@@ -278,7 +278,7 @@ fn a_person_may_refuse_a_repositorys_file_and_sees_it() {
     for refused in [format!(r#"["{}"]"#, world.path("project").display()), r#"["*/project/"]"#.to_owned()] {
         world.write("home/.claude/fusebox.json", format!(r#"{{"refuse_repositories": {refused}}}"#));
         assert!(!holds(), "{refused}");
-        let check = world.run(&["config", "check"]).ok();
+        let check = world.run(&["config", "check"]).stdout;
         assert!(check.contains("refuses `[ROOT]/project/.claude/fusebox.json`: nothing of it holds"), "{check}");
         assert!(check.contains("the configuration is valid"), "{check}");
     }

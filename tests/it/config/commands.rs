@@ -155,6 +155,8 @@ fn check_tells_all_that_is_wrong() {
     insta::assert_snapshot!(world.run(&["config", "check"]), @r"
     warning: `agents.x` in `[ROOT]/home/.claude/fusebox.json` (user) has limits, but no agent of this type is known here
     the configuration is valid
+    [stderr]
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 0]
     ");
     world.write("home/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": null, "max_turn": 9 } }"#);
@@ -166,6 +168,8 @@ fn check_tells_all_that_is_wrong() {
     error: `[ROOT]/project/.claude/agents/x.md` (frontmatter) has limits that are no YAML: line 2 column 19: unclosed bracket '['; its limits are ignored
     warning: nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`
     3 errors in the configuration; 3 values ignored, everything else is in force
+    [stderr]
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 1]
     ");
     insta::assert_snapshot!(world.run(&["config", "show", "--agent", "x"]), @r#"
@@ -196,6 +200,8 @@ fn observing_is_no_secret() {
     insta::assert_snapshot!(world.run(&["config", "check"]), @"
     warning: nothing is blocked: `mode` is `observe`
     the configuration is valid
+    [stderr]
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 0]
     ");
 }
@@ -206,6 +212,8 @@ fn at_home_the_projects_files_are_the_users() {
     world.write("home/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": 100 }, "spawn_may_loosen": true }"#);
     insta::assert_snapshot!(world.command(&["config", "check"]).folder("home").run(), @"
     the configuration is valid
+    [stderr]
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 0]
     ");
 }
@@ -241,6 +249,8 @@ fn trust_is_a_persons_to_give_and_to_take() {
     warning: nothing is blocked: `mode` is `observe`
     warning: `session.max_cost_usd: 10` in `[ROOT]/home/.claude/fusebox.json` does not hold here: the repository says 50
     the configuration is valid
+    [stderr]
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 0]
     ");
     insta::assert_snapshot!(world.run(&["trust", "--revoke"]), @r#"
@@ -263,6 +273,8 @@ fn a_repository_cannot_make_a_hook_wait() {
     insta::assert_snapshot!(world.run(&["config", "check"]), @"
     error: `[ROOT]/project/.claude/agents/endless.md` (frontmatter) cannot be read: it is no regular file; all of it is ignored
     1 error in the configuration; 1 value ignored, everything else is in force
+    [stderr]
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 1]
     ");
     assert!(world.run(&["config", "show", "--agent", "x"]).stdout.contains("7 terminate"));
@@ -347,7 +359,7 @@ fn a_session_is_bounded_by_what_stops_it() {
         let world = TestWorld::new();
         world.write("home/.claude/fusebox.json", format!(r#"{{ "session": {session} }}"#));
         let expected = format!("{}the configuration is valid\n", if is_bounded { "" } else { unbounded });
-        assert_eq!(world.run(&["config", "check"]).ok(), expected, "{session}");
+        assert_eq!(world.run(&["config", "check"]).stdout, expected, "{session}");
     }
 }
 
@@ -365,6 +377,8 @@ fn an_agent_type_that_is_not_known_here_has_a_nearest() {
     warning: `agents.reviewer` in `[ROOT]/project/.claude/fusebox.json` (project) has limits, but no agent of this type is known here
     warning: `agents.wholly-else` in `[ROOT]/project/.claude/fusebox.json` (project) has limits, but no agent of this type is known here
     the configuration is valid
+    [stderr]
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 0]
     ");
 }

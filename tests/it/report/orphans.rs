@@ -131,6 +131,7 @@ fn the_death_of_a_client_is_written_down_once() {
     assert!(last.is_some() && last < death, "{story}");
     assert_snapshot!(world.run(&["status"]), @r"
     No session is at work. `fusebox report` shows those of the last 7 days.
+    no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
     [exit 0]
     ");
     let lines = world.read("state/execution-limits.log").unwrap();
