@@ -114,8 +114,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let prompt_blocks: Vec<_> =
         sessions().flat_map(|session| &session.prompt_blocks).filter(|_| told.is_blocked_prompt()).collect();
     let after_no = sessions().filter_map(|session| suggestion::after_no(session, told, declined?));
-    let after_no =
-        after_no.map(|step| step.command().map_or_else(|| step.to_string(), |command| format!("`{command}`")));
+    let after_no = after_no.map(|step| step.entry());
     let is_last = |session: &&SessionReport| session.main.as_deref() == Some(id);
     let used_up = sessions().filter(is_last).flat_map(|it| suggestion::used_up_steps(it, source.here));
     let reader = Reader { now_ms: source.now.wall_ms, zone: &terminal.zone };

@@ -16,19 +16,28 @@ pub fn sentence(sentence: &str, width: usize, indent: &str) -> String {
     lines(sentence, Options::new(width).initial_indent(indent).subsequent_indent(&deeper)).join("\n") + "\n"
 }
 
-/// Sets what is to be done into lines no wider than `width`: `fusebox ..., then claude ...`. Where that takes more than one, its
-/// commands stand in backticks, and are not broken.
+/// Sets what is to be done into lines no wider than `width`: `fusebox ..., then claude ...`. Where that takes more than one, each of
+/// its commands has a line of its own, unbroken and bare: of one in backticks a shell would run what it writes.
 pub fn steps(steps: &str, width: usize, indent: &str) -> String {
-    let is_command = |step: &str| ["fusebox ", "claude ", "cd "].iter().any(|name| step.starts_with(name));
-    let quoted = |step: &str| {
-        let (then, step) = step.split_at(if step.starts_with("then ") { "then ".len() } else { 0 });
-        let (command, rest) = step.split_at(step.find(". ").unwrap_or(step.len()));
-        if is_command(step) { format!("{then}`{command}`{rest}") } else { format!("{then}{step}") }
-    };
-    match display_width(steps) + indent.len() <= width {
-        true => format!("{indent}{steps}\n"),
-        false => sentence(&steps.split(", ").map(quoted).collect::<Vec<_>>().join(", "), width, indent),
+    if display_width(steps) + indent.len() <= width {
+        return format!("{indent}{steps}\n");
     }
+    let (mut text, first) = (String::new(), steps.strip_prefix("then "));
+    for (at, step) in first.unwrap_or(steps).split(", then ").enumerate() {
+        if at > 0 || first.is_some() {
+            text += &format!("{indent}then\n");
+        }
+        let (command, rest) = step.split_at(step.find(". ").filter(|_| is_command(step)).unwrap_or(step.len()));
+        for part in [command, rest.trim_start_matches(". ")].into_iter().filter(|part| !part.is_empty()) {
+            text += &if is_command(part) { format!("{indent}{part}\n") } else { sentence(part, width, indent) };
+        }
+    }
+    text
+}
+
+/// Whether a line is a command.
+fn is_command(line: &str) -> bool {
+    ["fusebox ", "claude ", "cd "].iter().any(|name| line.starts_with(name))
 }
 
 /// Sets parts behind each other into lines no wider than `width`, each whole where it fits one, those after the first two spaces deeper.
@@ -50,7 +59,9 @@ pub fn fitting(text: &str, width: usize) -> String {
     let fit = |line: &str| {
         let words = line.trim_start();
         let indent = &line[..line.len() - words.len()];
-        if display_width(line.trim_end_matches('\n')) <= width {
+        // What is typed next stands indented, perhaps in bold.
+        let next = line.trim_start_matches("\x1b[1m").strip_prefix("  ").unwrap_or_default();
+        if display_width(line.trim_end_matches('\n')) <= width || is_command(next.trim_start()) {
             line.to_owned()
         } else {
             sentence(words.trim_end(), width, indent)
@@ -118,9 +129,11 @@ mod tests {
     fn commands_of_steps_stay_whole() {
         for (text, set) in [
             ("fusebox a b", "  fusebox a b\n"),
-            ("fusebox grant a b=+1", "  `fusebox grant a b=+1`\n"),
-            ("fusebox a, then cd /a && claude b", "  `fusebox a`,\n    then\n    `cd /a && claude b`\n"),
-            ("claude a. It passes by itself", "  `claude a`. It\n    passes by\n    itself\n"),
+            ("fusebox grant a b=+1", "  fusebox grant a b=+1\n"),
+            ("fusebox a, then cd /a && claude b", "  fusebox a\n  then\n  cd /a && claude b\n"),
+            ("then claude a 'b, c d'", "  then\n  claude a 'b, c d'\n"),
+            ("claude a. It passes by itself", "  claude a\n  It passes by\n    itself\n"),
+            ("It passes, by itself", "  It passes, by\n    itself\n"),
         ] {
             assert_eq!(steps(text, 16, "  "), set);
         }
@@ -139,6 +152,10 @@ mod tests {
             ("a ` and b `cd ef g`\n", "a ` and b\n  `cd ef g`\n"),
             ("one` two three `cd ef g`\n", "one` two\n  three\n  `cd ef g`\n"),
             ("one `two three `cd ef g`\n", "one `two\n  three\n  `cd ef g`\n"),
+            (
+                "\x1b[1m  fusebox grant a b\n  claude a b c d\x1b[0m\n",
+                "\x1b[1m  fusebox grant a b\n  claude a b c d\x1b[0m\n",
+            ),
             ("\x1b[1ma\x1b[0m \x1b[31mheading\x1b[0m\n", "\x1b[1ma\x1b[0m \x1b[31mheading\x1b[0m\n"),
         ] {
             assert_eq!(fitting(text, 12), broken);

@@ -88,16 +88,15 @@ fn without_hint(text: &str) -> String {
 }
 
 /// Returns the words of a narrow text that the wide one does not have. A path may lack folders at its beginning, and a command that
-/// does not fit its line stands in backticks.
+/// does not fit beside others has a line of its own, without the comma that stands between them.
 fn cut_words(narrow: &str, wide: &str) -> Vec<String> {
-    let (narrow, wide) = (&narrow.replace('`', ""), &wide.replace('`', ""));
-    let known: BTreeSet<&str> = wide.split_whitespace().collect();
+    let known: BTreeSet<&str> = wide.split_whitespace().map(|word| word.trim_end_matches(',')).collect();
     let is_path = |word: &str| {
         word.strip_prefix('…').is_some_and(|end| end.starts_with('/') && known.iter().any(|whole| whole.ends_with(end)))
     };
     let narrow = without_hint(narrow);
-    let cut = narrow.split_whitespace().filter(|word| !known.contains(word) && !is_path(word));
-    cut.map(str::to_owned).collect()
+    let words = narrow.split_whitespace().map(|word| word.trim_end_matches(','));
+    words.filter(|word| !known.contains(word) && !is_path(word)).map(str::to_owned).collect()
 }
 
 /// Whether a line has columns, and more characters than fit the page.

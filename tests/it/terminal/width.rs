@@ -28,7 +28,9 @@ fn bare(line: &str) -> String {
 
 /// Whether a line is too wide and could have been broken: a word alone, as a path, and a command in backticks stay whole.
 fn is_wide(line: &str, width: usize) -> bool {
-    let is_command = line.trim().starts_with('`') && line.matches('`').count() == 2;
+    let is_quoted = line.trim().starts_with('`') && line.matches('`').count() == 2;
+    let is_bare = ["  fusebox ", "  claude ", "  cd "].iter().any(|name| line.contains(name) && line.starts_with("  "));
+    let is_command = is_quoted || is_bare && !line.trim().contains("  ");
     line.chars().count() > width && line.trim().contains(' ') && !is_command
 }
 
