@@ -77,8 +77,8 @@ fn give(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
     }
     let raised =
         more.iter().map(|more| Ok((holder(edit, &more.rule)?, more.rule.as_str()))).collect::<Result<Vec<_>>>()?;
-    let mut said = apply(edit, more)?;
-    said.extend(edit.held_still(&raised));
+    let (mut said, freed) = apply(edit, more)?;
+    said.extend(edit.what_is_next(edit.held_still(&raised), &freed));
     said.extend(still_asked(edit, more));
     Ok(said)
 }
@@ -147,10 +147,10 @@ fn caps(limits: &LimitSet) -> String {
     caps.join(", ")
 }
 
-/// Raises caps, and lifts what they had ordered; says what was done.
-pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
+/// Raises caps, and lifts what they had ordered; says what was done, and returns what these limits hold no more.
+pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<(Vec<String>, Vec<Target>)> {
     let targets: Vec<Target> = more.iter().map(|more| holder(edit, &more.rule)).collect::<Result<_>>()?;
-    let mut said = Vec::new();
+    let (mut said, mut freed, mut lacks) = (Vec::new(), Vec::new(), false);
     for (more, target) in more.iter().zip(targets) {
         said.push(raise(edit, &target, more)?);
         let ordered = clear_order::order(edit.state, &target).is_some_and(|order| order.finding.source == *more.rule);
@@ -164,6 +164,7 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
             clear_order::clear(edit.state, &target, edit.now);
         }
         if let Some(still) = used_up(edit) {
+            lacks = true;
             let used = more.limit.show(still.finding.used);
             let enough = format!("{}=+{}", more.rule, advice::typed(more.limit, still.more));
             let then = match is_whole_without {
@@ -174,11 +175,12 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
                 false => "the next step would be stopped again",
             };
             said.push(format!("it is not enough: {used} is used, and {then}; `{enough}` is enough"));
-        } else if ordered || is_closed_session(edit, &target) {
-            said.push(edit.goes_on(&target));
+        } else if (ordered || is_closed_session(edit, &target)) && !freed.contains(&target) {
+            freed.push(target);
         }
     }
-    Ok(said)
+    freed.retain(|_| !lacks);
+    Ok((said, freed))
 }
 
 /// Whether a target is a session whose client is gone: whoever gives it more means to take it up.

@@ -131,29 +131,32 @@ fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> R
     let taken = only_held(edit);
     let name = edit.name(&edit.target);
     let was = edit.standing(&edit.target).to_owned();
-    let finding = match clear_order::clear(edit.state, &edit.target, edit.now) {
-        Some(order) => order.finding,
-        None => holds_prompts_back(edit).ok_or_else(|| nothing_holds(edit, &name, &was))?,
-    };
+    let lifted = clear_order::clear(edit.state, &edit.target, edit.now).map(|order| order.finding);
+    let finding = lifted.or_else(|| holds_prompts_back(edit)).ok_or_else(|| nothing_holds(edit, &name, &was))?;
     let words = edit.somebody(&format!("resumed {}", edit.it()));
     edit.record(RecordKind::AgentResumed, &finding, (&words, None));
     edit.notice(notices::resumed(&edit.by, &name));
     let mut said: Vec<String> = taken.into_iter().chain([format!("{name}: {was} -> resumed")]).collect();
-    said.extend(grant::apply(edit, granted)?);
+    said.extend(grant::apply(edit, granted)?.0);
     // Whoever lifts what a person has ordered says nothing about a limit: perhaps No to one, before. Whoever says how much is to be
     // given means no more than that.
     let raises = !keeps_limits && granted.is_empty() && finding.limit().is_some();
     let target = edit.target.clone();
+    let mut held = Vec::new();
     for used_up in clear_order::used_up(edit.state, &target, edit.now) {
-        let is_told = granted.iter().any(|more| used_up.finding.source == *more.rule);
-        said.extend((!is_told).then(|| if raises { raised(edit, &used_up) } else { warned(&target, &used_up) }));
+        if raises {
+            said.push(raised(edit, &used_up));
+        } else if granted.iter().all(|more| used_up.finding.source != *more.rule) {
+            held.push(warned(&target, &used_up));
+        }
     }
     if let Some(beside) = clear_order::beside(edit.state, &target).filter(|beside| !edit.is_interrupted(beside.id())) {
-        let used_up = clear_order::used_up(edit.state, &beside, edit.now);
-        said.extend(used_up.iter().map(|used_up| warned(&beside, used_up)));
+        held.extend(clear_order::used_up(edit.state, &beside, edit.now).iter().map(|it| warned(&beside, it)));
     }
-    said.push(held_beside(edit).unwrap_or_else(|| edit.goes_on(&edit.target)));
-    said.extend(clear_order::budgets_used_up(edit.state, edit.now).iter().map(|finding| edit.above(finding)));
+    held.extend(clear_order::budgets_used_up(edit.state, edit.now).iter().map(|finding| edit.above(finding)));
+    let beside = held_beside(edit);
+    let freed = if beside.is_none() { vec![target] } else { Vec::new() };
+    said.extend(beside.into_iter().chain(edit.what_is_next(held, &freed)));
     Ok(said)
 }
 
@@ -234,16 +237,14 @@ fn named(edit: &SessionEdit, held: &[Target]) -> String {
 fn raised(edit: &mut SessionEdit, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.limit() else { return String::new() };
-    let target = edit.target.clone();
-    let rule = clear_order::rules(edit.state, &target).and_then(|rules| rules.source(&finding.source));
+    let (used, before) = (limit.show(finding.used), limit.show_cap(finding.cap));
+    let rule = clear_order::rules(edit.state, &edit.target).and_then(|rules| rules.source(&finding.source));
     if rule.is_some_and(|rule| rule.locked) {
-        let (used, cap) = (limit.show(finding.used), limit.show_cap(finding.cap));
-        return format!("{limit} will stop it again at once ({used} of {cap} used): the managed file has locked it");
+        return format!("{limit} will stop it again at once ({used} of {before} used): the managed file has locked it");
     }
-    clear_order::raise(edit.state, &target, finding, used_up.more);
+    clear_order::raise(edit.state, &edit.target, finding, used_up.more);
     edit.sign_grant();
     let cap = limit.show_cap(finding.cap.saturating_add(used_up.more));
-    let (used, before) = (limit.show(finding.used), limit.show_cap(finding.cap));
     edit.notice(notices::raised_with_resume(limit, &before, &cap));
     format!("{limit} would stop it again at once ({used} of {before} used): raised by its increase, {before} -> {cap}")
 }

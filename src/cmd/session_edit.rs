@@ -215,6 +215,13 @@ impl SessionEdit<'_> {
         said
     }
 
+    /// Says what else holds a session or run, and how each of `freed` goes on: where something holds it, after that.
+    pub fn what_is_next(&self, held: Vec<String>, freed: &[Target]) -> Vec<String> {
+        let then = if held.is_empty() { "" } else { "then " };
+        let goes_on: Vec<String> = freed.iter().map(|target| format!("{then}{}", self.goes_on(target))).collect();
+        [held, goes_on].concat()
+    }
+
     /// Says that a limit over more than the session would still keep it back, and what gives more.
     pub fn above(&self, finding: &Finding) -> String {
         let why = user_lines::by_layer(finding);

@@ -253,7 +253,7 @@ fn resuming_a_run_that_its_session_holds_resumes_the_session() {
     assert_snapshot!(world.run(&["resume", "p1", "--no-grant"]), @r"
     session 5e55: paused -> resumed
     max_cost_usd would stop it again at once (24.00 USD of 25.00 USD used): `fusebox grant 5e55 max_cost_usd=+12.50` gives more
-    session 5e55 goes on with its next prompt, which tells it that developer d1 waits for a message
+    then session 5e55 goes on with its next prompt, which tells it that developer d1 waits for a message
     [exit 0]
     ");
     assert_snapshot!(standing(&world, "5e55"), @r"
@@ -299,8 +299,8 @@ fn a_reset_counts_from_zero_and_keeps_what_was_spent_in_the_report() {
     let spent = world.run(&["report", "--since", "all", "--by", "agent"]).ok();
     assert_snapshot!(world.run(&["reset", "a3fa"]), @r"
     developer a3fa11ed counts from zero again; it had 25 tool calls, 4 requests, 12000 tokens and 0.64 USD
-    developer a3fa11ed goes on when the main agent sends it a message
     max_cost_usd would stop it again at once (0.00 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+0.50` gives more
+    then developer a3fa11ed goes on when the main agent sends it a message
     [exit 0]
     ");
     assert_snapshot!(world.run(&["reset", SHOP]), @r"

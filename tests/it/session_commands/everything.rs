@@ -173,7 +173,7 @@ fn the_only_one_is_taken_and_said() {
     developer a3fa11ed: ended by limit -> resumed
     max_turns would stop it again at once (25 of 25 used): `fusebox grant a3fa11ed max_turns=+12` gives more
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+1.00` gives more
-    developer a3fa11ed goes on when the main agent sends it a message
+    then developer a3fa11ed goes on when the main agent sends it a message
     [exit 0]
     ");
     assert_snapshot!(world.run(&["resume"]), @r"
@@ -186,8 +186,8 @@ fn the_only_one_is_taken_and_said() {
     assert_snapshot!(world.run(&["grant", "max_turns=+5"]), @r"
     trip #2 (max_turns) in /srv/shop is the last that stands; none does in this project
     max_turns of developer a3fa11ed: 25 -> 30 (25 used)
-    developer a3fa11ed goes on when the main agent sends it a message
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+1.00` gives more
+    then developer a3fa11ed goes on when the main agent sends it a message
     [exit 0]
     ");
 }
@@ -312,7 +312,7 @@ fn what_a_limit_paused_goes_on_once_its_client_is_gone() {
     main p1 is the only one that is held (paused, or stopped by a person); what a limit has stopped stays stopped until it is named
     main p1: paused -> resumed
     max_turns would stop it again at once (1 of 1 used): `fusebox grant p1 max_turns=+1` gives more
-    main p1 goes on with the next prompt: `claude --resume 5f0c1d2e-0000`
+    then main p1 goes on with the next prompt: `claude --resume 5f0c1d2e-0000`
     [exit 0]
     ");
 }

@@ -111,3 +111,20 @@ fn a_reset_without_an_id_asks() {
     let after = shell(&fixture, "fusebox status");
     assert!(after.contains("before the reset, and in no limit: 0.0") && after.contains("0.00/9.00"), "{after}");
 }
+
+/// What a second limit holds goes on after more of that, and not before.
+#[test]
+fn no_answer_says_that_work_goes_on_and_that_it_is_blocked() {
+    let session = json!({"max_cost_usd": 0.04, "timeout_action": "terminate", "grace_turns": 0});
+    for command in ["grant s-0000 max_cost_usd=+1", "resume s-0000", "reset s-0000"] {
+        let mut fixture = begin(&json!({"session": session, "user": {"max_cost_usd_per_day": 0.05}}));
+        assert!((0..9).any(|_| !fixture.step(Actor::Main)), "nothing stops it");
+        (0..4).for_each(|_| fixture.responds());
+        fixture.stops();
+        let said = shell(&fixture, &format!("fusebox {command}"));
+        let at = |words: &str| said.lines().position(|line| line.contains(words)).unwrap_or_else(|| panic!("{said}"));
+        assert!(at("would still be blocked") < at("then session s-0000 goes on with its next prompt"), "{said}");
+        assert_eq!(said.matches("goes on with").count(), 1, "{said}");
+        assert!(!fixture.goes_on(Actor::Main), "{said}");
+    }
+}

@@ -16,8 +16,8 @@ fn a_grant_raises_the_cap_and_lifts_what_it_had_ordered() {
     let world = with_shop();
     assert_snapshot!(world.run(&["grant", "a3fa", "max_tool_calls=+10"]), @r"
     max_turns of developer a3fa11ed: 25 -> 35 (25 used)
-    developer a3fa11ed goes on when the main agent sends it a message
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+1.00` gives more
+    then developer a3fa11ed goes on when the main agent sends it a message
     [exit 0]
     ");
     assert_snapshot!(standing(&world, SHOP), @r"
