@@ -148,11 +148,11 @@ fn is_said_with_order(session: &SessionReport, reading: &LimitReading) -> bool {
 
 /// Says instead of nothing how a session goes on whose client is gone and whose last prompt was blocked, where nothing would block the next.
 fn or_free(session: &SessionReport, text: String, place: (&str, &Terminal)) -> String {
-    let (word, status) = session.standing();
+    let (_, status) = session.standing();
     if !text.is_empty() || !is_closed(session.status) || status != Status::Failed {
         return text;
     }
-    let who = format!("session {}, {word}: nothing holds its next prompt any more", short(&session.session_id));
+    let who = format!("session {}: nothing holds its next prompt any more", short(&session.session_id));
     told(&who, &sends_again(session, &place.1.folder), place)
 }
 
@@ -184,7 +184,7 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
 
 /// Says how work goes on that nothing holds: with a prompt, for which a client has to take the session up where none is there.
 pub fn goes_on(session: &SessionReport, here: &str) -> String {
-    if session.needs_client { takes_up(session, here) } else { "with the next prompt".to_owned() }
+    if session.needs_client { takes_up(session, here) } else { "It goes on with the next prompt.".to_owned() }
 }
 
 /// Returns the limits of a session at rest that nothing is left under, so that they block its next prompt, and what gives enough more.

@@ -240,7 +240,7 @@ fn a_run_is_called_by_what_it_does_and_not_by_what_was_ordered() {
         fixture.world.run(&["resume", "p1-0000"]).ok();
         assert_eq!(called(&fixture), ("idle".to_owned(), "may go on".to_owned()), "{order}");
         let status = fixture.world.run(&["status"]).ok();
-        assert!(status.contains("main p1-0000, may go on\n    with the next prompt"), "{status}");
+        assert!(status.contains("main p1-0000, may go on\n    It goes on with the next prompt."), "{status}");
         assert!(fixture.goes_on(Actor::Main));
         assert_eq!(called(&fixture), ("running".to_owned(), "running".to_owned()), "{order}");
     }
