@@ -168,10 +168,15 @@ fn at_the_end(store: &Store, (session, run): (&Session, &Run), order: Order, now
     let scope = order.finding.scope;
     let limits = match scope {
         Scope::Session => reading::of_session(&query::rows_of(store, session.clone())?, now),
+        Scope::Project | Scope::User => {
+            let rows = query::rows_of(store, session.clone())?;
+            let budgets = reading::budgets(std::slice::from_ref(&rows), &store.shared_budgets()?, now).into_iter();
+            budgets.filter(|budget| budget.scope == scope).map(|budget| budget.reading).collect()
+        }
         Scope::Run => reading::of_run(session, run, now),
         _ => return Ok(order),
     };
-    Ok(suggestion::of_now(&order, scope, &limits))
+    Ok(Order { finding: suggestion::with_spent(&order.finding, scope, &limits), ..order })
 }
 
 /// Returns why a session's main agent was stopped.

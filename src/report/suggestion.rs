@@ -257,6 +257,11 @@ pub fn finding_of_now(finding: &Finding, scope: Scope, limits: &[LimitReading]) 
     if matches!(finding.scope, Scope::Project | Scope::User | Scope::Team) {
         return Finding { used_by_now: 0, ..finding.clone() };
     }
+    with_spent(finding, scope, limits)
+}
+
+/// Returns what a limit has found with what is used by now, whoever shares it.
+pub fn with_spent(finding: &Finding, scope: Scope, limits: &[LimitReading]) -> Finding {
     let same = |reading: &&LimitReading| finding.source == *reading.limit && finding.scope == scope;
     let now = limits.iter().find(same).filter(|_| finding.spent_by_requests()).map_or(0, |reading| reading.used.value);
     Finding { used_by_now: finding.used_by_now.max(now), ..finding.clone() }

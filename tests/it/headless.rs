@@ -92,6 +92,14 @@ fn the_last_words_of_a_run_have_the_figure_of_the_end() {
     let now =
         status.split("; ").find_map(|rest| Some(rest.split_once(" USD now")?.0)).unwrap_or_else(|| panic!("{status}"));
     assert!(said.contains(&format!("; {now} USD now")), "{said}\n{status}");
+    for who in ["user", "project"] {
+        let limits = json!({who: {"max_cost_usd_per_day": 0.05, "timeout_action": "terminate"}});
+        let (world, said) = stopped(&limits.to_string());
+        let budgets: Value = serde_json::from_str(&world.run(&["status", "--json"]).ok()).unwrap();
+        let used: f64 = budgets["budgets"][0]["used"].as_str().unwrap().parse().unwrap();
+        let now = said.split("; ").find_map(|rest| rest.split_once(" USD now")?.0.parse::<f64>().ok());
+        assert!(now.is_some_and(|now| (now - used).abs() < 0.006), "{who}: {used}: {said}");
+    }
 }
 
 /// Whatever is granted, to whom, and however the client has ended: the answer has the same command.
