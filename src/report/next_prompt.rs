@@ -3,6 +3,7 @@
 use crate::domain::budget::SharedBudget;
 use crate::domain::moment::Moment;
 use crate::domain::scope::Scope;
+use crate::domain::session::{Run, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::next_prompt;
 use crate::engine::session_state::SessionState;
@@ -15,11 +16,15 @@ use crate::wire::user_lines;
 /// What would block a session's next prompt, each with what lifts it.
 pub type NextBlocks = Vec<(Finding, NextStep)>;
 
-/// Returns what would block a session's next prompt.
+/// Returns what would block a session's next prompt; none while its main agent is at work.
 pub fn blocks(rows: &SessionRows, shared_budgets: &[SharedBudget], now: Moment) -> NextBlocks {
     let session = &rows.session;
     let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
-    let Some(main) = main else { return Vec::new() };
+    let rests = |run: &&Run| {
+        let is_running = session.status == Status::Running && run.status == Status::Running;
+        !is_running || run.order.is_some() || session.order.is_some() || rows.left.contains(&run.id)
+    };
+    let Some(main) = main.filter(rests) else { return Vec::new() };
     let mut state = SessionState::new(session.clone());
     rows.runs.iter().for_each(|run| state.insert_loaded_run(run.clone()));
     state.shared_budgets = reading::shared_budgets_of(session, shared_budgets, now);
