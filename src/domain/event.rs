@@ -35,6 +35,8 @@ pub struct Call {
     pub starts_client: bool,
     /// Whether it starts an agent although it is no Agent call: a workflow, or a skill that works in an agent of its own.
     pub starts_agent: bool,
+    /// Its command, where hooks that ask the model look at it.
+    pub command: String,
     /// How many hooks that ask the model it brings: those of its skill, or of the agent's type that it starts.
     pub brings_hooks: u64,
     /// Fingerprints of its input and result, where its batch is over.

@@ -16,6 +16,7 @@ pub mod event;
 pub mod finding_source;
 pub mod frees;
 pub mod gather;
+pub mod hook_rule;
 pub mod incomplete;
 pub mod ingested;
 pub mod layer;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agent_type::is_same;
-use crate::domain::event::Agent;
+use crate::domain::event::{Agent, Call};
+use crate::domain::hook_rule;
 use crate::domain::matcher;
 use crate::domain::spend::meters::Spend;
 use crate::domain::stored::serde_default::is_default;
@@ -33,6 +34,9 @@ pub struct ModelHook {
     /// The model that it asks; empty where that is the session's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
+    /// The permission rule that a call has to meet (`if`); empty where it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
     /// How many there are of the kind.
     pub count: u64,
     /// Whose events they run at.
@@ -58,6 +62,11 @@ impl ModelHook {
     /// Whether it is for a tool or an agent's type.
     pub fn is_for(&self, subject: &str) -> bool {
         matcher::is_for(&self.matcher, subject)
+    }
+
+    /// Whether it may run at a call.
+    pub fn is_for_call(&self, call: &Call) -> bool {
+        self.is_for(&call.tool) && hook_rule::may_meet(&self.rule, &call.tool, &call.command)
     }
 
     /// Returns how often those of its kind ask the model at one event at the most.

@@ -79,17 +79,24 @@ pub fn find_asking(text: &str) -> Vec<ModelHook> {
     let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
     let mut found: Vec<ModelHook> = Vec::new();
     let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
-    for event in events.into_iter().filter(|event| event.key.as_deref().and_then(EventName::parse).is_some()) {
-        for group in json::children(text, &event.value) {
+    for list in events {
+        let Some(event) = list.key.as_deref().and_then(EventName::parse) else { continue };
+        use EventName::{PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse};
+        let is_of_call = matches!(event, PreToolUse | PermissionRequest | PostToolUse | PostToolUseFailure);
+        for group in json::children(text, &list.value) {
             let matcher = json::member(text, &group.value, "matcher").and_then(|span| json::parse(text, &span));
             let matcher: String = matcher.unwrap_or_default();
             for hook in hooks_of(text, &group.value) {
                 let field = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
-                if let kind @ ("prompt" | "agent") = field("type") {
-                    let (event, matcher) = (event.key.clone().unwrap_or_default(), matcher.clone());
-                    let (is_agent, model) = (kind == "agent", field("model").to_owned());
-                    count(&mut found, ModelHook { event, matcher, is_agent, model, count: 1, ..ModelHook::default() });
+                let (kind, rule) = (field("type"), field("if").to_owned());
+                // A rule is met by a call alone.
+                if !matches!(kind, "prompt" | "agent") || !rule.is_empty() && !is_of_call {
+                    continue;
                 }
+                let (is_agent, model) = (kind == "agent", field("model").to_owned());
+                let (event, matcher) = (event.as_str().to_owned(), matcher.clone());
+                let hook = ModelHook { event, matcher, is_agent, model, rule, count: 1, ..ModelHook::default() };
+                count(&mut found, hook);
             }
         }
     }
@@ -107,10 +114,11 @@ const MOST_KINDS: usize = 32;
 
 /// Adds handlers to those of their kind.
 pub fn count(found: &mut Vec<ModelHook>, more: ModelHook) {
-    let more = if found.len() < MOST_KINDS { more } else { ModelHook { matcher: String::new(), ..more } };
+    let more =
+        if found.len() < MOST_KINDS { more } else { ModelHook { matcher: String::new(), rule: String::new(), ..more } };
     let same = |known: &&mut ModelHook| {
-        (&known.event, &known.matcher, known.is_agent, &known.model, &known.of)
-            == (&more.event, &more.matcher, more.is_agent, &more.model, &more.of)
+        (&known.event, &known.matcher, known.is_agent, &known.model, &known.rule, &known.of)
+            == (&more.event, &more.matcher, more.is_agent, &more.model, &more.rule, &more.of)
     };
     match found.iter_mut().find(same) {
         Some(known) => known.count = known.count.saturating_add(more.count),

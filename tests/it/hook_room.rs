@@ -326,3 +326,40 @@ fn hooks_of_a_long_settings_file_are_charged() {
     story.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "x"}, "tool_use_id": "t0"}));
     assert_eq!(story.state().0.counters.spent.requests, 1);
 }
+
+/// A hook's `if` is a permission rule: where a call surely does not meet it, the client does not ask.
+#[test]
+fn hooks_are_charged_where_their_rule_may_be_met() {
+    for (rule, calls, others) in [
+        ("Bash", &["ls"][..], &[][..]),
+        ("Read", &[], &["ls", "git push"]),
+        ("Bash(*)", &["ls"], &[]),
+        (
+            "Bash(git push *)",
+            &["git push", "cd x && g'it' push", "x; git -C . push"],
+            &["git log", "cargo test 2>&1 | tail -5"],
+        ),
+        (
+            "Bash(git:*)",
+            &["git log", "echo $x", "echo `x`", "echo x > y", "case", "exec readonly", "x=1 y"],
+            &["ls -la"],
+        ),
+    ] {
+        for (command, count) in calls.iter().map(|it| (it, 1)).chain(others.iter().map(|it| (it, 0))) {
+            for event in ["PreToolUse", "PostToolUse"] {
+                let world = TestWorld::new();
+                let hook = json!({"type": "prompt", "prompt": "well?", "if": rule});
+                let group = json!([{"hooks": [hook]}]);
+                // At an event without a tool such a hook never runs.
+                let hooks = json!({event: group, "UserPromptSubmit": group});
+                world.write("project/.claude/settings.json", json!({"hooks": hooks}).to_string());
+                let story = Story { world };
+                let call = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t0"});
+                story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+                story.event("PreToolUse", &call);
+                story.event("PostToolUse", &with(json!({"tool_response": {"stdout": ""}}), &call));
+                assert_eq!(story.state().0.counters.spent.requests, count, "{command} for {rule} at {event}");
+            }
+        }
+    }
+}

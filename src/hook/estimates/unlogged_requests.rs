@@ -179,7 +179,7 @@ fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a
     let runs = move |hook: &&ModelHook| row.is_some_and(|row| hook.runs_at(row.name, &event.agent));
     let of_event = session.model_hooks.iter().filter(runs);
     of_event.filter(|hook| match (&event.kind, &event.agent) {
-        (EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _), _) => hook.is_for(&call.tool),
+        (EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _), _) => hook.is_for_call(call),
         (EventKind::SubagentStarted | EventKind::SubagentEnded(_), Agent::Sub { agent_type, .. }) => {
             hook.is_for(agent_type)
         }
@@ -194,7 +194,7 @@ fn hooks_ahead(session: &Session, event: &Event, each: &dyn Fn(&ModelHook) -> Sp
         let runs = |hook: &&ModelHook| hook.runs_at(name.row().name, &event.agent) && is_for(hook);
         model_hook::most_spend(session.model_hooks.iter().filter(runs), each)
     };
-    let at_end_of = |name| at(name, &|hook| hook.is_for(&call.tool));
+    let at_end_of = |name| at(name, &|hook| hook.is_for_call(call));
     let at_end = at_end_of(EventName::PostToolUse).max(at_end_of(EventName::PostToolUseFailure));
     (at_end, at(EventName::PostToolBatch, &|_| true))
 }

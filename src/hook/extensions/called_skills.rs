@@ -19,6 +19,11 @@ use crate::wire::tools;
 /// Marks what a call brings that runs on: a skill that works in an agent of its own, which may answer in words alone, and hooks that
 /// ask the model, of a skill or of the agent's type that it starts.
 pub fn mark(env: &Environment, state: &SessionState, event: &mut Event, input: &Input) {
+    if let EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) = &mut event.kind
+        && state.session.model_hooks.iter().any(|hook| !hook.rule.is_empty())
+    {
+        call.command = tools::command(input.tool_input.as_ref()).unwrap_or_default().to_owned();
+    }
     let EventKind::ToolRequested(call) = &mut event.kind else { return };
     if let Intent::Spawn { agent_type, .. } = &call.intent {
         let is_its = |of: &Holder| matches!(of, Holder::Type(name) if is_same(name, agent_type));
