@@ -89,8 +89,13 @@ pub fn resolve(settings: &[Settings], brought: &[PluginHandlers], binary: Option
     }
     // Those of plugins are found with all that a client brings along.
     let runs = |file: &&Settings| switch.as_ref().is_none_or(|(_, reach)| !reach.includes(file.place.scope));
-    for hook in settings.iter().filter(runs).flat_map(|file| hooks::find_asking(&file.text)) {
-        hooks::count(&mut registered.model_hooks, hook);
+    // A policy's hooks run beside those of others that say the same.
+    let (mut of_policy, mut of_others) = (Vec::new(), Vec::new());
+    for file in settings.iter().filter(runs) {
+        let seen = if file.place.scope == InstallScope::Managed { &mut of_policy } else { &mut of_others };
+        hooks::find_asking(&file.text, seen)
+            .into_iter()
+            .for_each(|hook| hooks::count(&mut registered.model_hooks, hook));
     }
     // The client takes them from managed settings alone.
     let managed = || settings.iter().filter(|file| file.place.scope == InstallScope::Managed);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::gather::gather;
 use crate::domain::model_hook::ModelHook;
+use crate::domain::stored::stable_hash::StableHash;
 use crate::install::handler::{Handler, Judge, Wanted, judge_handler};
 use crate::install::json::{self, Span};
 use crate::wire::events::{EVENTS, EventName, EventRow, ORDINARY_TIMEOUT_S};
@@ -74,8 +75,9 @@ pub fn others(text: &str) -> Vec<(String, Value)> {
     found
 }
 
-/// Finds the handlers of a valid text that ask the model, each kind for an event and a matcher once, with how many there are.
-pub fn find_asking(text: &str) -> Vec<ModelHook> {
+/// Finds the handlers of a valid text that ask the model, each kind for an event and a matcher once, with how many there are. One that
+/// was `seen` before is left out: of those that say the same the client runs one.
+pub fn find_asking(text: &str, seen: &mut Vec<u64>) -> Vec<ModelHook> {
     let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
     let mut found: Vec<ModelHook> = Vec::new();
     let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
@@ -96,7 +98,14 @@ pub fn find_asking(text: &str) -> Vec<ModelHook> {
                 let (is_agent, model) = (kind == "agent", field("model").to_owned());
                 let (event, matcher) = (event.as_str().to_owned(), matcher.clone());
                 let hook = ModelHook { event, matcher, is_agent, model, rule, count: 1, ..ModelHook::default() };
-                count(&mut found, hook);
+                let parts = [&hook.event, &hook.matcher, kind, &hook.model, &hook.rule, field("prompt")];
+                let print = parts.iter().fold(StableHash::default(), |hash, part| hash.text(part)).value();
+                if !seen.contains(&print) {
+                    if seen.len() < MOST_SEEN {
+                        seen.push(print);
+                    }
+                    count(&mut found, hook);
+                }
             }
         }
     }
@@ -109,6 +118,8 @@ fn hooks_of(text: &str, group: &Span) -> Vec<Value> {
     hooks.iter().filter_map(|hook| json::parse(text, &hook.value)).collect()
 }
 
+/// How many such handlers are kept in mind: of more, those that say the same count each.
+const MOST_SEEN: usize = 512;
 /// The most kinds of such handlers that are told apart; what is more counts for every call.
 const MOST_KINDS: usize = 32;
 

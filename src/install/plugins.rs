@@ -138,7 +138,7 @@ fn at(path: &Path, left: &mut usize) -> Vec<ModelHook> {
 /// Finds the handlers that ask the model among hooks, with or without the key before them.
 pub fn of(hooks: &Value) -> Vec<ModelHook> {
     let hooks = hooks.get("hooks").filter(|inner| inner.is_object()).unwrap_or(hooks);
-    find_asking(&serde_json::json!({ "hooks": hooks }).to_string())
+    find_asking(&serde_json::json!({ "hooks": hooks }).to_string(), &mut Vec::new())
 }
 
 /// Returns what is taken for hooks that cannot be read: one at each event.

@@ -363,3 +363,28 @@ fn hooks_are_charged_where_their_rule_may_be_met() {
         }
     }
 }
+
+/// Of hooks that say the same the client runs one, in however many settings files they stand; those of a policy count by themselves.
+#[test]
+fn a_hook_that_stands_twice_in_settings_is_charged_once() {
+    let hook = json!({"type": "prompt", "prompt": "well?"});
+    let other = json!({"type": "prompt", "prompt": "really?"});
+    let late = with(json!({"timeout": 9}), &hook);
+    let ruled = with(json!({"if": "Read"}), &hook);
+    for (first, second, count) in [
+        (json!([hook]), json!([hook]), 1),
+        (json!([hook, hook]), json!([]), 1),
+        (json!([hook]), json!([late]), 1),
+        (json!([hook]), json!([ruled]), 2),
+        (json!([hook]), json!([other, hook]), 2),
+    ] {
+        let world = TestWorld::new();
+        let settings = |hooks: &Value| json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}}).to_string();
+        world.write("home/.claude/settings.json", settings(&first));
+        world.write("project/.claude/settings.json", settings(&second));
+        let story = Story { world };
+        story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+        story.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "x"}, "tool_use_id": "t0"}));
+        assert_eq!(story.state().0.counters.spent.requests, count, "{first} and {second}");
+    }
+}
