@@ -142,6 +142,8 @@ mod systems_page;
 mod tasks;
 #[cfg(all(feature = "watch", target_os = "linux"))]
 mod team_alerts;
+#[cfg(feature = "team")]
+mod team_schema;
 mod teammates;
 mod terminal;
 mod tidy;

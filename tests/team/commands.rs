@@ -270,7 +270,7 @@ fn a_store_that_is_there_is_left_as_it_is() {
     let boss = Machine::new(&server, "boss");
     boss.good(&["init", "core"]);
     let known = server.as_login("boss", "SELECT max(number) FROM fusebox.migration").unwrap();
-    assert_eq!(known, fusebox::store::team::MIGRATIONS.len().to_string());
+    assert_eq!(known, fusebox::store::team::migrations().len().to_string());
     assert_eq!(boss.good(&["init", "core"]), "team core: it is there, and its tables are up to date\n");
     boss.good(&["limit", "day=10"]);
     assert!(boss.good(&["grant", "+5"]).contains("15.00 USD"));

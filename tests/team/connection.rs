@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 
 use fusebox::domain::moment::Moment;
 use fusebox::domain::spend::amount::Amount;
-use fusebox::store::team::MIGRATIONS;
 use fusebox::store::team::address::Address;
 use fusebox::store::team::ledger::Ledger;
+use fusebox::store::team::migrations;
 use fusebox::store::team::sync::{Besides, together};
 use fusebox::team::machine::Machine;
 use fusebox::team::messages::Charge;
@@ -74,9 +74,9 @@ fn a_machine_leases_spends_settles_and_gives_back() {
 fn the_schema_is_brought_up_to_date_once() {
     let Some(server) = Postgres::start_empty() else { return };
     let mut ledger = server.ledger("boss");
-    assert_eq!((ledger.migrate().unwrap(), ledger.migrate().unwrap()), (MIGRATIONS.len(), 0));
+    assert_eq!((ledger.migrate().unwrap(), ledger.migrate().unwrap()), (migrations().len(), 0));
     // What a later version appends is taken once, too.
-    let later = [MIGRATIONS.as_slice(), &["CREATE TABLE fusebox.later (number integer)"]].concat();
+    let later = [migrations(), vec!["CREATE TABLE fusebox.later (number integer)".to_owned()]].concat();
     assert_eq!((ledger.migrate_by(&later).unwrap(), ledger.migrate_by(&later).unwrap()), (1, 0));
     assert_eq!(server.as_login("boss", "SELECT max(number) FROM fusebox.migration").unwrap(), later.len().to_string());
     let refused = ledger.status("core").unwrap_err().to_string();

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fusebox::store::team::MIGRATIONS;
+use fusebox::store::team::migrations;
 use tempfile::TempDir;
 
 /// Which user runs the server where the tests run as root: `nobody`, and its group.
@@ -69,7 +69,7 @@ impl Postgres {
     /// Starts such a server with these options.
     pub fn start_with(options: &'static str) -> Option<Postgres> {
         let server = Postgres::start_empty_with(options)?;
-        for migration in MIGRATIONS {
+        for migration in migrations() {
             server.as_login("boss", &format!("BEGIN;\n{migration}\nCOMMIT;")).unwrap();
         }
         for (login, role) in [("ann", "admin"), ("bob", "member"), ("eve", "member"), ("zoe", "admin")] {

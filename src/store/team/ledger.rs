@@ -3,9 +3,9 @@
 use crate::domain::spend::amount::Amount;
 use crate::domain::team_cap::CapUse;
 use crate::error::{Error, ErrorKind, Result, TeamRefusal};
-use crate::store::team::MIGRATIONS;
 use crate::store::team::address::Address;
 use crate::store::team::connection::{Connection, Failure, Refusal, Row};
+use crate::store::team::migrations;
 use crate::store::team::refusal;
 use crate::team::made_anew::KnownLease;
 
@@ -62,11 +62,11 @@ impl Ledger {
 
     /// Brings the schema up to date, and returns how many migrations that took.
     pub fn migrate(&mut self) -> Result<usize> {
-        self.migrate_by(&MIGRATIONS)
+        self.migrate_by(&migrations())
     }
 
     /// Runs those migrations that the store has not had yet, and returns how many these were.
-    pub fn migrate_by(&mut self, migrations: &[&str]) -> Result<usize> {
+    pub fn migrate_by(&mut self, migrations: &[String]) -> Result<usize> {
         let there =
             "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'fusebox' AND tablename = 'migration'";
         let is_there = self.ask(there, &[])?.first().is_some_and(|row| number(row, 0) > 0);

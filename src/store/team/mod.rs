@@ -34,18 +34,11 @@ pub fn mark(text: &str) -> String {
     format!("{:016x}", stable_hash::of(text.as_bytes()))
 }
 
-/// The migrations to the current schema, in order. Each runs in a transaction of its own; they are only ever appended.
-pub const MIGRATIONS: [&str; 1] = [concat!(
-    include_str!("schema/tables.sql"),
-    include_str!("schema/members.sql"),
-    include_str!("schema/clock.sql"),
-    include_str!("schema/sums.sql"),
-    include_str!("schema/caps.sql"),
-    include_str!("schema/projects.sql"),
-    include_str!("schema/leases.sql"),
-    include_str!("schema/shares.sql"),
-    include_str!("schema/sync.sql"),
-    include_str!("schema/audit.sql"),
-    include_str!("schema/views.sql"),
-    include_str!("schema/rights.sql"),
-)];
+/// The migrations to the current schema, in order, packed by `tests/it/team_schema.rs`: the first is `schema/*.sql` in one.
+const PACKED: [&[u8]; 1] = [include_bytes!("schema.lz4")];
+
+/// Returns the migrations to the current schema, in order. Each runs in a transaction of its own; they are only ever appended.
+pub fn migrations() -> Vec<String> {
+    let unpack = |packed: &&[u8]| lz4_flex::decompress_size_prepended(packed).unwrap_or_default();
+    PACKED.iter().map(unpack).map(|text| String::from_utf8_lossy(&text).into_owned()).collect()
+}
