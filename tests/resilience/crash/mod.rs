@@ -204,7 +204,9 @@ fn timeless(body: &mut Value) {
     match body {
         Value::Array(list) => list.iter_mut().for_each(timeless),
         Value::Object(fields) => {
-            for name in ["duration_ms", "waited_until", "config_hash", "at", "timestamp", "mono_ms", "seal"] {
+            for name in
+                ["duration_ms", "last_active_day", "waited_until", "config_hash", "at", "timestamp", "mono_ms", "seal"]
+            {
                 fields.remove(name);
             }
             fields.values_mut().for_each(timeless);
