@@ -119,8 +119,8 @@ pub fn clear_outgrown_run_orders(state: &mut SessionState, renewed: &[String], a
     let is_meant = |run: &&Run| is_void(state, run, renewed.contains(&run.id));
     let void: Vec<String> = state.runs().filter(is_meant).map(|run| run.id.clone()).collect();
     for id in &void {
-        // Of a main run that a limit has ended it was said that the next prompt starts afresh.
-        let has_ended = |order: &Order| order.finding.action != Action::Pause;
+        // Of a main run that a limit has ended it was said that the next prompt starts afresh; a team's cap may have room again by itself.
+        let has_ended = |order: &Order| order.finding.scope != Scope::Team && order.finding.action != Action::Pause;
         let is_over = state.run(id).and_then(|run| run.order.as_ref()).is_some_and(has_ended);
         clear(state, id, if is_over { MainRun::IsOver } else { MainRun::GoesOn }, at);
     }
