@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::moment::Moment;
+use crate::domain::nested_start::NestedStart;
 use crate::domain::shown_call::ShownCall;
 use crate::domain::start_source::StartSource;
 
@@ -31,8 +32,8 @@ pub struct Call {
     pub intent: Intent,
     /// Whether its command or path may name anything that the guard keeps.
     pub may_mention: bool,
-    /// Whether its command plainly starts a client.
-    pub starts_client: bool,
+    /// How its command plainly starts clients.
+    pub nested_starts: Vec<NestedStart>,
     /// Whether it starts an agent although it is no Agent call: a workflow, or a skill that works in an agent of its own.
     pub starts_agent: bool,
     /// Its command, where hooks that ask the model look at it.

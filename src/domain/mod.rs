@@ -29,6 +29,7 @@ pub mod matcher;
 pub mod mode;
 pub mod model_hook;
 pub mod moment;
+pub mod nested_start;
 pub mod next_model;
 pub mod notified;
 pub mod order;

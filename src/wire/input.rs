@@ -222,11 +222,10 @@ pub(super) fn prompt(input: &Input) -> EventKind {
 pub(super) fn call(input: &Input, guard: &Guard) -> Call {
     let (tool, given) = (input.tool_name.clone().unwrap_or_default(), input.tool_input.as_ref());
     let may_mention = tools::may_mention(&tool, given, guard);
-    let (intent, starts) = tools::intent_and_starts(&tool, given, guard, may_mention);
-    let starts_client = may_mention && !starts.is_empty();
+    let (intent, nested_starts) = tools::intent_and_starts(&tool, given, guard, may_mention);
     let (id, starts_agent) = (input.tool_use_id.clone().unwrap_or_default(), tools::starts_agent(&tool));
     let tool = shown_call::tool_name(&tool);
-    Call { id, tool, intent, may_mention, starts_client, starts_agent, ..Call::default() }
+    Call { id, tool, intent, may_mention, nested_starts, starts_agent, ..Call::default() }
 }
 
 /// Reads one of the calls of a batch.

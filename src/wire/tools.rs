@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::byte_search;
-use crate::domain::event::{Call, Fingerprints, Intent, Wait};
+use crate::domain::event::{Fingerprints, Intent, Wait};
+use crate::domain::nested_start::NestedStart;
 use crate::domain::time_units::MINUTE_MS;
 use crate::wire::answers;
 use crate::wire::bypass_detection::path_rules::from_powershell;
-use crate::wire::bypass_detection::{ClientStart, Guard, names_the_model};
+use crate::wire::bypass_detection::{Guard, names_the_model};
 use crate::wire::edits;
 use crate::wire::polling;
 use crate::wire::prompt_hash::prompt_hash;
@@ -121,7 +122,7 @@ pub fn intent_and_starts(
     input: Option<&ToolInput>,
     guard: &Guard,
     may_mention: bool,
-) -> (Intent, Vec<ClientStart>) {
+) -> (Intent, Vec<NestedStart>) {
     let command = command(input).filter(|_| runs_shell(tool)).map(|command| as_posix(tool, command));
     let command = command.map(|command| guard.read_command(&command, may_mention)).unwrap_or_default();
     match command.refused {
@@ -173,12 +174,6 @@ pub fn may_mention(tool: &str, input: Option<&ToolInput>, guard: &Guard) -> bool
 pub fn asks_the_model(tool: &str, input: Option<&ToolInput>, guard: &Guard) -> bool {
     let named = command(input).filter(|command| runs_shell(tool) && names_the_model(command));
     named.is_some_and(|command| guard.asks_the_model(&as_posix(tool, command)))
-}
-
-/// Returns how a call plainly starts clients in a shell. Most start none, and are not read again.
-pub fn client_starts(call: &Call, input: Option<&ToolInput>, guard: &Guard) -> Vec<ClientStart> {
-    let named = command(input).filter(|_| call.starts_client);
-    named.map(|command| guard.client_starts(&as_posix(&call.tool, command))).unwrap_or_default()
 }
 
 /// Returns a tool's command as a Unix shell would read it.

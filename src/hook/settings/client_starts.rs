@@ -4,6 +4,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::domain::nested_start::NestedStart;
 use crate::domain::session::Session;
 use crate::domain::settings_taken::SettingsTaken;
 use crate::install::client_extensions;
@@ -14,8 +15,8 @@ use crate::install::plugin_handlers;
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
 use crate::platform::{file_info, files};
+use crate::wire::bypass_detection::Guard;
 use crate::wire::bypass_detection::client_starts::SERVERS;
-use crate::wire::bypass_detection::{ClientStart, Guard};
 use crate::wire::events::EventName;
 
 /// Where the client keeps the worktrees that it makes, in a repository's folder.
@@ -26,7 +27,7 @@ const LARGEST_SERVERS: u64 = 4 << 20;
 
 /// Says what the settings of a client would do that is about to start; nothing where they are those of the session, or do no
 /// more. What diverts in a folder's own files is met by the hooks that run there.
-pub fn harm(env: &Environment, session: &Session, guard: &Guard, start: &ClientStart) -> Option<String> {
+pub fn harm(env: &Environment, session: &Session, guard: &Guard, start: &NestedStart) -> Option<String> {
     if let Some(plugin) = start.plugins.iter().find(|path| client_extensions::is_mod(Path::new(path))) {
         return Some(format!("`{plugin}` is a mod, which can answer for every hook"));
     }
@@ -130,7 +131,7 @@ fn diversion(env: &Environment, session: &Session, files: &[Settings], brings: &
 }
 
 /// Returns the folder that a client works in; nothing where the command's text does not tell.
-fn folder_of(start: &ClientStart) -> Option<PathBuf> {
+fn folder_of(start: &NestedStart) -> Option<PathBuf> {
     let folder = Path::new(start.folder.as_deref()?);
     let named = start.worktree.as_deref();
     let worktree = named.and_then(|name| {

@@ -15,7 +15,6 @@ use crate::store::Store;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input::Input;
 use crate::wire::messages::short;
-use crate::wire::tools;
 
 /// Compares the settings that a client has read with those of the first session above it. Where they would do more, the session
 /// is held back, and the person is told in the one above.
@@ -51,8 +50,7 @@ pub fn refusal_reason(
     let held = held_for(store, state)?.or_else(|| live_mods::refusal_reason(&state.session, input, event));
     let brought = || call.and_then(|call| brought_commands::refusal_reason(env, &state.session, input, call, guard));
     let held = held.or_else(brought);
-    let starts =
-        call.filter(|_| held.is_none()).map(|call| tools::client_starts(call, input.tool_input.as_ref(), guard));
+    let starts = call.filter(|_| held.is_none()).map(|call| &call.nested_starts);
     let Some(starts) = starts.filter(|starts| !starts.is_empty()) else { return Ok(held) };
     let waits = settings::baseline::waiting(env, &state.session).map(refusals::client_with_waiting_change);
     Ok(waits.or_else(|| {

@@ -1,30 +1,10 @@
 //! How a plain command starts a client: in which folder, and with which settings files.
 
+use crate::domain::nested_start::NestedStart;
 use crate::wire::bypass_detection::clients;
 use crate::wire::bypass_detection::lies::{fits, is_pattern};
 use crate::wire::bypass_detection::path_rules::PathRules;
 use crate::wire::shell::invocation::Invocation;
-
-/// A client that a command starts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClientStart {
-    /// The folder that it is started in; `None` where text does not tell.
-    pub folder: Option<String>,
-    /// The folders that the command enters on the way, each of which has to be there.
-    pub entered: Vec<String>,
-    /// The settings files that its command line names.
-    pub settings: Vec<String>,
-    /// The settings that stand on its command line.
-    pub said: Vec<String>,
-    /// The plugins that its command line names.
-    pub plugins: Vec<String>,
-    /// The files of MCP servers that its command line names.
-    pub servers: Vec<String>,
-    /// Whether the command makes or unmakes a repository around the folder.
-    pub changes_root: bool,
-    /// The worktree that its command line names: where there is one of that name, the client works in it.
-    pub worktree: Option<String>,
-}
 
 /// The option that names settings.
 const SETTINGS: &str = "--settings";
@@ -104,11 +84,11 @@ pub(super) fn is_told(worktree: &str) -> bool {
     worktree.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
-impl ClientStart {
+impl NestedStart {
     /// Returns it with its paths as the system finds them.
-    pub(super) fn findable(self, rules: PathRules) -> ClientStart {
+    pub(super) fn findable(self, rules: PathRules) -> NestedStart {
         let findable = |paths: Vec<String>| paths.iter().map(|path| rules.findable(path)).collect();
-        ClientStart {
+        NestedStart {
             folder: self.folder.map(|path| rules.findable(&path)),
             entered: findable(self.entered),
             settings: findable(self.settings),

@@ -2,7 +2,8 @@
 
 use serde::de::IgnoredAny;
 
-use crate::wire::bypass_detection::client_starts::{self, ClientStart};
+use crate::domain::nested_start::NestedStart;
+use crate::wire::bypass_detection::client_starts;
 use crate::wire::bypass_detection::clients;
 use crate::wire::bypass_detection::servers;
 use crate::wire::bypass_detection::{MOST_STARTS, Walk};
@@ -53,7 +54,7 @@ impl Walk<'_> {
         let is_sure = way.is_whole || (self.leads.hold(simple) && !way.is_lost);
         let led = self.led(it).filter(|_| is_sure);
         let folder = led.as_deref();
-        let mut start = ClientStart { folder: led.clone(), ..ClientStart::default() };
+        let mut start = NestedStart { folder: led.clone(), ..NestedStart::default() };
         start.entered.clone_from(&self.scope.way.entered);
         start.worktree = named.worktree.map(str::to_owned);
         if named.worktree.is_some_and(|name| !client_starts::is_told(name)) {
@@ -79,7 +80,7 @@ impl Walk<'_> {
     }
 
     /// Says what a client is that the same command writes settings for, or that is one of too many.
-    fn compare(&mut self, mut start: ClientStart) -> Option<String> {
+    fn compare(&mut self, mut start: NestedStart) -> Option<String> {
         let written = self.written.borrow();
         // What was written before the same start was looked at then.
         let known = [true, false].into_iter().find_map(|changes_root| {

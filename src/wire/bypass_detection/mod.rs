@@ -6,9 +6,9 @@
 
 use std::cell::{OnceCell, RefCell};
 
+use crate::domain::nested_start::NestedStart;
 pub use crate::wire::bypass_detection::at_hand::Guard;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
-pub use crate::wire::bypass_detection::client_starts::ClientStart;
 use crate::wire::bypass_detection::own_names::OwnNames;
 use crate::wire::bypass_detection::way::{ENTERING, Leads, ShellScope};
 use crate::wire::shell::invocation::Invocation;
@@ -63,7 +63,7 @@ impl Guard {
     }
 
     /// Returns how a shell command plainly starts clients with an agent in them.
-    pub fn client_starts(&self, command: &str) -> Vec<ClientStart> {
+    pub fn client_starts(&self, command: &str) -> Vec<NestedStart> {
         self.read_command(command, true).starts
     }
 
@@ -89,7 +89,7 @@ pub struct ReadCommand {
     /// What only a person may do.
     pub refused: Option<String>,
     /// How it plainly starts clients with an agent in them.
-    pub starts: Vec<ClientStart>,
+    pub starts: Vec<NestedStart>,
 }
 
 /// Goes through a command as a shell would, as far as text tells.
@@ -123,7 +123,7 @@ struct Walk<'g> {
     /// The session's own files that the command at hand names for a pipe.
     listed: Vec<String>,
     /// The clients that were started so far.
-    starts: Vec<ClientStart>,
+    starts: Vec<NestedStart>,
     /// How many of the files that were written each of them was compared with.
     looked_at: Vec<usize>,
     /// The files that were written so far.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::wire::shell::invocation::options::{bundles, inline_value, is_command_option, shortens, values_after};
 use crate::wire::shell::invocation::runners::{FOLDERS, ROWS, Row, Runs};
 use crate::wire::shell::invocation::typed::{OFTEN, TIMES};
 use crate::wire::shell::{Simple, Word, assignment, program_name, substituted, written};
@@ -36,6 +37,8 @@ const LOADER: &str = "ld.so";
 pub struct Invocation<'a> {
     /// The program as it is written: a name or a path; empty where only a text runs.
     pub program: &'a str,
+    /// Its name.
+    name: &'a str,
     /// Its arguments.
     pub args: &'a [Word<'a>],
     /// The names of the variables that are set or removed for it, with the new values.
@@ -57,7 +60,12 @@ pub struct Invocation<'a> {
 impl<'a> Invocation<'a> {
     /// Returns the program's name without its folders, and without the ending that Windows leaves out.
     pub fn name(&self) -> &'a str {
-        program_name(self.program)
+        self.name
+    }
+
+    /// Takes a program for the one that runs, until it is taken off.
+    fn set_program(&mut self, program: &'a str, args: &'a [Word<'a>]) {
+        (self.program, self.name, self.args) = (program, program_name(program), args);
     }
 
     /// Returns what a simple command runs; each `-exec` of a `find` is one more.
@@ -76,7 +84,7 @@ impl<'a> Invocation<'a> {
             let mut taken_off = 0;
             while taken_off < DEEPEST {
                 let Some((program, args)) = rest.split_first() else { break };
-                (at.program, at.args) = (&program.text, args);
+                at.set_program(&program.text, args);
                 if at.name() == "git" {
                     at.scripts.extend(git::scripts(args));
                 }
@@ -89,7 +97,7 @@ impl<'a> Invocation<'a> {
                 rest = at.take_off(row, args, simple);
                 let taken = &args[..args.len() - rest.len()];
                 at.runners.push((at.program, taken));
-                (at.program, at.args) = ("", &[]);
+                at.set_program("", &[]);
                 taken_off += 1;
             }
             at.is_too_deep |= taken_off == DEEPEST;
@@ -266,46 +274,6 @@ fn subcommand_at(args: &[Word], valued: &[&str]) -> Option<usize> {
     None
 }
 
-/// Returns how many words after an option are its values. Of short options in one word the first with a value takes the rest of it.
-fn values_after(word: &str, valued: &[&str]) -> usize {
-    let count = |option: &[u8]| valued.iter().filter(|it| it.as_bytes() == option).count();
-    let whole = match count(word.as_bytes()) {
-        0 if word.starts_with("--") => usize::from(valued.iter().any(|option| shortens(word, option))),
-        whole => whole,
-    };
-    let letters = word.strip_prefix('-').filter(|_| whole == 0).unwrap_or_default().as_bytes();
-    if letters.len() < 2 || !letters.iter().all(u8::is_ascii_alphabetic) {
-        return whole;
-    }
-    let first = letters.iter().position(|letter| count(&[b'-', *letter]) > 0);
-    first.filter(|at| at + 1 == letters.len()).map_or(0, |at| count(&[b'-', letters[at]]))
-}
-
-/// Whether a word is an option, or the start of its long name.
-fn shortens(word: &str, option: &str) -> bool {
-    word == option || (word.len() > 2 && word.starts_with("--") && option.starts_with(word))
-}
-
-/// Returns the value that stands in one word with a long option: `--chdir=x`, `--ch=x`.
-fn inline_value<'a>(word: &'a str, option: &str) -> Option<&'a str> {
-    word.split_once('=').filter(|(name, _)| shortens(name, option)).map(|(_, value)| value)
-}
-
-/// Whether a shell's option is `-c`, alone or among others: `-lc`.
-fn is_command_option(option: &str) -> bool {
-    option.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
-}
-
-/// Whether short options in one word end with one that has a value: `-qc`.
-fn bundles(word: &str, option: &str) -> bool {
-    let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
-    letter.is_some_and(|letter| {
-        word.len() > 2
-            && word.ends_with(letter)
-            && word.strip_prefix('-').is_some_and(|letters| letters.bytes().all(|byte| byte.is_ascii_alphabetic()))
-    })
-}
-
 /// Returns the folders that a program's options lead to.
 fn led_to<'a>((_, valued, untold): &(&str, &[&str], &[&str]), args: &'a [Word<'a>]) -> Vec<Option<&'a str>> {
     let mut words = args.iter().map(|word| &*word.text).take_while(|word| *word != "--").peekable();
@@ -341,6 +309,7 @@ pub fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = (&'a [Word<'a>
 }
 
 mod git;
+mod options;
 pub mod parameters;
 mod runners;
 pub use runners::runs_any;

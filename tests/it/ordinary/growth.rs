@@ -10,7 +10,6 @@ use serde_json::{json, value::to_raw_value};
 use crate::ordinary::guard;
 use crate::world::in_long_form;
 use fusebox::config::spawn;
-use fusebox::domain::event::Call;
 use fusebox::wire::tool_input::ToolInput;
 use fusebox::wire::tools;
 
@@ -196,9 +195,7 @@ fn works(command: &str) -> Duration {
     let began = now();
     let input = ToolInput::new(&json);
     let may_mention = tools::may_mention("Bash", Some(&input), &guard);
-    let intent = tools::intent("Bash", Some(&input), &guard, may_mention);
-    let call = Call { tool: "Bash".to_owned(), intent, may_mention, ..Call::default() };
-    let _starts = tools::client_starts(&call, Some(&input), &guard);
+    let _intent_and_starts = tools::intent_and_starts("Bash", Some(&input), &guard, may_mention);
     let _waits = tools::wait("Bash", Some(&input));
     let _edits = tools::has_edited("Bash", Some(&input), Some(&*printed));
     now() - began
