@@ -273,8 +273,7 @@ fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     let mut entered = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        let Ok(real) = file_info::real_path(&folder) else { continue };
-        if !entered.insert(real) {
+        if !file_info::of(&folder).is_ok_and(|it| entered.insert(it.place)) {
             continue;
         }
         let Ok(entries) = files::entries(&folder, MOST_ENTRIES - looked_at) else { continue };

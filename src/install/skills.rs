@@ -125,7 +125,7 @@ impl SkillLook {
         let mut entered = BTreeSet::new();
         let mut folders = vec![(folder.to_path_buf(), String::new())];
         while let Some((folder, above)) = folders.pop() {
-            if !file_info::real_path(&folder).is_ok_and(|real| entered.insert(real)) {
+            if !file_info::of(&folder).is_ok_and(|it| entered.insert(it.place)) {
                 continue;
             }
             for path in self.inside(&folder) {

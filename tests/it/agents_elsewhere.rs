@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::corners::{call, policy};
 use crate::report::orphans::Client;
 use crate::state::{developer, main_run, save, session};
-use crate::world::TestWorld;
+use crate::world::{FUSEBOX, TestWorld};
 
 /// Lays another session with an agent at work, changed by `change`.
 fn elsewhere(world: &TestWorld, now: Moment, change: impl FnOnce(&mut Session)) {
@@ -68,5 +68,20 @@ fn an_agent_elsewhere_holds_its_place_for_as_long_as_it_may_be_at_work() {
             world.run(command).ok();
         }
         assert_eq!(is_taken(&world), expected, "{name}");
+    }
+}
+
+/// Git carries a file however deep it lies, and an agent makes such folders with one command. A hook that works for two seconds is killed.
+#[test]
+fn a_file_in_folders_without_end_is_read_past_in_time() {
+    let world = TestWorld::new();
+    let deep = format!("project/.claude/agents/{}x.md", "d/".repeat(1_200));
+    world.write(&deep, "---\nname: x\ndescription: d\n---\nWork.\n");
+    for (event, more) in [("SessionStart", json!({"source": "startup"})), ("UserPromptSubmit", json!({"prompt": "go"}))]
+    {
+        let input = world.event("s1", "p1", event, &more);
+        let hook = world.program("/bin/sh", &["-c", "ulimit -t 2; exec \"$0\" hook", FUSEBOX]);
+        let said = hook.stdin(input).run().ok();
+        assert!(!said.contains("cannot"), "{event}: {said}");
     }
 }
