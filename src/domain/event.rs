@@ -38,6 +38,10 @@ pub struct Call {
     pub starts_agent: bool,
     /// Its command, where hooks that ask the model look at it.
     pub command: String,
+    /// Whether it ticks a task off the agent's list.
+    pub ticks_off: bool,
+    /// Whether it is one of a client in auto mode, whose own judge may deny it.
+    pub in_auto_mode: bool,
     /// How many hooks that ask the model it brings: those of its skill, or of the agent's type that it starts.
     pub brings_hooks: u64,
     /// Fingerprints of its input and result, where its batch is over.
@@ -212,6 +216,8 @@ pub enum EventKind {
         notifications: Vec<Notification>,
         /// Whether the client or another agent wrote it, not a person.
         by_machine: bool,
+        /// Whether it begins as a command does, whose text the client puts in its place: `/review`.
+        is_command: bool,
     },
     /// A call asks to run.
     ToolRequested(Call),

@@ -61,7 +61,8 @@ impl ModelHook {
 
     /// Whether it is for a tool or an agent's type.
     pub fn is_for(&self, subject: &str) -> bool {
-        matcher::is_for(&self.matcher, subject)
+        let is_before = || subject == MONITOR && ASKED_BEFORE.contains(&&*self.event);
+        matcher::is_for(&self.matcher, subject) || is_before() && matcher::is_for(&self.matcher, BASH)
     }
 
     /// Whether it may run at a call.
@@ -74,6 +75,11 @@ impl ModelHook {
         self.count.saturating_mul(if self.is_agent { MOST_OF_AGENT } else { 1 })
     }
 }
+
+/// The tool at which the client runs Bash's hooks, too, and the events at which it does: both run a command.
+const MONITOR: &str = "Monitor";
+const BASH: &str = "Bash";
+const ASKED_BEFORE: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
 /// How often a hook that is an agent asks the model at the most without a call that hooks are told of: one that answers in words is asked
 /// once more.
@@ -95,7 +101,8 @@ const MOST_NAMES: usize = 64;
 /// Returns what hooks may spend at the most about one tool or agent's type, whichever it is: all that have patterns may be for the same.
 pub fn most_spend_of_one(hooks: &[&ModelHook], each: impl Fn(&ModelHook) -> Spend) -> Spend {
     let lists = hooks.iter().filter(|hook| matcher::is_list(&hook.matcher));
-    let names: Vec<&str> = lists.flat_map(|hook| matcher::names(&hook.matcher)).take(MOST_NAMES + 1).collect();
+    let names = lists.flat_map(|hook| matcher::names(&hook.matcher)).chain([MONITOR]);
+    let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
     let of = |is_for: &dyn Fn(&ModelHook) -> bool| most_spend(hooks.iter().copied().filter(|hook| is_for(hook)), &each);
     match names.len() > MOST_NAMES {
         true => of(&|_| true),

@@ -18,7 +18,7 @@ use crate::engine::session_state::SessionState;
 pub fn resolve(state: &mut SessionState, event: &Event, link: Option<&Link>, limit_source: &dyn LimitSource) -> String {
     match (&event.agent, &event.kind) {
         (Agent::Sub { id, agent_type }, _) => subagent(state, id, agent_type, event.at, link, limit_source),
-        (Agent::Main, EventKind::Prompt { text_hash, notifications, by_machine }) => {
+        (Agent::Main, EventKind::Prompt { text_hash, notifications, by_machine, .. }) => {
             prompt(state, event, *text_hash, notifications, *by_machine, limit_source)
         }
         (Agent::Main, kind) if works(kind) => main(state, event, limit_source),

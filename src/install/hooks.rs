@@ -10,6 +10,7 @@ use crate::domain::stored::stable_hash::StableHash;
 use crate::install::handler::{Handler, Judge, Wanted, judge_handler};
 use crate::install::json::{self, Span};
 use crate::wire::events::{EVENTS, EventName, EventRow, ORDINARY_TIMEOUT_S};
+use crate::wire::untold_events::{DENIED, UNTOLD};
 
 /// A part of a settings file that is not what it must be.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,6 +76,9 @@ pub fn others(text: &str) -> Vec<(String, Value)> {
     found
 }
 
+/// The events of calls: at no other a rule is looked at.
+const OF_CALLS: [&str; 5] = ["PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", DENIED];
+
 /// Finds the handlers of a valid text that ask the model, each kind for an event and a matcher once, with how many there are. One that
 /// was `seen` before is left out: of those that say the same the client runs one.
 pub fn find_asking(text: &str, seen: &mut Vec<u64>) -> Vec<ModelHook> {
@@ -82,21 +86,26 @@ pub fn find_asking(text: &str, seen: &mut Vec<u64>) -> Vec<ModelHook> {
     let mut found: Vec<ModelHook> = Vec::new();
     let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
     for list in events {
-        let Some(event) = list.key.as_deref().and_then(EventName::parse) else { continue };
-        use EventName::{PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse};
-        let is_of_call = matches!(event, PreToolUse | PermissionRequest | PostToolUse | PostToolUseFailure);
+        let event = list.key.as_deref().unwrap_or_default();
+        let untold = UNTOLD.iter().find(|(name, _)| *name == event);
+        if untold.is_none() && EventName::parse(event).is_none() {
+            continue;
+        }
+        let is_of_call = OF_CALLS.contains(&event);
+        let is_matched = untold.is_none_or(|(_, is_matched)| *is_matched);
         for group in json::children(text, &list.value) {
             let matcher = json::member(text, &group.value, "matcher").and_then(|span| json::parse(text, &span));
-            let matcher: String = matcher.unwrap_or_default();
+            let matcher: String = matcher.filter(|_| is_matched).unwrap_or_default();
             for hook in hooks_of(text, &group.value) {
                 let field = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
                 let (kind, rule) = (field("type"), field("if").to_owned());
-                // A rule is met by a call alone.
-                if !matches!(kind, "prompt" | "agent") || !rule.is_empty() && !is_of_call {
+                // A rule is met by a call alone, and no agent is asked for a permission.
+                let is_run = kind == "prompt" || kind == "agent" && event != "PermissionRequest";
+                if !is_run || !rule.is_empty() && !is_of_call {
                     continue;
                 }
                 let (is_agent, model) = (kind == "agent", field("model").to_owned());
-                let (event, matcher) = (event.as_str().to_owned(), matcher.clone());
+                let (event, matcher) = (event.to_owned(), matcher.clone());
                 let hook = ModelHook { event, matcher, is_agent, model, rule, count: 1, ..ModelHook::default() };
                 let parts = [&hook.event, &hook.matcher, kind, &hook.model, &hook.rule, field("prompt")];
                 let print = parts.iter().fold(StableHash::default(), |hash, part| hash.text(part)).value();

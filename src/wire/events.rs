@@ -217,7 +217,7 @@ events! {
     /// All calls of one model response have results; the next model request follows.
     PostToolBatch {
         kind: EventKind::BatchEnded(_),
-        read: |input, _| EventKind::BatchEnded(input.tool_calls.iter().map(input::batch_call).collect()),
+        read: |input, _| EventKind::BatchEnded(input::batch(input)),
         touches: Touches::Grown,
         shows_person: ShowsPerson::Always,
         has_matcher: false,

@@ -15,7 +15,7 @@ use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
 use crate::wire::prompt_hash::prompt_hash;
 use crate::wire::tool_input::ToolInput;
-use crate::wire::{fingerprints, machine_prompts, shown_call, tools};
+use crate::wire::{fingerprints, machine_prompts, shown_call, tools, untold_events};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -45,6 +45,8 @@ pub struct Input<'a> {
     agent_type: Option<String>,
     tool_name: Option<String>,
     tool_use_id: Option<String>,
+    #[serde(borrow)]
+    permission_mode: Option<Cow<'a, str>>,
     /// The call's result, as it stands.
     #[serde(borrow)]
     pub tool_response: Option<&'a RawValue>,
@@ -78,6 +80,11 @@ impl<'a> Input<'a> {
     /// Returns the name of the command or skill that the prompt begins with.
     pub fn slash_command(&self) -> Option<&str> {
         self.prompt().strip_prefix('/')?.split_whitespace().next()
+    }
+
+    /// Whether the client works in auto mode.
+    fn is_auto(&self) -> bool {
+        self.permission_mode.as_deref() == Some("auto")
     }
 
     /// Returns the name of the tool that the event is about.
@@ -215,7 +222,12 @@ pub fn is_backgrounded_main(id: &str) -> bool {
 pub(super) fn prompt(input: &Input) -> EventKind {
     let text = input.prompt();
     let by_machine = machine_prompts::is_a_machines(text);
-    EventKind::Prompt { text_hash: prompt_hash(text), notifications: notifications(text), by_machine }
+    EventKind::Prompt {
+        text_hash: prompt_hash(text),
+        notifications: notifications(text),
+        by_machine,
+        is_command: input.slash_command().is_some(),
+    }
 }
 
 /// Reads the call that an event is about.
@@ -224,12 +236,18 @@ pub(super) fn call(input: &Input, guard: &Guard) -> Call {
     let may_mention = tools::may_mention(&tool, given, guard);
     let (intent, nested_starts) = tools::intent_and_starts(&tool, given, guard, may_mention);
     let (id, starts_agent) = (input.tool_use_id.clone().unwrap_or_default(), tools::starts_agent(&tool));
+    let (ticks_off, in_auto_mode) = (untold_events::ticks_off(&tool, given), input.is_auto());
     let tool = shown_call::tool_name(&tool);
-    Call { id, tool, intent, may_mention, nested_starts, starts_agent, ..Call::default() }
+    Call { id, tool, intent, may_mention, nested_starts, starts_agent, ticks_off, in_auto_mode, ..Call::default() }
 }
 
-/// Reads one of the calls of a batch.
-pub(super) fn batch_call(call: &BatchCall) -> Call {
+/// Reads the calls of a batch.
+pub(super) fn batch(input: &Input) -> Vec<Call> {
+    let read = |call| Call { in_auto_mode: input.is_auto(), ..batch_call(call) };
+    input.tool_calls.iter().map(read).collect()
+}
+
+fn batch_call(call: &BatchCall) -> Call {
     let (tool, input) = (&call.tool_name, call.tool_input.as_ref());
     let json = input.map(ToolInput::json);
     let mut fingerprints = fingerprints::of(tool, json, call.tool_response);

@@ -29,5 +29,6 @@ pub mod tool_input;
 pub mod tools;
 pub mod truncate;
 pub mod two_lines;
+pub mod untold_events;
 pub mod user_lines;
 pub mod worktree_moves;

@@ -47,5 +47,6 @@ mod settings;
 #[cfg(feature = "team")]
 mod team;
 mod turns;
+mod untold_events;
 #[cfg(all(feature = "watch", target_os = "linux"))]
 mod watching;

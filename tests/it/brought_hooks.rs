@@ -1,6 +1,6 @@
 //! Hooks that an agent's type, a skill or a plugin brings and that ask the model are charged at their events.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::hidden::HOOK;
 use crate::missing_usage::Story;
@@ -27,6 +27,75 @@ pub fn asked_at(story: &Story, name: &str, more: &Value) -> u64 {
     let before = story.cost();
     story.event(name, more);
     (story.cost().0 - before.0) / HOOK.0
+}
+
+/// Fusebox registers for none of these events: each comes with another.
+#[test]
+fn hooks_are_charged_with_what_brings_them_where_their_event_is_not_told() {
+    let untold = ["UserPromptExpansion", "PermissionDenied", "TaskCreated", "TaskCompleted"];
+    let asks = |event: &str| (event.to_owned(), json!([{"hooks": [{"type": "prompt", "prompt": "well?"}]}]));
+    let task = |tool: &str, input: Value| json!({"tool_name": tool, "tool_input": input, "tool_use_id": tool, "tool_response": "x"});
+    let denied = |mode: &str, result: &str| {
+        let call =
+            json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": mode, "tool_response": result});
+        json!({"permission_mode": mode, "tool_calls": [call]})
+    };
+    for event in untold {
+        let story = Story::with(&json!({}), |world| {
+            let hooks: Map<String, Value> = [asks(event)].into_iter().collect();
+            world.write("project/.claude/settings.json", json!({"hooks": hooks}).to_string());
+        });
+        story.write(&["m0"]);
+        for mode in ["auto", "default", "rejected"] {
+            story.event(
+                "PreToolUse",
+                &json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": mode}),
+            );
+        }
+        let asked = [
+            asked_at(&story, "UserPromptSubmit", &json!({"prompt": "plainly"})),
+            asked_at(&story, "UserPromptSubmit", &json!({"prompt": "/review all"})),
+            asked_at(&story, "PostToolUse", &task("TaskCreate", json!({"subject": "x"}))),
+            asked_at(&story, "PostToolUse", &task("TaskUpdate", json!({"taskId": "1", "status": "in_progress"}))),
+            asked_at(&story, "PostToolUse", &task("TaskUpdate", json!({"taskId": "1", "status": "completed"}))),
+            asked_at(&story, "PostToolBatch", &denied("default", "No")),
+            asked_at(&story, "PostToolBatch", &denied("auto", "denied")),
+        ];
+        let at = |name: &str| u64::from(event == name);
+        let expected =
+            [0, at("UserPromptExpansion"), at("TaskCreated"), 0, at("TaskCompleted"), 0, at("PermissionDenied")];
+        assert_eq!(asked, expected, "{event}");
+    }
+}
+
+/// The client runs what is for Bash at a monitor, too, before that runs.
+#[test]
+fn hooks_for_bash_are_charged_before_a_monitor_runs() {
+    for (event, matcher, asks) in
+        [("PreToolUse", "Bash", 1), ("PreToolUse", "^Bash$", 1), ("PreToolUse", "Read", 0), ("PostToolUse", "Bash", 0)]
+    {
+        let story = Story::with(&json!({}), |world| {
+            let hooks = json!([{"matcher": matcher, "hooks": [{"type": "prompt", "prompt": "well?"}]}]);
+            world.write("project/.claude/settings.json", json!({"hooks": {event: hooks}}).to_string());
+        });
+        story.write(&["m0"]);
+        let call =
+            json!({"tool_name": "Monitor", "tool_input": {"command": "x"}, "tool_use_id": "t", "tool_response": "x"});
+        assert_eq!(asked_at(&story, event, &call), asks, "{matcher} at {event}");
+    }
+}
+
+#[test]
+fn no_agent_is_charged_that_is_asked_for_a_permission() {
+    for (kind, asks) in [("prompt", 1), ("agent", 0)] {
+        let story = Story::with(&json!({}), |world| {
+            let hooks = json!({"PermissionRequest": [{"hooks": [{"type": kind, "prompt": "well?"}]}]});
+            world.write("project/.claude/settings.json", json!({"hooks": hooks}).to_string());
+        });
+        story.write(&["m0"]);
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}});
+        assert_eq!(asked_at(&story, "PermissionRequest", &call), asks, "{kind}");
+    }
 }
 
 #[test]

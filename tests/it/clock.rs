@@ -72,7 +72,9 @@ fn ends(duration_ms: u64) -> EventKind {
 
 fn begins(agent: &Agent) -> EventKind {
     match agent {
-        Agent::Main => EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false },
+        Agent::Main => {
+            EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false, is_command: false }
+        }
         Agent::Sub { .. } => EventKind::SubagentStarted,
     }
 }
@@ -120,7 +122,7 @@ fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
 /// Has the main agent's prompt say that an agent is over.
 fn says_over(client: &mut Client, text_hash: u64, is_done: bool) {
     let told = Notification { task: "a1".to_owned(), tool_use_id: None, is_line: false, is_done };
-    let kind = EventKind::Prompt { text_hash, notifications: vec![told], by_machine: false };
+    let kind = EventKind::Prompt { text_hash, notifications: vec![told], by_machine: false, is_command: false };
     let agent = std::mem::replace(&mut client.agent, Agent::Main);
     client.tell(kind);
     client.agent = agent;

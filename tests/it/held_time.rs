@@ -35,7 +35,7 @@ fn sub() -> Agent {
 
 /// Every event that may come next.
 fn events() -> Vec<EventKind> {
-    let prompt = EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false };
+    let prompt = EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false, is_command: false };
     vec![
         EventKind::SessionStart { source: StartSource::Compact },
         EventKind::SessionStart { source: StartSource::Resume },
@@ -71,7 +71,7 @@ fn tell(state: &mut SessionState, agent: &Agent, kind: EventKind, ms: u64) -> St
 /// Begins a session whose agent has a call held, and lets that go on; returns the run.
 fn let_go(agent: &Agent) -> (SessionState, String) {
     let mut state = SessionState::new(Session { id: "s1".to_owned(), ..Session::default() });
-    let prompt = EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
+    let prompt = EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false, is_command: false };
     let main = tell(&mut state, &Agent::Main, prompt, 0);
     if *agent != Agent::Main {
         let id = tell(&mut state, agent, EventKind::SubagentStarted, 0);

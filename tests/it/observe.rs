@@ -58,7 +58,8 @@ fn event(seconds: i64, kind: EventKind) -> Event {
 /// Works through a prompt, spawns, searches and batches that fail alike; returns the answers and what was written down.
 fn work(mode: Mode) -> (SessionState, Vec<Decision>, Vec<String>) {
     let (mut state, policy) = strict(mode);
-    let mut kinds = vec![EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false }];
+    let mut kinds =
+        vec![EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false, is_command: false }];
     for number in 0..8 {
         let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, model: None, prompt: String::new() };
         let calls =
@@ -125,7 +126,8 @@ fn an_agent_that_would_have_to_wait_starts_and_counts_as_running() {
     let policy = SameForAll(LimitSet::default());
     for mode in [Mode::Observe, Mode::Enforce] {
         let mut state = SessionState::new(Session { mode, ..session("s1") });
-        let prompt = EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false };
+        let prompt =
+            EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false, is_command: false };
         apply_event(&mut state, &event(0, prompt), &Ingested::default(), &policy);
         let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, model: None, prompt: String::new() };
         let spawn = event(1, EventKind::ToolRequested(call("a1", "Agent", spawn)));

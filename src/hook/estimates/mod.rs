@@ -2,5 +2,6 @@
 
 pub mod all_usage_missing;
 pub mod first_requests;
+mod hooks_that_ask;
 pub mod next_model;
 pub mod unlogged_requests;

@@ -1,9 +1,8 @@
 //! What the requests of an event are taken for that no transcript shows, by the table of tools and the hooks in the settings.
 
 use crate::domain::call::CallState;
-use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
-use crate::domain::gather::gather;
-use crate::domain::model_hook::{self, ModelHook, is_hook_agent};
+use crate::domain::event::{Agent, Call, Event, EventKind};
+use crate::domain::model_hook::{ModelHook, is_hook_agent};
 use crate::domain::session::Session;
 use crate::domain::spend::charge::NewCharge;
 use crate::domain::spend::meters::Spend;
@@ -12,12 +11,12 @@ use crate::engine::charging::compactions;
 use crate::engine::estimate;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
+use crate::hook::estimates::hooks_that_ask::{self, asked_next, hooks, hooks_ahead, hooks_of_response, of_type};
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::pricing::usage::TokenUsage;
 use crate::transcript::first::first_request;
 use crate::transcript::stand_in;
-use crate::wire::events::EventName;
 use crate::wire::tools::{self, UnloggedRequest};
 
 /// What a hook of type `prompt` or `agent` asks: client 2.1.328 sends 2 to 19 KB beside the conversation.
@@ -29,6 +28,7 @@ pub fn is_any(session: &Session, event: &Event) -> bool {
     let (of_call, of_batch) = hooks_ahead(session, event, &one);
     calls(event).iter().any(|call| tools::unlogged_request(&call.tool).is_some())
         || hooks(session, event).next().is_some()
+        || hooks_that_ask::may_be_untold(session)
         || of_call.requests + of_batch.requests > 0
         || event.kind.call().is_some_and(|call| call.brings_hooks > 0)
 }
@@ -102,7 +102,10 @@ pub fn estimate_requests<'t>(
     let asks = if event.ending().is_some() { at_end } else { HOOK };
     let own = if own { spend_of_own(state, table, at_ms) } else { Spend::default() };
     let own = prices.of(&prices.model, asks) * unnamed + own;
-    let asked_now = prices.by_model(own, hooks(&state.session, event), asks);
+    let asked_now = {
+        let untold = hooks_that_ask::at_untold_events(state, event);
+        prices.by_model(own, hooks(&state.session, event).chain(untold), asks)
+    };
     let by_hook = |hook: &ModelHook| prices.of_hook(hook, HOOK);
     let (at_its_end, of_batch) = hooks_ahead(&state.session, event, &by_hook);
     let brought = event.kind.call().map_or(0, |call| call.brings_hooks);
@@ -171,67 +174,6 @@ fn calls(event: &Event) -> &[Call] {
         EventKind::BatchEnded(calls) => calls,
         _ => &[],
     }
-}
-
-/// Returns the hooks that ask the model at an event.
-fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a ModelHook> {
-    let row = EventName::of(&event.kind).map(EventName::row).filter(|row| row.asks_model);
-    let runs = move |hook: &&ModelHook| row.is_some_and(|row| hook.runs_at(row.name, &event.agent));
-    let of_event = session.model_hooks.iter().filter(runs);
-    of_event.filter(|hook| match (&event.kind, &event.agent) {
-        (EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _), _) => hook.is_for_call(call),
-        (EventKind::SubagentStarted | EventKind::SubagentEnded(_), Agent::Sub { agent_type, .. }) => {
-            hook.is_for(agent_type)
-        }
-        _ => true,
-    })
-}
-
-/// Returns what hooks may spend where the call runs that asks to: at its end, and at its batch's end.
-fn hooks_ahead(session: &Session, event: &Event, each: &dyn Fn(&ModelHook) -> Spend) -> (Spend, Spend) {
-    let EventKind::ToolRequested(call) = &event.kind else { return Default::default() };
-    let at = |name: EventName, is_for: &dyn Fn(&ModelHook) -> bool| {
-        let runs = |hook: &&ModelHook| hook.runs_at(name.row().name, &event.agent) && is_for(hook);
-        model_hook::most_spend(session.model_hooks.iter().filter(runs), each)
-    };
-    let at_end_of = |name| at(name, &|hook| hook.is_for_call(call));
-    let at_end = at_end_of(EventName::PostToolUse).max(at_end_of(EventName::PostToolUseFailure));
-    (at_end, at(EventName::PostToolBatch, &|_| true))
-}
-
-/// What a hook's request is taken for.
-type EachHook<'a> = &'a dyn Fn(&ModelHook) -> Spend;
-
-/// Returns what hooks may spend for one response of an agent's before any can be refused: for its first call and at the end of a batch,
-/// or at the end of the agent's work.
-fn hooks_of_response(session: &Session, agent: &Agent, (each, at_end): (EachHook, EachHook)) -> (Spend, Spend) {
-    let at = |name: EventName| session.model_hooks.iter().filter(move |hook| hook.runs_at(name.row().name, agent));
-    let of_call = model_hook::most_spend_of_one(&gather::<Vec<_>, _>(at(EventName::PreToolUse)), each);
-    let of_batch = model_hook::most_spend(at(EventName::PostToolBatch), each);
-    let of_end = match agent {
-        Agent::Main => model_hook::most_spend(at(EventName::Stop), at_end),
-        Agent::Sub { agent_type, .. } => {
-            let is_its = |hook: &&ModelHook| agent_type.is_empty() || hook.is_for(agent_type);
-            model_hook::most_spend_of_one(&gather::<Vec<_>, _>(at(EventName::SubagentStop).filter(is_its)), at_end)
-        }
-    };
-    (of_call + of_batch, of_end)
-}
-
-/// Returns the agent whose request a call asks for, where that is another than the one that calls. Hooks that a type brings are counted with
-/// the call that starts an agent of it.
-fn asked_next(state: &SessionState, event: &Event) -> Option<Agent> {
-    let EventKind::ToolRequested(call) = &event.kind else { return None };
-    match &call.intent {
-        Intent::Spawn { .. } => Some(of_type("")),
-        Intent::Message { to } => state.addressee(to).filter(|run| !run.is_main()).map(|run| of_type(&run.agent_type)),
-        _ => None,
-    }
-}
-
-/// A subagent of which no more is known than its type, if that is.
-fn of_type(agent_type: &str) -> Agent {
-    Agent::Sub { id: String::new(), agent_type: agent_type.to_owned() }
 }
 
 /// Returns the id of the run that acts, where it is known.

@@ -207,8 +207,11 @@ impl Client<'_> {
 
     fn prompt(&mut self) {
         self.prompts += 1;
-        let verdict =
-            self.event(0, EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);
+        let verdict = self.event(
+            0,
+            EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false, is_command: false },
+            None,
+        );
         self.agents.insert(0, if verdict.decision >= Decision::Deny { State::Over } else { State::AtWork });
     }
 

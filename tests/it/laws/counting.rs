@@ -119,7 +119,7 @@ fn a_prompt_whose_id_comes_back_keeps_what_it_has_counted() {
 #[test]
 fn a_call_that_ends_after_the_next_prompt_counts_once() {
     let mut state = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
-    let prompt = || EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
+    let prompt = || EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false, is_command: false };
     let happens =
         [("p1", prompt()), ("p1", arrives(1, 0)), ("p2", prompt()), ("p1", arrives(1, 1)), ("p1", arrives(1, 3))];
     for (number, (id, kind)) in happens.into_iter().enumerate() {

@@ -131,7 +131,12 @@ impl Deed {
         let of_main = |kind| (String::new(), kind);
         let of_agent = |kind| (id.clone(), kind);
         let asks = |call| of_main(EventKind::ToolRequested(call));
-        let prompt = |text_hash, notifications| EventKind::Prompt { text_hash, notifications, by_machine: false };
+        let prompt = |text_hash, notifications| EventKind::Prompt {
+            text_hash,
+            notifications,
+            by_machine: false,
+            is_command: false,
+        };
         let spawn = spawn_of(&id);
         match self {
             Deed::Spawns => vec![asks(call(&id, "Agent", spawn))],
@@ -227,7 +232,11 @@ impl History {
         let rules = Case::plain(Limit::find("max_turns").unwrap(), Scope::Run, 1, Action::Terminate).policy(1).main();
         store.save_session(&Session { id: "s".to_owned(), ..Session::default() }).unwrap();
         let mut history = History { store, policy: Policy(rules), now: 1, prompts: 0, _folder: folder };
-        history.event("", EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);
+        history.event(
+            "",
+            EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false, is_command: false },
+            None,
+        );
         history
     }
 

@@ -248,7 +248,12 @@ impl Play<'_> {
     /// Sends a prompt; returns whether it was sent.
     fn prompt(&mut self, notification: Option<Notification>, by_machine: bool) -> bool {
         self.prompts += 1;
-        let kind = EventKind::Prompt { text_hash: 0, notifications: notification.into_iter().collect(), by_machine };
+        let kind = EventKind::Prompt {
+            text_hash: 0,
+            notifications: notification.into_iter().collect(),
+            by_machine,
+            is_command: false,
+        };
         let verdict = self.event("", kind, Ingested::default());
         let main = self.main();
         let sent = verdict.decision < Decision::Deny;
