@@ -274,7 +274,7 @@ impl SharedBudget {
 
 /// Whether a rule caps a period.
 fn caps(rules: &LimitSet, span: Span) -> bool {
-    rules.limits.iter().any(|rule| rule.limit.period == Some(span))
+    rules.counting().any(|rule| rule.limit.period == Some(span))
 }
 
 /// Whether a rule's name is that of a limit on a period.

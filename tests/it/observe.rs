@@ -18,6 +18,9 @@ use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;
 use fusebox::engine::session_state::SessionState;
 
+use serde_json::json;
+
+use crate::missing_usage::Story;
 use crate::state::{SameForAll, at, rules, session, used};
 
 /// A session in which everything trips at once.
@@ -166,4 +169,37 @@ fn of_a_storm_of_refused_calls_each_runs_first_is_written_down() {
     let limit = "max_parallel_subagents";
     assert_eq!(logged, [("p1", limit, Some(0.0)), ("p2", limit, Some(0.0))]);
     assert_eq!(state.run("p2").unwrap().refused, 3);
+}
+
+/// What a repository's file only observes is judged beside the others, also what its sessions share with others.
+#[test]
+fn what_sessions_share_is_judged_where_a_file_only_observes_it() {
+    for (scope, limit, cap) in [
+        ("user", "max_cost_usd_per_day", json!(0.01)),
+        ("user", "max_cost_usd_per_week", json!(0.01)),
+        ("user", "max_cost_usd_per_month", json!(0.01)),
+        ("project", "max_cost_usd_per_day", json!(0.01)),
+        ("project", "max_cost_usd_per_week", json!(0.01)),
+        ("user", "rate_limits", json!([{"tool": "Read", "max": 2, "per_ms": "1h", "over": "user"}])),
+    ] {
+        let policy = match limit {
+            "rate_limits" => json!({"mode": "observe", limit: cap}),
+            _ => json!({"mode": "observe", scope: {limit: cap}}),
+        };
+        let story = Story::with(&json!({}), |world| {
+            world.write("project/.git/HEAD", "ref: refs/heads/main\n");
+            world.write("project/.claude/fusebox.json", policy.to_string());
+        });
+        for number in 0..8 {
+            let id = format!("t{number}");
+            story.write(&[&format!("m{number}")]);
+            let call =
+                json!({"tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id, "tool_response": "x"});
+            let said = ["PreToolUse", "PostToolUse"].map(|event| story.event(event, &call));
+            assert!(!said.concat().contains("deny"), "{policy}: {said:?}");
+            story.batch(&id);
+        }
+        let log = story.world.run(&["log", "--json"]).ok();
+        assert!(log.contains(limit) && log.contains("observe"), "{policy}\n{log}");
+    }
 }

@@ -54,7 +54,7 @@ pub fn matters(store: &Store, state: &SessionState, event: &Event) -> Result<boo
     let Some(call) = event.kind.call() else { return Ok(!touches_own) };
     let pending_prompts = session.pending_prompts.iter().any(|ask| shared(ask.finding.scope));
     let pending_trips = session.pending_trips.iter().any(|trip| shared(trip.scope));
-    let mut rates = session.user_limits.rates.iter().chain(&session.project_limits.rates);
+    let mut rates = session.user_limits.counting_rates().chain(session.project_limits.counting_rates());
     Ok(!touches_own
         || pending_prompts
         || pending_trips
