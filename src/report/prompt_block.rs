@@ -77,9 +77,10 @@ pub fn is_outgrown(session: &Session, finding: &Finding) -> bool {
 /// Whether a budget has a higher cap by now than it had, or has begun anew; of a team, whether the cap that was used up leaves something,
 /// or this machine may spend more.
 pub fn is_budget_raised(finding: &Finding, budget: &Budget) -> bool {
-    let leaves = &budget.leaves;
-    let is_named = || finding.scope == Scope::Team && !leaves.is_empty() && finding.subject.starts_with(leaves);
-    is_named() || is_raised(finding, budget.scope, budget.share.as_ref().unwrap_or(&budget.reading))
+    // What was to come had to find room, too.
+    let leaves_enough = |(named, left): &(String, u64)| *left > finding.ahead && finding.subject.starts_with(named);
+    let has_room = || finding.scope == Scope::Team && budget.leaves.as_ref().is_some_and(leaves_enough);
+    has_room() || is_raised(finding, budget.scope, budget.share.as_ref().unwrap_or(&budget.reading))
 }
 
 /// Whether a budget that was used up has a higher cap by now, and leaves something. When one begins anew the clock says.

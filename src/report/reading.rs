@@ -149,9 +149,9 @@ pub struct Budget {
     /// Of a team's cap: whom to ask for more, and by which command they give it.
     #[serde(skip)]
     pub asks: String,
-    /// Of a team's cap that leaves something: what says of it that it does not would begin so.
+    /// Of a team's cap: how what is said of it begins, and how much it leaves, in the base unit.
     #[serde(skip)]
-    pub leaves: String,
+    pub leaves: Option<(String, u64)>,
     /// Of a team's cap: when its store was heard last, as messages write it; empty for never.
     #[serde(skip)]
     pub heard_at: String,
@@ -273,7 +273,7 @@ pub(super) fn of_shared_budget(
         anew: String::new(),
         asks: String::new(),
         heard_at: String::new(),
-        leaves: String::new(),
+        leaves: None,
         share: None,
         is_set: true,
     };

@@ -58,7 +58,7 @@ fn of_cap(cap: &CapUse, spent: Amount, share: Option<LimitReading>, heard_at: &s
     let own = spent.minus(cap.spent.minus(cap.own));
     let since = if own > Amount::ZERO { format!(", and {own} of this machine since") } else { String::new() };
     let (scope, id, heard_at) = (Scope::Team, cap.owner(), format!("{heard_at}{since}"));
-    let leaves = if cap.committed.max(cap.spent) < cap.cap { format!("{} ", cap.named()) } else { String::new() };
+    let leaves = Some((format!("{} ", cap.named()), cap.cap.minus(cap.committed.max(cap.spent)).0));
     let asks = cap.asks();
     Some(Budget { scope, id, reading, remaining, resets: None, anew, asks, leaves, heard_at, share, is_set: true })
 }

@@ -86,6 +86,30 @@ fn a_block_that_a_grant_has_lifted_is_not_said_any_more() {
     }
 }
 
+/// A cap is never passed: mostly less is left of it than the next request takes.
+#[test]
+fn a_block_is_said_as_long_as_too_little_is_left_for_the_next_request() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_team('core', 'ann@core', NULL, 0, NULL)").unwrap();
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'user', 'bob', 'day', 47000000000)").unwrap();
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!(client.prompt(), None);
+    while client.turn().is_none() {}
+    assert!(client.prompt().is_some());
+    client.end();
+    machine.good(&["sync"]);
+    let left = "SELECT 47000000000 - sum(cost_pico_usd) FROM fusebox.charge";
+    assert!(server.as_login("boss", left).unwrap().trim().parse::<f64>().unwrap() > 0.0, "nothing is left");
+    for command in ["status", "report"] {
+        let shown = machine.shown_in(".", &[command]);
+        assert!(!shown.contains("nothing holds its next prompt"), "{shown}");
+        assert!(shown.contains("ask ann@core"), "{shown}");
+    }
+    let still = Client::start(&machine, "s1").prompt();
+    assert!(still.as_ref().is_some_and(|said| said.contains("to come")), "{still:?}");
+}
+
 #[test]
 fn when_a_cap_resets_and_whom_to_ask_is_said_once_in_a_message() {
     let Some(server) = Postgres::start() else { return };
