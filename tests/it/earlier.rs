@@ -321,12 +321,17 @@ fn deleting_the_state_and_installing_anew_makes_nothing_earlier_that_fusebox_has
 
 #[test]
 fn what_a_known_session_spent_while_fusebox_was_not_installed_is_set_apart_too() {
-    for is_resumed in [true, false] {
+    for (is_resumed, looks) in
+        [(true, &[][..]), (false, &[]), (true, &["status", "report"]), (false, &["status", "report"])]
+    {
         let mut case = Case::of(Sight::Resumed, &json!({"max_cost_usd": 0.02}), When::LongAgo);
         case.prompt();
         case.event("SessionEnd", &json!({"reason": "prompt_input_exit"}));
         case.world.run(&["uninstall", "--scope", "user"]).ok();
         case.write(&(11..=15).map(|number| rows(number, When::Now)).collect::<String>());
+        for look in looks {
+            case.world.run(&[look]).ok();
+        }
         case.world.run(&["init", "--scope", "user"]).ok();
         if is_resumed {
             case.resume();

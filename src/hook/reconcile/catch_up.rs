@@ -90,9 +90,11 @@ fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()
         Err(cause) if cause.kind == ErrorKind::Altered => return Ok(()),
         other => other?,
     }
-    match charge(env, store, &mut state) {
-        Err(cause) if cause.kind == ErrorKind::Altered => return Ok(()),
-        other => other?,
+    if !spend_before_install::is_away(env, store, &state.session) {
+        match charge(env, store, &mut state) {
+            Err(cause) if cause.kind == ErrorKind::Altered => return Ok(()),
+            other => other?,
+        }
     }
     answered_dialogs::decline_refused(&mut state);
     orphans::end_abandoned_holds(&mut state);

@@ -15,6 +15,7 @@ use crate::domain::spend::meters::Spend;
 use crate::domain::start_source::StartSource;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::hook::settings::baseline;
 use crate::install::backup::Backups;
 use crate::install::installed_at;
 use crate::install::place::Folders;
@@ -24,6 +25,7 @@ use crate::store::Store;
 use crate::transcript::charges::Charges;
 use crate::transcript::traces;
 use crate::ui::formats::counted;
+use crate::wire::events::EventName;
 use crate::wire::output::Answer;
 
 /// Sets apart those of the charges just found that are older than the installation; `event` is none between events.
@@ -92,6 +94,14 @@ fn look_up(env: &Environment, store: &Store, session: &mut Session) {
     session.spend_before_install.was_watched = watched_ms.is_some_and(|watched_ms| watched_ms > 0);
     session.spend_before_install.until_ms =
         Some(watched_ms.map_or(installed_ms, |watched_ms| installed_ms.min(watched_ms)));
+}
+
+/// Whether a person has taken the hooks away that watched a session. What it spends from then on is of a time without Fusebox: it is
+/// read, and set apart, once a person has registered them again.
+pub fn is_away(env: &Environment, store: &Store, session: &Session) -> bool {
+    !session.handlers.is_empty()
+        && installed(env, store, session).is_none()
+        && !baseline::registered(env, session).events.contains(&EventName::PreToolUse)
 }
 
 /// Returns when a person registered the hooks of a session.

@@ -123,6 +123,10 @@ pub fn spawn_of(name: &str) -> Intent {
     Intent::Spawn { agent_type, name, model: None, prompt: "work".to_owned() }
 }
 
+fn prompt(text_hash: u64, notifications: Vec<Notification>) -> EventKind {
+    EventKind::Prompt { text_hash, notifications, by_machine: false, is_command: false }
+}
+
 impl Deed {
     /// The events of one time: whose they are (nobody's name is the main agent's), and what happens.
     fn events(self, number: usize) -> Vec<(String, EventKind)> {
@@ -131,12 +135,6 @@ impl Deed {
         let of_main = |kind| (String::new(), kind);
         let of_agent = |kind| (id.clone(), kind);
         let asks = |call| of_main(EventKind::ToolRequested(call));
-        let prompt = |text_hash, notifications| EventKind::Prompt {
-            text_hash,
-            notifications,
-            by_machine: false,
-            is_command: false,
-        };
         let spawn = spawn_of(&id);
         match self {
             Deed::Spawns => vec![asks(call(&id, "Agent", spawn))],
@@ -151,8 +149,8 @@ impl Deed {
                 let calls =
                     [0, 1].map(|at| EventKind::ToolRequested(call(&format!("{id}-{at}"), "Read", Intent::Plain)));
                 let notification = Notification { task: id.clone(), tool_use_id: None, is_line: false, is_done: true };
-                let prompt = prompt(1, vec![notification]);
-                [EventKind::SubagentStarted].into_iter().chain(calls).map(of_agent).chain([of_main(prompt)]).collect()
+                let told = prompt(1, vec![notification]);
+                [EventKind::SubagentStarted].into_iter().chain(calls).map(of_agent).chain([of_main(told)]).collect()
             }
             Deed::Commands => {
                 let call = call(&id, "Bash", wait);
