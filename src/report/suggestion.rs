@@ -99,7 +99,9 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
         let why = format!("{who}: {}", because(order));
         if run.is_outgrown {
-            return Some(told(&why, &goes_on(session, &terminal.folder), (indent, terminal)));
+            let is_written_to = run.agent_type != MAIN && !session.needs_client;
+            let next = if is_written_to { WITH_A_MESSAGE.to_owned() } else { goes_on(session, &terminal.folder) };
+            return Some(told(&why, &next, (indent, terminal)));
         }
         if is_nobodys_below(order, session.status) {
             let own = own_step(order, &session.limits, id).and_then(|step| step.command());
@@ -181,6 +183,10 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
     });
     let_go_on.chain(after_a_no).collect()
 }
+
+/// How a subagent goes on that a raised budget does not hold any more: the next event of its session lets it.
+const WITH_A_MESSAGE: &str =
+    "It goes on with the next prompt, once the main agent sends it a message: ask for that there.";
 
 /// Says how work goes on that nothing holds: with a prompt, for which a client has to take the session up where none is there.
 pub fn goes_on(session: &SessionReport, here: &str) -> String {

@@ -246,6 +246,22 @@ fn a_run_is_called_by_what_it_does_and_not_by_what_was_ordered() {
     }
 }
 
+/// A prompt alone has it do nothing.
+#[test]
+fn a_subagent_whose_budget_was_raised_is_said_to_await_a_message() {
+    let mut fixture = Fixture::new();
+    let policy =
+        json!({"user": {"max_cost_usd_per_day": 0.1, "timeout_action": "terminate"}, "session": {"grace_turns": 0}});
+    fixture.world.write("home/.claude/fusebox.json", policy.to_string());
+    fixture.begin();
+    fixture.spawn("");
+    assert!((0..99).any(|_| !fixture.step(Actor::Worker)));
+    fixture.world.run(&["grant", "user", "max_cost_usd_per_day=+5"]).ok();
+    let status = fixture.world.run(&["status"]).ok();
+    let (_, of_worker) = status.split_once("worker a1-0000, ended by limit").unwrap();
+    assert!(of_worker.contains("once the main agent sends it a message"), "{status}");
+}
+
 /// A turn of whose end no hook was told was left: the next prompt does not make it complete.
 #[test]
 fn a_turn_that_a_person_has_left_is_not_called_complete_later() {
