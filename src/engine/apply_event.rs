@@ -14,6 +14,7 @@ use crate::engine::agents::passed_limits;
 use crate::engine::agents::run_ends;
 use crate::engine::agents::spawns;
 use crate::engine::agents::woken_agents;
+use crate::engine::blocked_prompts;
 use crate::engine::charging;
 use crate::engine::clear_orders;
 use crate::engine::count;
@@ -77,7 +78,7 @@ pub fn apply_event(
     enforce::progress(state, &id, event, &verdict);
     enforce::enforce(state, &id, event, &verdict);
     spawns::keep_room(state, &id, event, (&verdict, limit_source));
-    if onset != Onset::Joins {
+    if onset != Onset::Joins || blocked_prompts::is_told_again(state, &id, event) {
         enforce::keep_back(state, &id, event, &verdict);
     }
     completion::close(state, &id, event, &verdict);

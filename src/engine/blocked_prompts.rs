@@ -5,6 +5,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::record::RecordKind;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
+use crate::domain::session::Run;
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
@@ -15,6 +16,13 @@ pub fn is_noted(verdict: &Verdict, finding: &Finding) -> bool {
     is_blocked && verdict.deciding() == Some(finding)
 }
 
+/// Whether a prompt that was blocked is told of once more, as where hooks are registered twice: nothing came of the run that it began.
+pub fn is_told_again(state: &SessionState, id: &str, event: &Event) -> bool {
+    let is_unused = |run: &Run| run.counters.turns == 0 && run.counters.spent.requests == 0;
+    let is_its = event.prompt_id.as_deref() == Some(id) && state.session.prompt_block.is_some();
+    is_its && !state.was_opened(id) && state.run(id).is_some_and(is_unused)
+}
+
 /// Writes down that a prompt was not sent, with the limit or order that decided.
 pub fn note(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let EventKind::Prompt { notifications, by_machine, .. } = &event.kind else { return };
@@ -22,7 +30,9 @@ pub fn note(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict
     let is_persons = !by_machine && notifications.is_empty();
     let is_ordered = matches!(verdict.refusal, Some(Refusal::Ordered { .. })) && verdict.decision >= Decision::Deny;
     let is_held = is_ordered && is_persons && !verdict.observed;
-    let decides = |finding: &&Finding| is_held || is_noted(verdict, finding);
+    let is_told_again = is_told_again(state, id, event);
+    let is_known = |finding: &Finding| state.session.prompt_block.as_ref().is_some_and(|it| it.is_same_limit(finding));
+    let decides = |finding: &&Finding| (is_held || is_noted(verdict, finding)) && !(is_told_again && is_known(finding));
     let Some(finding) = verdict.deciding().filter(decides) else { return };
     log_records::write(state, id, RecordKind::AgentWarning, finding);
     let of_order = finding.limit().is_none().then_some(finding.action);

@@ -103,7 +103,7 @@ pub fn enforce(state: &mut SessionState, id: &str, event: &Event, verdict: &Verd
 /// Ends a run whose prompt is not sent: nothing comes of it. One that the prompt would have begun was ended by the limit.
 pub fn keep_back(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let is_blocked = matches!(event.kind, EventKind::Prompt { .. }) && verdict.decision >= Decision::Deny;
-    let began = state.was_opened(id);
+    let began = state.was_opened(id) || blocked_prompts::is_told_again(state, id, event);
     let Some(run) = state.run_mut(id).filter(|_| is_blocked) else { return };
     match verdict.deciding().filter(|_| began) {
         Some(finding) => {

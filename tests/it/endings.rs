@@ -15,6 +15,7 @@ use fusebox::platform::processes;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::missing_usage::Story;
 use crate::session_commands::log;
 use crate::state::{developer, load, main_run, save, session, trip};
 use crate::world::{TestWorld, with};
@@ -260,4 +261,24 @@ fn a_limit_that_ended_an_agent_is_told_before_what_is_missing() {
     save(&world, |store| store.save_run(&ended).unwrap());
     assert_eq!(end(&world, "All done."), "");
     assert!(reports(&world).contains("tool calls 25/25"));
+}
+
+/// Each of two registrations tells of the same prompt.
+#[test]
+fn a_blocked_prompt_is_told_once_where_hooks_are_registered_twice() {
+    let shown = |times: usize| {
+        let policy = json!({"session": {"max_requests": 3, "grace_turns": 0, "timeout_action": "terminate"}});
+        let story = Story::begin(&policy);
+        story.write(&["m0", "m1", "m2"]);
+        story.event("Stop", &json!({}));
+        for _ in 0..times {
+            let said = story.event("UserPromptSubmit", &json!({"prompt": "again", "prompt_id": "p2"}));
+            assert!(said.contains("\"block\""), "{said}");
+        }
+        let status = story.world.run(&["status", "--all"]).ok();
+        assert!(status.contains("main p2  blocked"), "{status}");
+        let log = story.world.run(&["log", "--json"]).ok();
+        log.matches("AGENT_WARNING").count()
+    };
+    assert_eq!((shown(1), shown(2)), (1, 1));
 }
