@@ -76,7 +76,8 @@ const QUIET_SHOWN: usize = 3;
 
 /// Runs `fusebox replay`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
-    let policy = policy(env, args)?;
+    let in_force = policy(env, args)?;
+    let policy = in_force.with_observed();
     let mut found = Vec::new();
     let all = if args.paths.is_empty() { vec![past_sessions::projects(env)?] } else { Vec::new() };
     for path in args.paths.iter().chain(&all) {
@@ -97,8 +98,12 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         let beside = defaults.map(|defaults| text::beside(&sums, &defaults, &query::page(env)));
         env.print(&(page(env, &sessions, &sums) + &beside.unwrap_or_default()));
     }
-    if policy.mode() == Mode::Observe {
+    if in_force.mode() == Mode::Observe {
         env.eprintln_safe("note: this policy's mode is `observe`: it would have written this down and blocked nothing");
+    } else if !in_force.observed.is_empty() {
+        env.eprintln_safe(
+            "note: the repository's limits are only observed: these would have been written down, and blocked nothing",
+        );
     }
     let is_shared = !policy.user().is_empty() || !policy.project().is_empty();
     if is_shared && !args.json {

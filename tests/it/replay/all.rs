@@ -133,3 +133,20 @@ fn a_transcript_that_cannot_be_read_is_named() {
     assert_eq!(alone.code, 1, "{}", alone.stdout);
     assert!(alone.stderr.contains("cannot read"), "{}", alone.stderr);
 }
+
+/// Limits that a repository only observes are what somebody wants to try.
+#[test]
+fn what_is_only_observed_is_played_like_all_else() {
+    let world = world();
+    let limits = fs::read_to_string(world.path("project/strict.json")).unwrap();
+    let stopped = |mode: &str| {
+        let file = limits.replacen('{', &format!("{{\"mode\": \"{mode}\", "), 1);
+        world.write("project/.claude/fusebox.json", file);
+        let outcome = world.run(&["replay", "--json"]);
+        (serde_json::from_str::<Value>(&outcome.stdout).unwrap()["summary"].clone(), outcome.stderr)
+    };
+    let ((enforced, plain), (observed, noted)) = (stopped("enforce"), stopped("observe"));
+    assert!(enforced["trips"].as_u64().unwrap() > 0, "{enforced}");
+    assert_eq!(enforced, observed);
+    assert!(!plain.contains("only observed") && noted.contains("only observed"), "{plain}{noted}");
+}
