@@ -9,7 +9,6 @@ named. Two runs give the same bytes: times are SOURCE_DATE_EPOCH (else that of t
 
 import argparse
 import base64
-import gzip
 import hashlib
 import io
 import json
@@ -18,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -42,6 +42,16 @@ def moment():
     return int(given or subprocess.check_output(["git", "-C", ROOT, "log", "-1", "--format=%ct"]))
 
 
+def gzipped(content):
+    """Compresses by zopfli, some 3 % denser than gzip's own best, in seconds; what unpacks it sees no difference."""
+    if not shutil.which("zopfli"):
+        sys.exit("zopfli is missing: `apt-get install zopfli`, or `brew install zopfli`")
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        return subprocess.check_output(["zopfli", "-c", "--i5", file.name])
+
+
 def tar_gz(files, top):
     """Packs a list of (name, bytes, is_program) below the folder `top`."""
     packed = io.BytesIO()
@@ -50,7 +60,7 @@ def tar_gz(files, top):
             entry = tarfile.TarInfo(f"{top}/{name}")
             entry.size, entry.mtime, entry.mode = len(content), moment(), 0o755 if is_program else 0o644
             tar.addfile(entry, io.BytesIO(content))
-    return gzip.compress(packed.getvalue(), 9, mtime=0)
+    return gzipped(packed.getvalue())
 
 
 def zipped(files, top):
