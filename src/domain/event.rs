@@ -40,8 +40,8 @@ pub struct Call {
     pub command: String,
     /// Whether it ticks a task off the agent's list.
     pub ticks_off: bool,
-    /// Whether it is one of a client in auto mode, whose own judge may deny it.
-    pub in_auto_mode: bool,
+    /// Whether the client's own judge may deny it.
+    pub is_judged: bool,
     /// How many hooks that ask the model it brings: those of its skill, or of the agent's type that it starts.
     pub brings_hooks: u64,
     /// Fingerprints of its input and result, where its batch is over.

@@ -89,7 +89,7 @@ pub fn apply_event(
         true => verdict = woken_agents::judge(state, &id, event).unwrap_or(verdict),
         false => end_client::judge(state, &id, event),
     }
-    note_prompt_blocks(state, event, &verdict);
+    send_or_block(state, &id, event, &verdict);
     (id, verdict)
 }
 
@@ -119,11 +119,16 @@ fn charge_all(state: &mut SessionState, charges: &[&(String, NewCharge)], event:
     }
 }
 
-/// Takes note of why a prompt is kept back, where it is.
-fn note_prompt_blocks(state: &mut SessionState, event: &Event, verdict: &Verdict) {
-    if matches!(event.kind, EventKind::Prompt { .. }) {
-        state.session.prompt_block = verdict.deciding().filter(|_| verdict.decision >= Decision::Deny).cloned();
-        state.session.more_prompt_blocks = verdict.blocks_too().cloned().collect();
+/// Takes note of why a prompt is kept back, where it is; charges what hooks ask where it is sent.
+fn send_or_block(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+    if !matches!(event.kind, EventKind::Prompt { .. }) {
+        return;
+    }
+    let is_blocked = verdict.decision >= Decision::Deny;
+    state.session.prompt_block = verdict.deciding().filter(|_| is_blocked).cloned();
+    state.session.more_prompt_blocks = verdict.blocks_too().cloned().collect();
+    if !is_blocked {
+        charging::unlogged::charge_hooks_of_sent(state, id);
     }
 }
 
@@ -163,7 +168,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
         adopts,
         barred: barred(state, event),
         wakes: wakes(state, event),
-        arrives: !run.admitted && !run.is_main(),
+        arrives: matches!(event.kind, EventKind::ToolRequested(_)) && !run.admitted && !run.is_main(),
         model: estimate::model_of(state, run),
         missing,
         incomplete,

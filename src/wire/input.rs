@@ -82,9 +82,9 @@ impl<'a> Input<'a> {
         self.prompt().strip_prefix('/')?.split_whitespace().next()
     }
 
-    /// Whether the client works in auto mode.
-    fn is_auto(&self) -> bool {
-        self.permission_mode.as_deref() == Some("auto")
+    /// Whether the client's own judge may deny calls: in auto mode, and in plan mode where no person is asked.
+    fn is_judged(&self) -> bool {
+        self.permission_mode.as_deref().is_some_and(|mode| ["auto", "plan"].contains(&mode))
     }
 
     /// Returns the name of the tool that the event is about.
@@ -236,14 +236,14 @@ pub(super) fn call(input: &Input, guard: &Guard) -> Call {
     let may_mention = tools::may_mention(&tool, given, guard);
     let (intent, nested_starts) = tools::intent_and_starts(&tool, given, guard, may_mention);
     let (id, starts_agent) = (input.tool_use_id.clone().unwrap_or_default(), tools::starts_agent(&tool));
-    let (ticks_off, in_auto_mode) = (untold_events::ticks_off(&tool, given), input.is_auto());
+    let (ticks_off, is_judged) = (untold_events::ticks_off(&tool, given), input.is_judged());
     let tool = shown_call::tool_name(&tool);
-    Call { id, tool, intent, may_mention, nested_starts, starts_agent, ticks_off, in_auto_mode, ..Call::default() }
+    Call { id, tool, intent, may_mention, nested_starts, starts_agent, ticks_off, is_judged, ..Call::default() }
 }
 
 /// Reads the calls of a batch.
 pub(super) fn batch(input: &Input) -> Vec<Call> {
-    let read = |call| Call { in_auto_mode: input.is_auto(), ..batch_call(call) };
+    let read = |call| Call { is_judged: input.is_judged(), ..batch_call(call) };
     input.tool_calls.iter().map(read).collect()
 }
 

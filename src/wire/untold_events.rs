@@ -9,7 +9,7 @@ use crate::wire::tool_input::ToolInput;
 
 /// A person's command, such as `/review`, becomes the text that it stands for; told of by the prompt.
 pub const EXPANDED: &str = "UserPromptExpansion";
-/// The client's own judge denies a call in auto mode; told of by its batch, where the call has no end.
+/// The client's own judge denies a call, in auto mode or in plan mode; told of by its batch, where the call has no end.
 pub const DENIED: &str = "PermissionDenied";
 /// The agent writes a task down; told of by the end of its call.
 pub const TASK_CREATED: &str = "TaskCreated";

@@ -22,7 +22,7 @@ const SKIPS: &str = "--dangerously-skip-permissions";
 /// A model whose client offers a list of tasks.
 const TASKS: [&str; 3] = [SKIPS, "--model", "claude-sonnet-4-5"];
 
-const WAYS: [Way; 4] = [
+const WAYS: [Way; 5] = [
     Way { event: "TaskCreated", matcher: "", works: |_| vec![task()], arguments: &TASKS },
     Way {
         event: "TaskCompleted",
@@ -38,6 +38,12 @@ const WAYS: [Way; 4] = [
         matcher: "Bash",
         works: |number| vec![bash(&format!("curl http://x{number}.invalid/ > f"))],
         arguments: &["--permission-mode", "auto"],
+    },
+    Way {
+        event: "PermissionDenied",
+        matcher: "Bash",
+        works: |number| vec![bash(&format!("curl http://x{number}.invalid/ > f"))],
+        arguments: &["--permission-mode", "plan"],
     },
     Way {
         event: "PreToolUse",
@@ -85,16 +91,16 @@ fn hooks_pass_no_cap_where_fusebox_is_told_nothing() {
     }
 }
 
-/// The client asks them before it tells of the prompt, which is a person's.
+/// The client asks them once nothing has blocked the prompt.
 #[test]
-fn hooks_at_a_persons_command_are_counted() {
-    let lab = lab("UserPromptExpansion", "", vec![say("main finished")]);
+fn hooks_at_a_persons_command_pass_no_cap_and_cost_nothing_where_it_is_blocked() {
+    let lab = lab("UserPromptExpansion", "", (0..6).map(|_| say("main finished")).collect());
     lab.write(".claude/skills/sk/SKILL.md", "---\nname: sk\ndescription: d\n---\nWork.\n");
-    for prompt in ["/sk", "MAIN plainly"] {
-        lab.command(&claude()).args(["-p", prompt, SKIPS]).output().unwrap();
+    for continued in [&[][..], &["--continue"], &["--continue"], &["--continue"], &["--continue"]] {
+        lab.command(&claude()).args(["-p", "/sk", SKIPS]).args(continued).output().unwrap();
     }
-    let made = lab.api.asides().len() + lab.api.requests().len();
-    let sessions = lab.status()["sessions"].as_array().unwrap().clone();
-    let counted: u64 = sessions.iter().map(|session| session["requests"].as_u64().unwrap()).sum();
-    assert_eq!((lab.api.asides().len(), counted), (HOOKS, made as u64), "{}", lab.story());
+    let (asked, made) = (lab.api.asides().len(), lab.api.asides().len() + lab.api.requests().len());
+    assert!((2 * HOOKS..5 * HOOKS).contains(&asked), "{asked} hooks asked\n{}", lab.story());
+    assert!(made <= CAP, "{made} requests\n{}", lab.story());
+    assert_eq!(lab.status()["sessions"][0]["requests"], made, "{}", lab.story());
 }

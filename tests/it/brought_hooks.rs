@@ -46,7 +46,7 @@ fn hooks_are_charged_with_what_brings_them_where_their_event_is_not_told() {
             world.write("project/.claude/settings.json", json!({"hooks": hooks}).to_string());
         });
         story.write(&["m0"]);
-        for mode in ["auto", "default", "rejected"] {
+        for mode in ["auto", "plan", "default", "rejected"] {
             story.event(
                 "PreToolUse",
                 &json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": mode}),
@@ -60,10 +60,11 @@ fn hooks_are_charged_with_what_brings_them_where_their_event_is_not_told() {
             asked_at(&story, "PostToolUse", &task("TaskUpdate", json!({"taskId": "1", "status": "completed"}))),
             asked_at(&story, "PostToolBatch", &denied("default", "No")),
             asked_at(&story, "PostToolBatch", &denied("auto", "denied")),
+            asked_at(&story, "PostToolBatch", &denied("plan", "denied")),
         ];
         let at = |name: &str| u64::from(event == name);
-        let expected =
-            [0, at("UserPromptExpansion"), at("TaskCreated"), 0, at("TaskCompleted"), 0, at("PermissionDenied")];
+        let judged = at("PermissionDenied");
+        let expected = [0, at("UserPromptExpansion"), at("TaskCreated"), 0, at("TaskCompleted"), 0, judged, judged];
         assert_eq!(asked, expected, "{event}");
     }
 }

@@ -11,6 +11,8 @@ pub struct UnloggedRequests {
     pub calls: Vec<(String, Spend)>,
     /// What the event's hooks ask, by the model that they ask.
     pub hooks: Vec<(String, Spend)>,
+    /// What hooks ask once the event's prompt is sent, by the model that they ask.
+    pub hooks_once_sent: Vec<(String, Spend)>,
     /// What hooks will ask where the call runs that asks to: those at its end and its batch's, those that it brings, and those of the
     /// calls beside it.
     pub hooks_ahead: Spend,

@@ -31,7 +31,7 @@ pub fn expected(state: &SessionState, activity: Activity, of: Option<&Models>) -
     }
     let (of_call, hooks_ahead) = match activity {
         Activity::Call(call) => (of_call(state, &call.id), asked.hooks_ahead),
-        _ => Default::default(),
+        _ => (Spend::default(), asked.hooks_once_sent.iter().map(|(_, spend)| *spend).sum()),
     };
     Unlogged {
         of_call,
@@ -79,7 +79,18 @@ fn name_of(asked: &str) -> String {
 
 /// Charges what the event's hooks ask: they run beside this one, whatever is answered.
 pub fn charge_hooks(state: &mut SessionState, run: &str) {
-    for asked in std::mem::take(&mut state.facts.unlogged_requests.hooks) {
+    let hooks = std::mem::take(&mut state.facts.unlogged_requests.hooks);
+    charge_all(state, run, hooks);
+}
+
+/// Charges what hooks ask once a prompt is sent that nothing blocks.
+pub fn charge_hooks_of_sent(state: &mut SessionState, run: &str) {
+    let hooks = std::mem::take(&mut state.facts.unlogged_requests.hooks_once_sent);
+    charge_all(state, run, hooks);
+}
+
+fn charge_all(state: &mut SessionState, run: &str, hooks: Vec<(String, Spend)>) {
+    for asked in hooks {
         let number = state.session.number_estimate();
         charge(state, run, &number.to_string(), asked);
     }

@@ -33,7 +33,6 @@ pub(super) fn may_be_untold(session: &Session) -> bool {
 pub(super) fn at_untold_events<'a>(state: &'a SessionState, event: &'a Event) -> Vec<&'a ModelHook> {
     let at = |name: &'static str| state.session.model_hooks.iter().filter(move |hook| hook.runs_at(name, &event.agent));
     match &event.kind {
-        EventKind::Prompt { is_command: true, .. } => gather(at(EXPANDED)),
         EventKind::ToolEnded(call, _) => {
             gather(untold_events::of_tasks(&call.tool, call.ticks_off).into_iter().flat_map(at))
         }
@@ -45,10 +44,16 @@ pub(super) fn at_untold_events<'a>(state: &'a SessionState, event: &'a Event) ->
     }
 }
 
-/// Whether a call of a batch was denied in auto mode: it was let ask, and neither ran nor was rejected.
+/// Returns the hooks that ask the model once the prompt at hand is sent: where it is a command, at its expansion.
+pub(super) fn once_sent<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a ModelHook> {
+    let is_command = matches!(event.kind, EventKind::Prompt { is_command: true, .. });
+    session.model_hooks.iter().filter(move |hook| is_command && hook.runs_at(EXPANDED, &event.agent))
+}
+
+/// Whether the client's judge has denied a call of a batch: it was let ask, and neither ran nor was rejected.
 fn was_denied(state: &SessionState, call: &Call) -> bool {
     let has_no_end = |known: &CallRecord| known.state != CallState::Refused && known.ended == Ended::No;
-    call.in_auto_mode && !call.fingerprints.was_rejected && state.call(&call.id).is_some_and(has_no_end)
+    call.is_judged && !call.fingerprints.was_rejected && state.call(&call.id).is_some_and(has_no_end)
 }
 
 /// Returns what hooks may spend where the call runs that asks to: at its end, and at its batch's end.
@@ -61,7 +66,7 @@ pub(super) fn hooks_ahead(session: &Session, event: &Event, each: &dyn Fn(&Model
     let of_call = |name: &str| at(name, &|hook| hook.is_for_call(call));
     let of_tasks = untold_events::of_tasks(&call.tool, call.ticks_off).map(of_call).unwrap_or_default();
     let at_end = of_call("PostToolUse").max(of_call("PostToolUseFailure")) + of_tasks;
-    let denied = if call.in_auto_mode { of_call(DENIED) } else { Spend::default() };
+    let denied = if call.is_judged { of_call(DENIED) } else { Spend::default() };
     (at_end.max(denied), at("PostToolBatch", &|_| true))
 }
 

@@ -106,6 +106,7 @@ pub fn estimate_requests<'t>(
         let untold = hooks_that_ask::at_untold_events(state, event);
         prices.by_model(own, hooks(&state.session, event).chain(untold), asks)
     };
+    let hooks_once_sent = prices.by_model(Spend::default(), hooks_that_ask::once_sent(&state.session, event), HOOK);
     let by_hook = |hook: &ModelHook| prices.of_hook(hook, HOOK);
     let (at_its_end, of_batch) = hooks_ahead(&state.session, event, &by_hook);
     let brought = event.kind.call().map_or(0, |call| call.brings_hooks);
@@ -128,6 +129,7 @@ pub fn estimate_requests<'t>(
     let (_, hooks_of_others) = of_response(&of_type(""), HOOK);
     state.facts.unlogged_requests = UnloggedRequests {
         hooks: asked_now,
+        hooks_once_sent,
         hooks_ahead: of_call + of_batch + dearest * beside,
         hooks_of_call: of_call.requests,
         hooks_of_response,
