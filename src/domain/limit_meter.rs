@@ -12,8 +12,6 @@ pub enum Stage {
     Spawn,
     /// A tool call asks to continue an agent that has ended.
     Wake,
-    /// An agent that no admitted call has started makes its first call.
-    Arrival,
     /// A batch ended; the next model request follows.
     Request,
     /// A prompt is about to start the next model request.
@@ -25,8 +23,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Whether a request to the model follows.
-    pub fn asks_model(self) -> bool {
+    fn asks_model(self) -> bool {
         !matches!(self, Stage::Call | Stage::Result)
     }
 }
@@ -51,12 +48,19 @@ pub struct ComingStep<'a> {
     pub stage: Stage,
     /// The call that asks to run, where one does.
     pub call: Option<&'a Call>,
+    /// Whether it is the first call of an agent that no admitted call has started: what it uses is counted, and nobody was asked for it.
+    pub arrives: bool,
 }
 
 impl ComingStep<'_> {
     /// Returns a step that no certain call makes.
     pub fn at(stage: Stage) -> ComingStep<'static> {
-        ComingStep { stage, call: None }
+        ComingStep { stage, call: None, arrives: false }
+    }
+
+    /// Whether a request to the model follows, or was made for it without anybody being asked.
+    pub fn asks_model(&self) -> bool {
+        self.arrives || self.stage.asks_model()
     }
 }
 

@@ -39,11 +39,11 @@ pub struct Spawn {
 impl ComingStep<'_> {
     /// Returns how many agents the step is sure to start: a workflow at least one, and more than its call tells.
     pub fn starts(&self) -> Option<u64> {
-        match self.stage {
-            Stage::Spawn => Some(1),
-            Stage::Arrival => Some(0),
-            Stage::Call => self.call.filter(|call| call.starts_agent).map(|_| 1),
-            _ => None,
-        }
+        let is_start = match self.stage {
+            Stage::Spawn => true,
+            Stage::Call => self.call.is_some_and(|call| call.starts_agent),
+            _ => false,
+        };
+        if is_start { Some(1) } else { self.arrives.then_some(0) }
     }
 }

@@ -149,7 +149,7 @@ pub struct Usage<'a> {
     pub barred: Option<Barred<'a>>,
     /// Whether the message at hand wakes an agent that has ended.
     pub wakes: bool,
-    /// Whether no admitted call has started the acting agent, and this is its first.
+    /// Whether this is the first call of an agent that no admitted call has started.
     pub arrives: bool,
     /// The model of the run's next request.
     pub model: &'a str,

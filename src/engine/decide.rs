@@ -77,7 +77,7 @@ fn ends_for_good(usage: &Usage, event: &Event) -> Option<Finding> {
     event.ending().filter(|ending| ending.again)?;
     let mut trips = findings(usage, event, Stage::End);
     trips.retain(|finding| {
-        finding.is_trip() && acts(usage, event, finding) > Action::Warn && !ends_call(finding, Stage::End)
+        finding.is_trip() && acts(usage, event, finding) > Action::Warn && !ends_call(usage, finding)
     });
     trips.into_iter().next()
 }
@@ -176,6 +176,7 @@ fn fits(usage: &Usage, event: &Event) -> bool {
             let at = RuleContext {
                 scope: used,
                 stage: Stage::Request,
+                arrives: false,
                 occasion: Occasion::of(event),
                 told: &[],
                 model: usage.model,
@@ -192,7 +193,7 @@ pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Findin
 
 /// Finds the limit of a scope that leaves no room for a request of a model, at a stage of the work.
 pub fn no_room(scope: &ScopeUsage, event: &Event, stage: Stage, model: &str) -> Option<Finding> {
-    let around = RuleContext { scope, stage, occasion: Occasion::of(event), told: scope.warned, model };
+    let around = RuleContext { scope, stage, arrives: false, occasion: Occasion::of(event), told: scope.warned, model };
     let found = scope.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
     let trips = found.filter(Finding::does_more_than_warn);
     trips.max_by_key(|finding| (finding.action, Reverse(place(finding))))

@@ -25,6 +25,8 @@ pub struct RuleContext<'a> {
     pub scope: &'a ScopeUsage<'a>,
     /// Where the event stands in the agent's work.
     pub stage: Stage,
+    /// Whether it is the first call of an agent that no admitted call has started.
+    pub arrives: bool,
     /// What happens.
     pub occasion: Occasion<'a>,
     /// What the run was warned of.
@@ -55,7 +57,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     };
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
-        Meter::Count { adds, .. } => adds(ComingStep { stage, call: at.occasion.call() }),
+        Meter::Count { adds, .. } => adds(ComingStep { stage, call: at.occasion.call(), arrives: at.arrives }),
         Meter::Window | Meter::Silence => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
@@ -195,7 +197,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
 }
 
 /// Returns the model responses that a tripped run may still use to report.
-pub fn grace(usage: &Usage, event: &Event, stage: Stage, finding: &Finding) -> u32 {
+pub fn grace(usage: &Usage, event: &Event, finding: &Finding) -> u32 {
     let timed_out = match &event.kind {
         EventKind::ToolEnded(_, CallOutcome { background: Some(background), .. }) => background.timed_out,
         _ => false,
@@ -208,7 +210,7 @@ pub fn grace(usage: &Usage, event: &Event, stage: Stage, finding: &Finding) -> u
     };
     let fits = !matches!(finding.limit().map(|limit| &limit.meter), Some(Meter::Window))
         && scope.zip(rule).is_none_or(has_room);
-    if timed_out || blind || !fits || stage == Stage::Arrival {
+    if timed_out || blind || !fits || usage.arrives {
         return 0;
     }
     // What the user and the project share says nothing of reports: the session does.

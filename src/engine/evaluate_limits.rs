@@ -49,8 +49,9 @@ fn looks<'a>(usage: &'a Usage, event: &'a Event, stage: Stage) -> impl Iterator<
     let judged = usage.scopes.iter().filter(move |used| is_judged(used.scope, usage, event));
     judged.map(move |used| {
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
-        let stage = if is_call(stage) && used.scope == Scope::Run { Stage::Call } else { stage };
-        RuleContext { scope: used, stage, occasion: Occasion::of(event), told, model: usage.model }
+        let is_own = is_call(stage) && used.scope == Scope::Run;
+        let (stage, arrives) = if is_own { (Stage::Call, false) } else { (stage, usage.arrives) };
+        RuleContext { scope: used, stage, arrives, occasion: Occasion::of(event), told, model: usage.model }
     })
 }
 
@@ -111,7 +112,6 @@ pub fn stage_of(kind: &EventKind, usage: &Usage) -> Option<Stage> {
     match kind {
         // What lets a spawn through lets its agent through too.
         EventKind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }) => Some(Stage::Spawn),
-        EventKind::ToolRequested(_) if usage.arrives => Some(Stage::Arrival),
         EventKind::ToolRequested(Call { intent: Intent::Message { .. }, .. }) if usage.wakes => Some(Stage::Wake),
         EventKind::ToolRequested(_) => Some(Stage::Call),
         EventKind::ToolEnded(..) => Some(Stage::Result),
@@ -122,12 +122,14 @@ pub fn stage_of(kind: &EventKind, usage: &Usage) -> Option<Stage> {
 }
 
 fn is_call(stage: Stage) -> bool {
-    matches!(stage, Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival)
+    matches!(stage, Stage::Call | Stage::Spawn | Stage::Wake)
 }
 
-/// Whether a trip refuses its call alone. An agent that nobody was asked for is ended, but not by what passes by itself.
-pub fn ends_call(finding: &Finding, stage: Stage) -> bool {
-    (stage != Stage::Arrival || finding.is_window()) && finding.limit().is_some_and(|limit| limit.ends == Ends::Call)
+/// Whether a trip refuses its call alone. An agent that nobody was asked for is ended where it is itself too many, but not by what passes
+/// by itself.
+pub fn ends_call(usage: &Usage, finding: &Finding) -> bool {
+    let is_too_many = usage.arrives && finding.used > finding.cap && !finding.is_window();
+    !is_too_many && finding.limit().is_some_and(|limit| limit.ends == Ends::Call)
 }
 
 /// What a finding's limit does here: nobody can be asked where nobody is there, has said No, or may raise it, nor by an agent
@@ -163,7 +165,7 @@ fn strictness(usage: &Usage, event: &Event, stage: Stage, finding: &Finding) -> 
     let ends = match action {
         Action::Warn => 0,
         Action::RequestIncrease => 1,
-        Action::Terminate if ends_call(finding, stage) => 2,
+        Action::Terminate if ends_call(usage, finding) => 2,
         Action::Pause | Action::Terminate => 3,
     };
     // A prompt is kept back by what is more than the run's, whatever the run itself may still do.
@@ -174,11 +176,11 @@ fn strictness(usage: &Usage, event: &Event, stage: Stage, finding: &Finding) -> 
 }
 
 /// Returns the model responses left to report: as few as the strictest of the limits that end the run leaves.
-fn reports(usage: &Usage, event: &Event, stage: Stage, findings: &[Finding]) -> u32 {
+fn reports(usage: &Usage, event: &Event, findings: &[Finding]) -> u32 {
     let trips = findings.iter().filter(|finding| finding.is_trip());
     let left = trips.filter_map(|finding| match acts(usage, event, finding) {
         Action::Pause => Some(0),
-        Action::Terminate if !ends_call(finding, stage) => Some(grace(usage, event, stage, finding)),
+        Action::Terminate if !ends_call(usage, finding) => Some(grace(usage, event, finding)),
         _ => None,
     });
     left.min().unwrap_or(0)
@@ -199,14 +201,14 @@ fn answer(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) ->
     let is_call = is_call(stage);
     let (decision, refusal) = match (action, stage) {
         (Action::Warn, _) => (Decision::Warn, None),
-        (_, Stage::Prompt) => return answer_prompt(usage, event, stage, findings),
+        (_, Stage::Prompt) => return answer_prompt(usage, event, findings),
         (Action::RequestIncrease, _) if is_call && asking => (Decision::Deny, Some(Refusal::Asking)),
         (Action::RequestIncrease, _) if is_call => (Decision::Ask, None),
         (Action::RequestIncrease, _) => (Decision::Allow, None),
-        (Action::Terminate, _) if is_call && ends_call(first, stage) => (Decision::Deny, Some(Refusal::Call)),
+        (Action::Terminate, _) if is_call && ends_call(usage, first) => (Decision::Deny, Some(Refusal::Call)),
         (Action::Pause, _) => (Decision::Stop, Some(Refusal::Tripped { grace: 0 })),
         (Action::Terminate, _) => {
-            let grace = reports(usage, event, stage, &findings);
+            let grace = reports(usage, event, &findings);
             let decision = match (grace, is_call) {
                 (0, _) => Decision::Stop,
                 (_, true) => Decision::Deny,
@@ -219,11 +221,11 @@ fn answer(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) ->
 }
 
 /// Answers a trip where a prompt goes on with a run, or a subagent starts again: the run may still report where that fits.
-fn answer_prompt(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) -> Verdict {
+fn answer_prompt(usage: &Usage, event: &Event, findings: Vec<Finding>) -> Verdict {
     let Some(first) = findings.first() else { return Verdict::default() };
     let action = acts(usage, event, first);
     let is_prompt = matches!(event.kind, EventKind::Prompt { .. });
-    let grace = if action == Action::Pause { 0 } else { reports(usage, event, stage, &findings) };
+    let grace = if action == Action::Pause { 0 } else { reports(usage, event, &findings) };
     let (decision, refusal) = match (first.scope, action) {
         // It asks at the next call.
         (Scope::Run, Action::RequestIncrease) if !is_prompt => (Decision::Allow, None),

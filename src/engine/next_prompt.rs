@@ -55,7 +55,14 @@ fn found<'a>(
     let wide = scopes.iter().filter(|used| used.scope != Scope::Run);
     let found = wide.flat_map(move |used| {
         let model = estimate::model_of(state, main);
-        let around = RuleContext { scope: used, stage: Stage::Prompt, occasion: occasion(now), told: &[], model };
+        let around = RuleContext {
+            scope: used,
+            stage: Stage::Prompt,
+            arrives: false,
+            occasion: occasion(now),
+            told: &[],
+            model,
+        };
         let rules = used.limits.limits.iter().filter_map(move |rule| evaluate_rule(rule, around));
         rules.chain(used.limits.rates.iter().filter_map(move |rate| evaluate_rate(rate, around)))
     });

@@ -35,15 +35,15 @@ fn requests_of(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage
         Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
             Some(part(&meters.reserved).saturating_add(next))
         }
-        Stage::Call | Stage::Arrival if meters.blind_to_batches => {
+        Stage::Call if meters.blind_to_batches => {
             Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged)))
         }
         // A call that is a request itself leaves room for the report.
-        Stage::Call | Stage::Arrival if meters.unlogged.requests > 0 => {
+        Stage::Call if meters.unlogged.requests > 0 => {
             let report = if grace > 0 { each.saturating_mul(grace - 1).saturating_add(last) } else { 0 };
             Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.unlogged)))
         }
-        Stage::Call | Stage::Arrival => Some(0),
+        Stage::Call => Some(0),
         // Its last message is the report.
         Stage::End => Some(part(&meters.reserved).saturating_add(last)),
         Stage::Result => None,

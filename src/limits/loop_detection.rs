@@ -18,7 +18,7 @@ pub const LIMIT: Limit = Limit {
     meter: Meter::Count {
         used: |meters| meters.repetition,
         adds: |next| match next.stage {
-            Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival | Stage::Request => Some(0),
+            Stage::Call | Stage::Spawn | Stage::Wake | Stage::Request => Some(0),
             Stage::Prompt | Stage::Result | Stage::End => None,
         },
     },

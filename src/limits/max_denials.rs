@@ -16,7 +16,7 @@ pub const LIMIT: Limit = Limit {
     meter: Meter::Count {
         used: |meters| meters.denials,
         adds: |next| match next.stage {
-            Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),
+            Stage::Call | Stage::Spawn | Stage::Wake => Some(1),
             Stage::Request | Stage::Prompt | Stage::Result | Stage::End => None,
         },
     },

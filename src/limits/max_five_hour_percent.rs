@@ -15,7 +15,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::User],
     stop_reason: "plan_window_exhausted",
     phrase: "plan's window used up",
-    meter: Meter::Count { used: |meters| meters.plan.five_hour, adds: |next| next.stage.asks_model().then_some(1) },
+    meter: Meter::Count { used: |meters| meters.plan.five_hour, adds: |next| next.asks_model().then_some(1) },
     plan_window: Some(PlanSpan::FiveHours),
     shown_at_zero: false,
     doc: "Per cent of the plan's window of five hours that all sessions of the user may use together, whatever machine they run on. \

@@ -17,8 +17,7 @@ pub const LIMIT: Limit = Limit {
         used: |meters| meters.subagents_at_work,
         adds: |next| match next.stage {
             Stage::Spawn | Stage::Wake => Some(1),
-            Stage::Arrival => Some(0),
-            _ => None,
+            _ => next.arrives.then_some(0),
         },
     },
     ends: Ends::Call,

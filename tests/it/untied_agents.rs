@@ -65,3 +65,37 @@ fn an_agent_whose_type_is_called_main_is_no_main_agent() {
     let main: Vec<&str> = runs.iter().filter(|run| run.is_main()).map(|run| run.id.as_str()).collect();
     assert_eq!(main, ["p1"]);
 }
+
+/// Also where it is the first call of an agent that nobody was asked for.
+#[test]
+fn what_a_call_starts_is_counted_whoever_makes_it() {
+    let agent = || ("Agent", json!({"prompt": "x", "subagent_type": "Explore"}));
+    let workflow = || ("Workflow", json!({"script": "await agent('x')"}));
+    let message = || ("SendMessage", json!({"to": "a0", "message": "go on", "summary": "on"}));
+    for (limit, used, (tool, input)) in [
+        ("max_subagents", 2, agent()),
+        ("max_subagents", 2, workflow()),
+        ("max_parallel_subagents", 1, agent()),
+        ("max_parallel_subagents", 1, message()),
+        ("max_delegation_depth", 1, agent()),
+        ("max_delegation_depth", 1, workflow()),
+    ] {
+        let passes = |cap: usize| {
+            let world = begin(&json!({"session": {limit: cap, "timeout_action": "terminate"}}));
+            begins(&world, "a0", "Explore");
+            event(
+                &world,
+                "SubagentStop",
+                &json!({"agent_id": "a0", "agent_type": "Explore", "stop_hook_active": false}),
+            );
+            begins(&world, "a1", "Explore");
+            let who = json!({"agent_id": "a1", "agent_type": "Explore"});
+            let calls = [("c1", tool, &input), ("c2", "Read", &json!({}))];
+            calls.map(|(id, tool, input)| {
+                !event(&world, "PreToolUse", &with(call(id, tool, input), &who)).contains("deny")
+            })
+        };
+        assert_eq!(passes(used), [false, true], "{limit} {used}, {tool}: the call alone is refused");
+        assert_eq!(passes(used + 1), [true, true], "{limit} {}, {tool}", used + 1);
+    }
+}

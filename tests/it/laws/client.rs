@@ -113,7 +113,7 @@ impl Policy {
         let adds = |limit: &Limit, tool: &str| match limit.meter {
             Meter::Count { adds, .. } => {
                 let call = Call { tool: tool.to_owned(), ..Call::default() };
-                adds(ComingStep { stage: Stage::Call, call: Some(&call) })
+                adds(ComingStep { stage: Stage::Call, call: Some(&call), arrives: false })
             }
             Meter::Spend { .. } | Meter::Window | Meter::Silence => None,
         };
