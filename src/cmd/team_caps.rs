@@ -171,6 +171,9 @@ pub fn grant(env: &Environment, what: &[String], period: Option<&str>) -> Result
 fn blocks_still(ledger: &mut Ledger, team: &str, login: Option<&str>) -> Result<String> {
     let contact = ledger.status(team)?.into_iter().next().map(|cap| cap.contact).unwrap_or_default();
     let said = |cap: &CapInForce, _: &CapUse| {
+        if !cap.is_committed() {
+            return None;
+        }
         let is = if cap.spent >= cap.cap { "is still" } else { "may still be" };
         let who = match (cap.scope.as_str(), login) {
             ("project", _) => "work in it",

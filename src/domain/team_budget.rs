@@ -90,6 +90,12 @@ impl SharedBudget {
         })
     }
 
+    /// Whether a team's store would lease more: who waits for that is not held by a cap.
+    pub fn may_lease_more(&self) -> bool {
+        let is_spent = self.team.as_deref().is_none_or(|share| share.is_spent);
+        matches!(self.hindrance(), Some(Hindrance::Store)) && !self.is_silent() && !is_spent
+    }
+
     /// Whether a team's store is not heard while it would have to be: its leases live no more, or a sync has failed.
     fn is_silent(&self) -> bool {
         let has_failed = |share: &TeamShare| share.failed != Moment::default();

@@ -28,8 +28,11 @@ pub fn blocks(rows: &SessionRows, shared_budgets: &[SharedBudget], now: Moment) 
     let mut state = SessionState::new(session.clone());
     rows.runs.iter().for_each(|run| state.insert_loaded_run(run.clone()));
     state.shared_budgets = reading::shared_budgets_of(session, shared_budgets, now);
+    // The prompt asks for what is not leased yet.
+    let is_leased_then = state.shared_budgets.iter().any(SharedBudget::may_lease_more);
+    let is_lease = |it: &Finding| it.limit().is_some_and(|limit| limit.period.is_some());
     // A client has to take up first that the team is left, and its stop says so.
-    let binds = |it: &Finding| it.scope != Scope::Team || !rows.has_left_team;
+    let binds = |it: &Finding| it.scope != Scope::Team || !(rows.has_left_team || is_leased_then && is_lease(it));
     let found = next_prompt::blocks(&state, now).into_iter().filter(binds);
     found.map(|it| (it.clone(), user_lines::unblocks(session, main, &it))).collect()
 }

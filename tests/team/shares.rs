@@ -249,3 +249,22 @@ fn two_machines_make_no_more_requests_in_a_window_than_the_team_may() {
     });
     assert!(reserved(&server) >= made as i64, "{} {made}", reserved(&server));
 }
+
+/// While nothing is at work a machine has nothing leased: the next prompt asks for it.
+#[test]
+fn what_the_next_prompt_leases_is_not_said_to_block_it() {
+    let Some(server) = Postgres::start() else { return };
+    server.as_login("ann", "SELECT fusebox.set_cap('core', 'team', '', 'month', 5000000000000)").unwrap();
+    server.as_login("ann", "SELECT fusebox.set_shared_limit('core', 'requests', 5, 600000)").unwrap();
+    let machine = joined(&server, "bob", "");
+    let client = Client::start(&machine, "s1");
+    assert_eq!(client.prompt(), None);
+    while client.turn().is_none() {}
+    client.end();
+    machine.good(&["sync"]);
+    for command in [&["status"][..], &["report"], &["explain", "s1"]] {
+        let shown = machine.shown_in(".", command);
+        assert!(shown.contains("of the 5 model requests in 10m of team core"), "{shown}");
+        assert!(!shown.contains("is leased") && !shown.contains("blocked by max_cost"), "{shown}");
+    }
+}

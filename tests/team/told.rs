@@ -101,11 +101,14 @@ fn a_block_is_said_as_long_as_too_little_is_left_for_the_next_request() {
     machine.good(&["sync"]);
     let left = "SELECT 47000000000 - sum(cost_pico_usd) FROM fusebox.charge";
     assert!(server.as_login("boss", left).unwrap().trim().parse::<f64>().unwrap() > 0.0, "nothing is left");
-    for command in ["status", "report"] {
-        let shown = machine.shown_in(".", &[command]);
+    for command in [&["status"][..], &["report"], &["explain", "s1"]] {
+        let shown = machine.shown_in(".", command);
         assert!(!shown.contains("nothing holds its next prompt"), "{shown}");
         assert!(shown.contains("ask ann@core"), "{shown}");
     }
+    let blocked = machine.good(&["status"]);
+    let said = "you are blocked: bob's cap of the day in team core is at ";
+    assert!(blocked.contains(said) && blocked.contains(" to come; it resets at "), "{blocked}");
     let still = Client::start(&machine, "s1").prompt();
     assert!(still.as_ref().is_some_and(|said| said.contains("to come")), "{still:?}");
 }

@@ -32,6 +32,11 @@ pub struct CapInForce {
 }
 
 impl CapInForce {
+    /// Whether all of it is spent or leased.
+    pub fn is_committed(&self) -> bool {
+        self.committed >= self.cap
+    }
+
     /// Returns it as machines are told of it.
     pub fn told(&self, team: &str, contact: &str) -> CapUse {
         CapUse {
