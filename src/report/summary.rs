@@ -230,9 +230,14 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
         return String::new();
     }
     let rows: Vec<(Style, Vec<String>)> = rows.into_iter().map(|(_, row)| row).collect();
+    let mut columns = TRIPS.map(|(column, _)| column);
+    // Without its action a trip that ended nothing looks like one that did.
+    if report.sessions.iter().flat_map(SessionReport::trips).any(|(_, trip)| trip.observed) {
+        columns.iter_mut().filter(|column| column.head == "ACTION").for_each(|column| column.rank = 0);
+    }
     let subjects = subjects(report, terminal);
     let more = "`fusebox explain NUMBER` tells more of a trip.";
-    format!("\n{}\n{subjects}{more}\n", table(&TRIPS.map(|(column, _)| column), &rows, terminal).trim_end())
+    format!("\n{}\n{subjects}{more}\n", table(&columns, &rows, terminal).trim_end())
 }
 
 /// Says what was repeated, of the trips that have no figures, and what was to come where a limit tripped before it was used up.

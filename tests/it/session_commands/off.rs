@@ -65,6 +65,8 @@ fn what_is_off_stops_nothing_and_what_is_spent_counts() {
         assert!(status.contains("limits are off until"), "{status}");
         let report = fixture.world.run(&["report"]).ok();
         assert!(report.contains("limits are off until") && report.contains("(off)"), "{report}");
+        let narrow = fixture.world.command(&["report"]).env("COLUMNS", "45").run().ok();
+        assert!(narrow.contains("(off)"), "{narrow}");
         let said = fixture.world.run(&["on"]).ok();
         assert!(said.contains("are on again"), "{said}");
         assert!(said.contains("`fusebox off` had let"), "{policy}: {said}");
