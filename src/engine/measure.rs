@@ -72,9 +72,14 @@ pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) 
     scopes
 }
 
+/// Returns what a run has used of its own limits.
+pub fn usage_of_run<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> ScopeUsage<'a> {
+    Actor::new(state, run, occasion).run_usage()
+}
+
 /// Returns what an agent that is sent a message has used of its own limits, its request in flight included.
 pub fn addressee<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> ScopeUsage<'a> {
-    let mut usage = Actor::new(state, run, occasion).run_usage();
+    let mut usage = usage_of_run(state, run, occasion);
     let in_flight = state.session.reservations.iter().find(|reservation| reservation.holder == run.id);
     let Some(reservation) = in_flight.filter(|it| occasion.at.wall_since(it.at) < RESERVE_LIVES_MS) else {
         return usage;
@@ -289,8 +294,7 @@ impl<'a> Actor<'a> {
         u64::try_from(late).unwrap_or(0)
     }
 
-    /// Counts the responses that are given and not on disk where a call comes, the call's own among them. What is late already is
-    /// counted as under way.
+    /// Counts the responses that are not on disk where a call comes, its own among them; what is late already is under way.
     fn missing_usage(self) -> u64 {
         match self.occasion.activity {
             Activity::Call(_) if self.same.late == 0 => u64::try_from(self.run.unpaid + 1).unwrap_or(0),
@@ -315,8 +319,7 @@ impl<'a> Actor<'a> {
         live.filter(move |reservation| of.is_none_or(|of| of.include(&reservation.model)))
     }
 
-    /// Sums what first requests of which nothing is known may spend beyond what is held for them: of others, and of the agent
-    /// that is about to start.
+    /// Sums what first requests of which nothing is known may spend beyond what is held: of others, and of an agent about to start.
     fn unknown(self, reservations: &[Reservation], of: Option<&Models>) -> UnknownFirsts {
         let counts = of.is_none_or(|of| of.include(self.model_asked()));
         let own = if counts { self.state.facts.unknown_first } else { Spend::default() };

@@ -106,7 +106,8 @@ pub fn of_run(session: &Session, run: &Run, now: Moment) -> Vec<LimitReading> {
 /// Reads the limits of a run of the session whose state this is.
 pub fn of_run_in(state: &SessionState, run: &Run, now: Moment) -> Vec<LimitReading> {
     let run = at_now(run, now);
-    measured(state, &run, ReadAt { limits: run.last, windows: now }, Scope::Run, report_calls([&run]))
+    let usage = measure::usage_of_run(state, &run, at(run.last));
+    of_usage(&usage, &state.session, now, report_calls([&run]))
 }
 
 /// Counts the calls that runs have made in their reports.
@@ -123,10 +124,11 @@ pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<LimitReading> {
     let main = rows.runs.iter().filter(|run| run.is_main());
     let since = main.map(|run| at_now(run, now).counters.duration_ms - run.counters.duration_ms).max();
     state.session.counters.duration_ms += since.unwrap_or(0);
-    let at = if rows.session.status == Status::Running { now } else { rows.session.last };
+    let last = if rows.session.status == Status::Running { now } else { rows.session.last };
     let at_work = rows.runs.iter().filter(|run| run.status == Status::Running);
     let deepest = at_work.max_by_key(|run| run.depth).cloned().unwrap_or_default();
-    measured(&state, &deepest, ReadAt { limits: at, windows: now }, Scope::Session, report_calls(&rows.runs))
+    let usage = usage_of(&state, &deepest, last, Scope::Session);
+    usage.map(|it| of_usage(&it, &state.session, now, report_calls(&rows.runs))).unwrap_or_default()
 }
 
 /// What is used of a limit that sessions share.
@@ -256,7 +258,9 @@ pub(super) fn of_shared_budget(
     state.shared_budgets.push(shared_budget);
     let own = agents_at_work::count(&state, now).all;
     state.facts.agents_elsewhere.of_user = at_work.saturating_sub(own);
-    let readings = measured(&state, &Run::default(), ReadAt { limits: now, windows: now }, scope, 0);
+    let none = Run::default();
+    let usage = usage_of(&state, &none, now, scope);
+    let readings = usage.map(|it| of_usage(&it, &state.session, now, 0)).unwrap_or_default();
     let resets = |reading: &LimitReading| {
         if let Some(span) = reading.cap.limit.plan_window {
             return plan.of(span).map(|window| Timestamp(window.resets_at_ms)).filter(|stamp| stamp.0 > now.wall_ms);
@@ -280,20 +284,19 @@ pub(super) fn of_shared_budget(
     readings.into_iter().map(budget).collect()
 }
 
-/// The moments that limits are read at.
-struct ReadAt {
-    /// Where the clocks of limits stand.
-    limits: Moment,
-    /// Until when the windows of rates pass all the same.
-    windows: Moment,
+fn at(at: Moment) -> Occasion<'static> {
+    Occasion { at, activity: Activity::Nothing }
 }
 
-/// Reads the limits of a scope.
-fn measured(state: &SessionState, run: &Run, at: ReadAt, scope: Scope, report_calls: u64) -> Vec<LimitReading> {
-    let scopes = measure::usage(state, run, Occasion { at: at.limits, activity: Activity::Nothing });
-    let Some(usage) = scopes.iter().find(|usage| usage.scope == scope) else { return Vec::new() };
+/// Returns what is used in a scope at a moment.
+fn usage_of<'a>(state: &'a SessionState, run: &'a Run, last: Moment, scope: Scope) -> Option<ScopeUsage<'a>> {
+    measure::usage(state, run, at(last)).into_iter().find(|usage| usage.scope == scope)
+}
+
+/// Reads the limits of a scope; the windows of rates pass until `now`.
+fn of_usage(usage: &ScopeUsage, session: &Session, now: Moment, report_calls: u64) -> Vec<LimitReading> {
     let rules = usage.limits.limits.iter().map(|rule| of_rule(rule, usage));
-    let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, &state.session, at.windows));
+    let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, session, now));
     rules.chain(rates).map(|reading| reading.set_finish_apart(report_calls)).collect()
 }
 
