@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 
+use fusebox::platform::environment::Environment;
 use fusebox::wire::events::EVENTS;
 use serde_json::{Value, json};
 
@@ -20,13 +21,15 @@ use crate::named_commands::not_commands;
 /// The program under test, as it is installed: `init` copies one that it finds where cargo builds.
 pub const FUSEBOX: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/it/fusebox");
 
-/// Puts the program under test in its place, once, for this process and for those beside it at once.
+/// Puts the program under test in its place, once, for this process and for those beside it at once: the one that `FUSEBOX_BIN` names,
+/// or else cargo's.
 fn place_program() {
     static PLACED: Once = Once::new();
     PLACED.call_once(|| {
         fs::create_dir_all(Path::new(FUSEBOX).parent().unwrap()).unwrap();
         let new = format!("{FUSEBOX}-{}", std::process::id());
-        fs::hard_link(env!("CARGO_BIN_EXE_fusebox"), &new).unwrap();
+        let named = Environment::real().var("FUSEBOX_BIN").unwrap_or(env!("CARGO_BIN_EXE_fusebox").to_owned());
+        fs::hard_link(&named, &new).or_else(|_| fs::copy(&named, &new).map(drop)).unwrap();
         fs::rename(&new, FUSEBOX).unwrap();
         // A rename of a file to another name of its own does nothing.
         let _gone = fs::remove_file(&new);
@@ -38,7 +41,7 @@ const AT_TERMINAL: &str = "at the terminal ";
 
 /// Whether the generated tests try all that they can: `FUSEBOX_LAWS=full`.
 pub fn in_long_form() -> bool {
-    fusebox::platform::environment::Environment::real().var("FUSEBOX_LAWS").is_some_and(|form| form == "full")
+    Environment::real().var("FUSEBOX_LAWS").is_some_and(|form| form == "full")
 }
 
 /// A temporary folder with `home/.claude`, `project`, `state` and `bin` (first on the PATH) in it.
@@ -362,7 +365,7 @@ fn a_command_sees_nothing_but_its_world() {
 /// Compares a generated file with what it should be; writes it instead with FUSEBOX_REGENERATE=1.
 pub fn check_current(place: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
-    if fusebox::platform::environment::Environment::real().var("FUSEBOX_REGENERATE").is_some() {
+    if Environment::real().var("FUSEBOX_REGENERATE").is_some() {
         fs::write(&path, expected).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();

@@ -6,7 +6,7 @@ use fusebox::store::Store;
 
 use crate::caps::{cap, joined};
 use crate::client::Client;
-use crate::machine::Machine;
+use crate::machine::{Machine, fusebox};
 use crate::postgres::Postgres;
 
 /// Longer than a session without an event counts as at work, in milliseconds.
@@ -24,7 +24,7 @@ fn silence(machine: &Machine<'_>, id: &str) {
 
 /// Syncs as a person at a terminal does; returns what that says.
 fn by_hand(machine: &Machine<'_>) -> String {
-    let command = format!("'{}' team sync", env!("CARGO_BIN_EXE_fusebox"));
+    let command = format!("'{}' team sync", fusebox());
     let mut script = Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).env("FUSEBOX_HOME", machine.state()).env("HOME", machine.home.path());
     for name in ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CONFIG_DIR"] {

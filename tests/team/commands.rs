@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::machine::Machine;
+use crate::machine::{Machine, fusebox};
 use crate::postgres::Postgres;
 
 #[cfg(unix)]
@@ -113,7 +113,7 @@ fn an_agent_gives_no_orders_and_a_file_that_others_read_is_refused() {
         &["grant", "bob", "+5"],
         &["write-off", "11111111"],
     ] {
-        let mut by_agent = Command::new(env!("CARGO_BIN_EXE_fusebox"));
+        let mut by_agent = Command::new(fusebox());
         by_agent.arg("team").args(arguments).env("FUSEBOX_HOME", bob.state()).env("CLAUDECODE", "1");
         let refused = String::from_utf8(by_agent.output().unwrap().stderr).unwrap();
         assert!(refused.contains("is a person's to run"), "{refused}");

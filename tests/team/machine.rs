@@ -7,6 +7,7 @@ use fusebox::domain::session::Session;
 use fusebox::domain::spend::amount::Amount;
 use fusebox::domain::spend::charge::Charge;
 use fusebox::domain::spend::meters::Spend;
+use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use tempfile::TempDir;
 
@@ -15,6 +16,11 @@ use crate::postgres::Postgres;
 const USD: u64 = 1_000_000_000_000;
 /// Later than any join: the year 2100, in milliseconds.
 const LATER_MS: i64 = 4_102_444_800_000;
+
+/// Returns the program under test: the one that `FUSEBOX_BIN` names, or else cargo's.
+pub fn fusebox() -> String {
+    Environment::real().var("FUSEBOX_BIN").unwrap_or(env!("CARGO_BIN_EXE_fusebox").to_owned())
+}
 
 /// A machine: a home, a state, and a login of the team's store.
 pub struct Machine<'a> {
@@ -41,7 +47,7 @@ impl<'a> Machine<'a> {
 
     /// Runs a command in an environment that names a store.
     pub fn run_with(&self, store: &str, arguments: &[&str]) -> Output {
-        let mut fusebox = Command::new(env!("CARGO_BIN_EXE_fusebox"));
+        let mut fusebox = Command::new(fusebox());
         fusebox.arg("team").args(arguments).env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path());
         fusebox.env("FUSEBOX_TEAM_STORE", store).env_remove("CLAUDECODE").env_remove("CLAUDE_PID");
         fusebox.env_remove("CLAUDE_CONFIG_DIR").env("COLUMNS", "200");
@@ -70,7 +76,7 @@ impl<'a> Machine<'a> {
 
     /// Runs a command that is no team's in a folder of the home; returns all that comes of it.
     pub fn said_in(&self, folder: &str, arguments: &[&str]) -> Output {
-        let mut fusebox = Command::new(env!("CARGO_BIN_EXE_fusebox"));
+        let mut fusebox = Command::new(fusebox());
         fusebox.args(arguments).env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path()).env("COLUMNS", "200");
         let names = ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CONFIG_DIR"];
         names.iter().fold(&mut fusebox, |fusebox, name| fusebox.env_remove(name));
@@ -79,7 +85,7 @@ impl<'a> Machine<'a> {
 
     /// Runs a hook as a client does, and returns its answer.
     pub fn hook(&self, input: &str) -> String {
-        let mut hook = Command::new(env!("CARGO_BIN_EXE_fusebox"));
+        let mut hook = Command::new(fusebox());
         hook.arg("hook").env("FUSEBOX_HOME", self.state()).env("HOME", self.home.path());
         for name in ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "FUSEBOX_TEAM_STORE"] {
             hook.env_remove(name);

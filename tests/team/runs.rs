@@ -6,7 +6,7 @@ use std::process::Output;
 
 use crate::caps::{cap, joined};
 use crate::client::Client;
-use crate::machine::Machine;
+use crate::machine::{Machine, fusebox};
 use crate::postgres::Postgres;
 
 /// The id of a session as clients make them.
@@ -35,7 +35,7 @@ fn run(machine: &Machine<'_>, id: &str, turns: usize, options: &[&str]) -> Outpu
             names.push(format!("turn{turn}-{at}"));
         }
     }
-    let fusebox = env!("CARGO_BIN_EXE_fusebox");
+    let fusebox = fusebox();
     let script = format!(
         "#!/bin/sh\nhook() {{ CLAUDE_PID=$$ '{fusebox}' hook <$1 >answer; }}\nhook start\nfor name in {}; do\n\
          case $name in row*) cat $name >>{id}.jsonl; continue;; esac\n\

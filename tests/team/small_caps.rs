@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::caps::{joined, used, wait_for_room, wait_until, within_a_day};
 use crate::client::Client;
+use crate::machine::fusebox;
 use crate::postgres::Postgres;
 
 /// How many tokens a response writes, and what it costs then, in dollars.
@@ -109,7 +110,7 @@ fn a_stop_stays_one_where_there_is_room_again_as_the_client_ends() {
         told.iter().enumerate().for_each(|(at, told)| write(&format!("told{turn}-{at}"), told));
     }
     std::thread::scope(|scope| {
-        let plays = PLAYS.replace("fusebox", env!("CARGO_BIN_EXE_fusebox"));
+        let plays = PLAYS.replace("fusebox", &fusebox());
         let machine = &machine;
         let run = scope.spawn(move || machine.said_in("", &["run", "--strict", "--", "sh", "-c", &plays]));
         wait_until("the cap stops it", || machine.home.path().join("stopped").exists() || run.is_finished());
