@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::config::key::{Key, Takes};
-use crate::config::keys::{self, FUTURE};
+use crate::config::keys::{self, OF_OTHER_BUILDS};
 use crate::config::limit_name;
 use crate::config::limit_name::LimitName;
 use crate::config::per_limit::Each;
@@ -54,10 +54,10 @@ fn block(block: Block) -> Value {
 
 fn properties(block: Option<Block>) -> Map<String, Value> {
     let known = keys::at(block).map(|key| (key.name.to_owned(), described(takes(key, block), key.doc)));
-    let future = FUTURE
+    let of_others = OF_OTHER_BUILDS
         .iter()
         .map(|name| ((*name).to_owned(), json!({ "description": "Known, but not enforced by this version." })));
-    known.chain(future).collect()
+    known.chain(of_others).collect()
 }
 
 fn takes(key: &Key, block: Option<Block>) -> Value {

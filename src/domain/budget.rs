@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::bounds::{Unpriced, of_model};
 use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitSet, Models};
-use crate::domain::plan_window::{NewWord, PlanWindows};
+use crate::domain::plan_window::{PlanWindows, ReportChange};
 use crate::domain::rate::RateWindows;
 use crate::domain::scope::Scope;
 use crate::domain::spend::amount::Amount;
@@ -223,8 +223,8 @@ impl SharedBudget {
     /// Takes a newer word about the windows of the user's plan. Deletes the warnings and grants of one that has begun anew.
     pub fn take_plan(&mut self, new: PlanWindows) {
         for (span, word) in self.plan.take(new) {
-            self.changed |= word != NewWord::Known;
-            if word == NewWord::Anew {
+            self.changed |= word != ReportChange::Nothing;
+            if word == ReportChange::Reset {
                 let is_of = |name: &str| Limit::find(name).is_some_and(|limit| limit.plan_window == Some(span));
                 self.warned.retain(|(name, _)| !is_of(name));
                 self.granted.retain(|(name, _)| !is_of(name));

@@ -189,7 +189,7 @@ pub struct Background {
 
 /// A notification that a background task ended, or has printed a line, as it arrives in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notification {
+pub struct TaskNotification {
     /// The task: an agent's id, or the id of a shell task.
     pub task: String,
     /// The call that started it.
@@ -213,7 +213,7 @@ pub enum EventKind {
         /// A hash of the text.
         text_hash: u64,
         /// Its notifications: the client sends several in one prompt.
-        notifications: Vec<Notification>,
+        notifications: Vec<TaskNotification>,
         /// Whether the client or another agent wrote it, not a person.
         by_machine: bool,
         /// Whether it begins as a command does, whose text the client puts in its place: `/review`.

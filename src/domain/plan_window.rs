@@ -46,30 +46,32 @@ pub struct PlanPercent {
     pub seven_day: u64,
 }
 
-/// What a newer word about a window comes to.
+/// What a report about a window changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewWord {
-    /// Nothing new.
-    Known,
+pub enum ReportChange {
+    /// Nothing.
+    Nothing,
     /// More of the same window is used.
-    More,
-    /// The window has begun anew.
-    Anew,
+    Increased,
+    /// Another window has begun, or this is the first that is reported.
+    Reset,
 }
 
 impl PlanWindow {
-    /// Takes a newer word. Within a window the share that is used only grows, so that a late or made-up word frees nothing.
-    fn take(known: &mut Option<PlanWindow>, new: PlanWindow) -> NewWord {
-        let word = match known.as_ref() {
-            Some(old) if new.resets_at_ms < old.resets_at_ms => NewWord::Known,
-            Some(old) if new.resets_at_ms == old.resets_at_ms && new.used_percent <= old.used_percent => NewWord::Known,
-            Some(old) if new.resets_at_ms == old.resets_at_ms => NewWord::More,
-            _ => NewWord::Anew,
+    /// Takes a report. Within a window the share that is used only grows, so that a late or made-up report frees nothing.
+    fn take(known: &mut Option<PlanWindow>, new: PlanWindow) -> ReportChange {
+        let change = match known.as_ref() {
+            Some(old) if new.resets_at_ms < old.resets_at_ms => ReportChange::Nothing,
+            Some(old) if new.resets_at_ms == old.resets_at_ms && new.used_percent <= old.used_percent => {
+                ReportChange::Nothing
+            }
+            Some(old) if new.resets_at_ms == old.resets_at_ms => ReportChange::Increased,
+            _ => ReportChange::Reset,
         };
-        if word != NewWord::Known {
+        if change != ReportChange::Nothing {
             *known = Some(new);
         }
-        word
+        change
     }
 
     /// Returns how much is used at a moment: nothing once the window has begun anew.
@@ -87,12 +89,13 @@ impl PlanWindows {
         }
     }
 
-    /// Takes a newer word about each; returns what that comes to.
-    pub fn take(&mut self, new: PlanWindows) -> [(PlanSpan, NewWord); 2] {
-        let word = |known, new: Option<PlanWindow>| new.map_or(NewWord::Known, |new| PlanWindow::take(known, new));
+    /// Takes a report about each; returns what that changes.
+    pub fn take(&mut self, new: PlanWindows) -> [(PlanSpan, ReportChange); 2] {
+        let change =
+            |known, new: Option<PlanWindow>| new.map_or(ReportChange::Nothing, |new| PlanWindow::take(known, new));
         [
-            (PlanSpan::FiveHours, word(&mut self.five_hour, new.five_hour)),
-            (PlanSpan::SevenDays, word(&mut self.seven_day, new.seven_day)),
+            (PlanSpan::FiveHours, change(&mut self.five_hour, new.five_hour)),
+            (PlanSpan::SevenDays, change(&mut self.seven_day, new.seven_day)),
         ]
     }
 
@@ -116,16 +119,16 @@ mod tests {
     fn within_a_window_the_share_only_grows_and_the_next_begins_with_what_is_said_of_it() {
         let mut known = PlanWindows::default();
         for (used, resets, word, then) in [
-            (40, 1000, NewWord::Anew, 40),
-            (30, 1000, NewWord::Known, 40),
-            (55, 1000, NewWord::More, 55),
-            (99, 900, NewWord::Known, 55),
-            (2, 2000, NewWord::Anew, 2),
+            (40, 1000, ReportChange::Reset, 40),
+            (30, 1000, ReportChange::Nothing, 40),
+            (55, 1000, ReportChange::Increased, 55),
+            (99, 900, ReportChange::Nothing, 55),
+            (2, 2000, ReportChange::Reset, 2),
         ] {
             assert_eq!(known.take(five_hours(used, resets))[0], (PlanSpan::FiveHours, word), "{used} {resets}");
             assert_eq!(known.used_at(500).five_hour, then);
         }
         assert_eq!(known.used_at(2000), PlanPercent::default());
-        assert_eq!(known.take(PlanWindows::default())[1], (PlanSpan::SevenDays, NewWord::Known));
+        assert_eq!(known.take(PlanWindows::default())[1], (PlanSpan::SevenDays, ReportChange::Nothing));
     }
 }

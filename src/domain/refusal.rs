@@ -14,9 +14,9 @@ pub enum Refusal {
         grace: u32,
     },
     /// The limit refuses this call alone.
-    Call,
+    CallAlone,
     /// The turn has ended, and no hook may prolong it again.
-    Prolonged,
+    NotProlonged,
     /// The prompt alone is kept back; nothing is ended.
     Blocked,
     /// No limit is the reason: settings wait for a person, or too much is under way.
@@ -35,9 +35,9 @@ pub enum Refusal {
         what: Vec<String>,
     },
     /// Another call of the batch is asking the person.
-    Asking,
-    /// Agents that were just started may yet spend what is left.
-    Waits,
+    SiblingAsks,
+    /// The first requests of agents that were just started are not counted yet, and may spend what is left.
+    FirstRequestsPending,
     /// The agent that the message is for may not go on.
     Addressee {
         /// Its run.

@@ -95,8 +95,8 @@ pub fn apply_event(
 
 /// Counts an event, but for one that was counted before it was held.
 fn count_once(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
-    held_calls::take_off(state, id, event, ingested);
-    held_calls::note_unanswered(state, id, event, ingested);
+    held_calls::exclude_held_time(state, id, event, ingested);
+    held_calls::end_unanswered_hold(state, id, event, ingested);
     match ingested.is_again {
         true => held_calls::count_again(state, id, event),
         false => count::count(state, id, event),

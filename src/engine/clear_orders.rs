@@ -79,7 +79,7 @@ fn clear(state: &mut SessionState, id: &str, main_run: MainRun, at: Moment) -> O
 /// Clears the order of one run. One whose loop has not been ended yet is still at work; the current main run goes on with
 /// the next prompt; subagents with the next message to them. A main run that a later one has followed stays what it was.
 fn go_on(state: &mut SessionState, id: &str, main_run: MainRun, at: Moment) {
-    held_calls::let_go(state, id, at);
+    held_calls::exclude_time_until_lifted(state, id, at);
     let current = state.session.main.as_deref() == Some(id) && main_run == MainRun::GoesOn;
     let is_over = state.session.is_over;
     let Some(run) = state.run_mut(id) else { return };

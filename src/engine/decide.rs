@@ -31,7 +31,7 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
             Verdict::refusing(Decision::Deny, vec![barred.finding.clone()], refusal)
         }
         _ if let Some(finding) = ends_for_good(usage, event) => {
-            Verdict::refusing(Decision::Stop, vec![finding], Refusal::Prolonged)
+            Verdict::refusing(Decision::Stop, vec![finding], Refusal::NotProlonged)
         }
         _ if !usage.missing.is_empty() => {
             Verdict::refusing(Decision::Deny, Vec::new(), Refusal::Missing { what: usage.missing.clone() })

@@ -144,10 +144,10 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let sees_batches = state.session.sees_batches;
     let Some(run) = state.run_mut(id) else { return };
     let blind = run.is_blind(sees_batches);
-    let waits = matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits));
+    let waits = matches!(verdict.refusal, Some(Refusal::SiblingAsks | Refusal::FirstRequestsPending));
     if waits && verdict.decision >= Decision::Deny {
         // A call that waits for an answer has come to ask.
-        run.owes_ask &= verdict.refusal != Some(Refusal::Asking);
+        run.owes_ask &= verdict.refusal != Some(Refusal::SiblingAsks);
         if blind {
             run.refusals.wait();
         }
@@ -189,9 +189,9 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
         }
     }
     // Of a storm of refused calls the run's first tells enough.
-    let refuses = verdict.refusal == Some(Refusal::Call) && finding.action == Action::Terminate;
+    let refuses = verdict.refusal == Some(Refusal::CallAlone) && finding.action == Action::Terminate;
     let blocks = match verdict.refusal {
-        Some(Refusal::Prolonged) => true,
+        Some(Refusal::NotProlonged) => true,
         Some(Refusal::Blocked) => finding.action != Action::RequestIncrease,
         _ => false,
     };

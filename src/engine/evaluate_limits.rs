@@ -22,11 +22,11 @@ pub fn evaluate_limits(usage: &Usage, event: &Event) -> Verdict {
     let Some(stage) = stage_of(&event.kind, usage) else { return Verdict::default() };
     let findings = findings(usage, event, stage);
     let mut verdict = answer(usage, event, stage, findings);
-    let mut looks = looks(usage, event, stage);
+    let mut contexts = rule_contexts(usage, event, stage);
     if verdict.decision < Decision::Ask
-        && looks.any(|at| at.scope.limits.limits.iter().any(|rule| evaluate::waits(rule, at)))
+        && contexts.any(|at| at.scope.limits.limits.iter().any(|rule| evaluate::waits(rule, at)))
     {
-        return Verdict::refusing(Decision::Deny, Vec::new(), Refusal::Waits);
+        return Verdict::refusing(Decision::Deny, Vec::new(), Refusal::FirstRequestsPending);
     }
     if let (
         EventKind::ToolRequested(Call { intent: Intent::Timed { timeout_ms }, .. }),
@@ -43,8 +43,8 @@ pub fn place(finding: &Finding) -> usize {
     REGISTRY.iter().position(|limit| Some(*limit) == finding.limit()).unwrap_or(0)
 }
 
-/// Returns what the rules of each scope that is judged are looked at with.
-fn looks<'a>(usage: &'a Usage, event: &'a Event, stage: Stage) -> impl Iterator<Item = RuleContext<'a>> {
+/// Returns what the rules of each scope that is judged are evaluated with.
+fn rule_contexts<'a>(usage: &'a Usage, event: &'a Event, stage: Stage) -> impl Iterator<Item = RuleContext<'a>> {
     let told = usage.scopes.first().map_or(&[][..], |run| run.warned);
     let judged = usage.scopes.iter().filter(move |used| is_judged(used.scope, usage, event));
     judged.map(move |used| {
@@ -61,7 +61,7 @@ pub fn findings(usage: &Usage, event: &Event, stage: Stage) -> Vec<Finding> {
     // More is given to a run, and one that only begins cannot be named: it is asked about at its first call.
     let begins = matches!(event.kind, EventKind::Prompt { .. }) && usage.onset == Onset::Begins;
     let asks = |finding: &Finding| finding.action == Action::RequestIncrease;
-    for around in looks(usage, event, stage) {
+    for around in rule_contexts(usage, event, stage) {
         let used = around.scope;
         let asked = used.pending_trips.iter().filter(|trip| is_call(stage) && !trip.declined);
         findings.extend(asked.map(|trip| evaluate::at_hand(trip, used)));
@@ -202,10 +202,10 @@ fn answer(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) ->
     let (decision, refusal) = match (action, stage) {
         (Action::Warn, _) => (Decision::Warn, None),
         (_, Stage::Prompt) => return answer_prompt(usage, event, findings),
-        (Action::RequestIncrease, _) if is_call && asking => (Decision::Deny, Some(Refusal::Asking)),
+        (Action::RequestIncrease, _) if is_call && asking => (Decision::Deny, Some(Refusal::SiblingAsks)),
         (Action::RequestIncrease, _) if is_call => (Decision::Ask, None),
         (Action::RequestIncrease, _) => (Decision::Allow, None),
-        (Action::Terminate, _) if is_call && ends_call(usage, first) => (Decision::Deny, Some(Refusal::Call)),
+        (Action::Terminate, _) if is_call && ends_call(usage, first) => (Decision::Deny, Some(Refusal::CallAlone)),
         (Action::Pause, _) => (Decision::Stop, Some(Refusal::Tripped { grace: 0 })),
         (Action::Terminate, _) => {
             let grace = reports(usage, event, &findings);

@@ -2,7 +2,7 @@
 
 use crate::domain::agent_type::is_same;
 use crate::domain::bounds::{CRONS, OPEN_AGENTS};
-use crate::domain::event::{Agent, Event, EventKind, Notification};
+use crate::domain::event::{Agent, Event, EventKind, TaskNotification};
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::moment::Moment;
 use crate::domain::session::{MAIN, Phase, Run, Session, Status};
@@ -231,7 +231,7 @@ fn prompt(
     state: &mut SessionState,
     event: &Event,
     text_hash: u64,
-    notifications: &[Notification],
+    notifications: &[TaskNotification],
     by_machine: bool,
     limit_source: &dyn LimitSource,
 ) -> String {
@@ -291,7 +291,7 @@ fn kept(state: &mut SessionState, id: &str) -> bool {
 }
 
 /// Takes note of what a background task sends; returns the run that had started it.
-fn notified(state: &mut SessionState, notification: &Notification) -> Option<String> {
+fn notified(state: &mut SessionState, notification: &TaskNotification) -> Option<String> {
     let caller = notification.tool_use_id.as_deref().and_then(|id| state.call(id)).map(|call| call.run.clone());
     let parent = state.run(&notification.task).and_then(|run| run.parent.clone());
     if notification.is_line {
@@ -308,7 +308,7 @@ fn notified(state: &mut SessionState, notification: &Notification) -> Option<Str
 
 /// Takes note that an agent is told to be over. Anybody can send such a text: one that has come to its end has told a hook before, and one
 /// that goes on all the same has been at work all along.
-fn told_over(state: &mut SessionState, notification: &Notification) {
+fn told_over(state: &mut SessionState, notification: &TaskNotification) {
     let is_at_work = state.run(&notification.task).is_some_and(|run| run.working && run.status == Status::Running);
     if is_at_work && notification.is_done {
         return;

@@ -16,8 +16,8 @@ use crate::engine::session_state::SessionState;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 
-/// Takes the time that an event was held off the clock of its run, as far as nothing else of the run has happened in it.
-pub fn take_off(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
+/// Leaves the time that an event was held out of its run's time, as far as nothing else of the run has happened in it.
+pub fn exclude_held_time(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
     let held_ms = ingested.held_ms;
     let Some(run) = state.run_mut(id).filter(|_| held_ms > 0) else { return };
     shift(run, event.at, held_ms);
@@ -26,7 +26,7 @@ pub fn take_off(state: &mut SessionState, id: &str, event: &Event, ingested: &In
     // Of many the first is enough. What is said of a pause is said where it ends.
     if run.counters.held == 1 && !ingested.is_again {
         let words = format!("{} was held for {}, until the rate had a slot", named(event), duration::to_pass(held_ms));
-        note(state, id, words);
+        log(state, id, words);
     }
 }
 
@@ -46,9 +46,9 @@ fn shift(run: &mut Run, at: Moment, held_ms: u64) {
     run.last = Moment { wall_ms, mono_ms: run.last.mono_ms.saturating_add(idle), ..run.last };
 }
 
-/// Takes the time that a run was held off its clock and those of the runs that waited for it, whose order is lifted now: whichever
-/// event comes next, that time was no work.
-pub fn let_go(state: &mut SessionState, id: &str, at: Moment) {
+/// Leaves the time that a run was held, whose order is lifted now, out of its time and that of the runs that waited for it: whichever event
+/// comes next, that time was no work.
+pub fn exclude_time_until_lifted(state: &mut SessionState, id: &str, at: Moment) {
     let order = state.run(id).and_then(|run| run.order.as_ref());
     let Some(hold) = order.filter(|order| order.is_holding()).and_then(|order| order.hold) else { return };
     let held_ms = at.since(hold.since);
@@ -58,8 +58,9 @@ pub fn let_go(state: &mut SessionState, id: &str, at: Moment) {
     shift_above(state, id, at, held_ms);
 }
 
-/// Notes that a paused run's call or request is held from now on, for so many milliseconds at most: it is not refused yet.
-pub fn hold(state: &mut SessionState, id: &str, event: &Event, most_ms: u64, holder: Option<Process>) {
+/// Begins to hold a paused run's call or request, for so many milliseconds at most. It is not refused yet: a refusal that was counted for it is
+/// taken back.
+pub fn begin_hold(state: &mut SessionState, id: &str, event: &Event, most_ms: u64, holder: Option<Process>) {
     if let EventKind::ToolRequested(call) = &event.kind {
         state.call_mut(id, &call.id).state = CallState::Unseen;
     }
@@ -74,11 +75,11 @@ pub fn hold(state: &mut SessionState, id: &str, event: &Event, most_ms: u64, hol
         }
     }
     let most = duration::to_pass(most_ms);
-    note(state, id, format!("{} is held for {most} at most: `fusebox resume {short}` lets it go on", named(event)));
+    log(state, id, format!("{} is held for {most} at most: `fusebox resume {short}` lets it go on", named(event)));
 }
 
 /// Ends a hold whose hook was killed: the agent has gone on without an answer.
-pub fn note_unanswered(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
+pub fn end_unanswered_hold(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
     let of_request = state.run(id).and_then(|run| run.order.as_ref()?.hold).is_some_and(|hold| hold.is_of_request);
     let is_open = |call: &CallRecord| call.requested.is_some() && call.state == CallState::Unseen;
     let (went_on, is_call) = match &event.kind {
@@ -100,11 +101,11 @@ pub fn note_unanswered(state: &mut SessionState, id: &str, event: &Event, ingest
 }
 
 /// Ends the hold of a run whose hooks are gone without an answer.
-pub fn end_abandoned(state: &mut SessionState, id: &str) {
+pub fn end_abandoned_hold(state: &mut SessionState, id: &str) {
     if let Some(hold) = state.run_mut(id).and_then(|run| run.order.as_mut()?.hold.as_mut()) {
         hold.is_over = true;
     }
-    note(state, id, "what was held is held no more: its hook has ended without an answer".to_owned());
+    log(state, id, "what was held is held no more: its hook has ended without an answer".to_owned());
 }
 
 /// Counts nothing of an event that was counted before it was held, but that its run is at work again where it may be.
@@ -117,14 +118,14 @@ pub fn count_again(state: &mut SessionState, id: &str, event: &Event) {
     }
 }
 
-/// Notes how a hold has ended; the clocks of those that waited for its agent have stood still as well.
+/// Ends a hold that was answered, and logs how; the clocks of those that waited for its agent have stood still as well.
 pub fn end_hold(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict, held_ms: u64) {
     shift_above(state, id, event.at, held_ms);
     if let Some(hold) = state.run_mut(id).and_then(|run| run.order.as_mut()?.hold.as_mut()) {
         hold.is_over = true;
     }
     let became = if verdict.decision < Decision::Deny { "goes on" } else { "is refused" };
-    note(state, id, format!("{} {became} after a hold of {}", named(event), duration::to_pass(held_ms)));
+    log(state, id, format!("{} {became} after a hold of {}", named(event), duration::to_pass(held_ms)));
 }
 
 fn named(event: &Event) -> String {
@@ -134,7 +135,7 @@ fn named(event: &Event) -> String {
     }
 }
 
-fn note(state: &mut SessionState, id: &str, error: String) {
+fn log(state: &mut SessionState, id: &str, error: String) {
     let Some(run) = state.run(id) else { return };
     let record = Record {
         task_id: run.task_id().to_owned(),

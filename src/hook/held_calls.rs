@@ -79,7 +79,7 @@ pub fn hold(
 
 /// Returns the hold that is due in place of a refusal; `None` where something refuses that does not wait, or not so long.
 fn due(env: &Environment, deadline: &Deadline, loaded: &Loaded, applied: &Applied) -> Option<Hold> {
-    if applied.verdict.observed || applied.verdict.refusal != Some(Refusal::Call) {
+    if applied.verdict.observed || applied.verdict.refusal != Some(Refusal::CallAlone) {
         return None;
     }
     let mut refuses = applied.verdict.findings.iter().filter(|it| it.does_more_than_warn());
@@ -103,7 +103,7 @@ fn waits_for_team(loaded: &Loaded, applied: &Applied, held: &Held) -> bool {
     let verdict = &applied.verdict;
     let mut trips = verdict.findings.iter().filter(|it| it.does_more_than_warn()).peekable();
     let is_of_team = |it: &Finding| it.scope == Scope::Team && it.wait_ms > 0;
-    let is_refused = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Blocked | Refusal::Call));
+    let is_refused = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Blocked | Refusal::CallAlone));
     let of_team = loaded.state.shared_budgets.iter().find_map(|budget| budget.team.as_deref());
     let is_lost = of_team.is_none_or(|share| share.failed != Moment::default());
     is_refused

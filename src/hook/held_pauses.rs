@@ -77,7 +77,7 @@ pub fn hold(
         let answer = word_verdict::word(&loaded, call, applied);
         let (pid, ns) = (env.pid(), processes::namespace().unwrap_or(0));
         let holder = processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns });
-        held_calls::hold(&mut loaded.state, &applied.run, &call.event, time.as_millis() as u64, holder);
+        held_calls::begin_hold(&mut loaded.state, &applied.run, &call.event, time.as_millis() as u64, holder);
         reply::keep(&mut loaded, &answer);
         let saved = save::save(env, loaded, deadline, &call.event, folder.clone())?;
         let seen = Seen::of(&folder);

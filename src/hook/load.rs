@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::domain::event::{Agent, Call, Event, EventKind, Intent, Notification};
+use crate::domain::event::{Agent, Call, Event, EventKind, Intent, TaskNotification};
 use crate::domain::session::Session;
 use crate::engine::charging::compactions;
 use crate::engine::session_state::SessionState;
@@ -156,7 +156,7 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
 }
 
 /// Loads what a prompt may touch that tells of the ends of background tasks: their runs, and who waits for them.
-fn need_notified(store: &Store, state: &mut SessionState, notifications: &[Notification]) -> Result<()> {
+fn need_notified(store: &Store, state: &mut SessionState, notifications: &[TaskNotification]) -> Result<()> {
     for call in state.session.spawns.iter().map(|spawn| spawn.call.clone()).collect::<Vec<_>>() {
         need_call(store, state, &call)?;
     }

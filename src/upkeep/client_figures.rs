@@ -1,7 +1,7 @@
 //! The client's own figures, which it tells its status line alone: the total of its session, and the windows of the user's plan.
 
 use crate::domain::budget::SharedBudget;
-use crate::domain::plan_window::{NewWord, PlanWindows};
+use crate::domain::plan_window::{PlanWindows, ReportChange};
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::spend::amount::Amount;
@@ -38,5 +38,5 @@ pub fn take(store: &Store, session: Box<Session>, total: Option<Amount>, plan: &
 /// Whether a word about the plan's windows says more than what is known.
 fn is_news(known: Option<SharedBudget>, plan: &PlanWindows) -> bool {
     let mut known = known.map(|budget| budget.plan).unwrap_or_default();
-    known.take(plan.clone()).iter().any(|(_, word)| *word != NewWord::Known)
+    known.take(plan.clone()).iter().any(|(_, word)| *word != ReportChange::Nothing)
 }

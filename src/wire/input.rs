@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::domain::bounds::TASKS_TOLD;
-use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Notification, Spawned};
+use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Spawned, TaskNotification};
 use crate::domain::moment::Moment;
 use crate::domain::notified::unsigned;
 use crate::domain::start_source::StartSource;
@@ -326,7 +326,7 @@ pub(super) fn outcome(input: &Input, failed: Failed) -> CallOutcome {
 }
 
 /// Reads the first notifications that a prompt is made of; none where it is something else.
-pub fn notifications(text: &str) -> Vec<Notification> {
+pub fn notifications(text: &str) -> Vec<TaskNotification> {
     let mut found = Vec::new();
     let mut rest = text;
     while found.len() < TASKS_TOLD
@@ -341,7 +341,7 @@ pub fn notifications(text: &str) -> Vec<Notification> {
         let is_line = body.contains("<event>");
         let tool_use_id = tag("tool-use-id").filter(|_| !is_line);
         let is_done = tag("status").is_some_and(|status| status == "completed");
-        found.extend(tag("task-id").map(|task| Notification { task, tool_use_id, is_line, is_done }));
+        found.extend(tag("task-id").map(|task| TaskNotification { task, tool_use_id, is_line, is_done }));
         rest = after;
     }
     found

@@ -293,7 +293,7 @@ fn refuse(answer: &mut Answer, case: &Case, name: EventName, run: &Run, verdict:
     if verdict.decision == Decision::Stop {
         answer.goes_on = Some(false);
         let says = |finding: &Finding| match verdict.refusal {
-            Some(Refusal::Prolonged) => user_lines::ended_for_good(run, finding),
+            Some(Refusal::NotProlonged) => user_lines::ended_for_good(run, finding),
             _ => user_lines::stopped(case.outcome.session, run, finding, &case.outcome.blocks_next),
         };
         answer.stop_reason = finding.map(|finding| plain(&says(finding)));
@@ -321,10 +321,12 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
     let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
     match &verdict.refusal {
         Some(Refusal::Tampering { what }) => messages::tampering(what),
-        Some(Refusal::Waits) => signed(&refusals::agents_spend_first()),
-        Some(Refusal::Asking) => with(messages::asking),
-        Some(Refusal::Prolonged) => finding.map(|finding| user_lines::ended_for_good(run, finding)).unwrap_or_default(),
-        Some(Refusal::Call) => finding.map(|finding| messages::refused_call(run, finding)).unwrap_or_default(),
+        Some(Refusal::FirstRequestsPending) => signed(&refusals::agents_spend_first()),
+        Some(Refusal::SiblingAsks) => with(messages::asking),
+        Some(Refusal::NotProlonged) => {
+            finding.map(|finding| user_lines::ended_for_good(run, finding)).unwrap_or_default()
+        }
+        Some(Refusal::CallAlone) => finding.map(|finding| messages::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Unread { bytes }) => to_people::unread(bytes.div_ceil(1_000_000)),
         Some(Refusal::NotByLimit { why }) => signed(why),
         Some(Refusal::Missing { what }) => messages::missing(what),

@@ -1,7 +1,7 @@
 //! What counts as an agent's working time: all that lies between its events but a wait for a person, sleep of the machine, and what
 //! followed an end that nobody told.
 
-use fusebox::domain::event::{Agent, Call, CallOutcome, Ending, Event, EventKind, Intent, Notification};
+use fusebox::domain::event::{Agent, Call, CallOutcome, Ending, Event, EventKind, Intent, TaskNotification};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::moment::Moment;
@@ -121,7 +121,7 @@ fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
 
 /// Has the main agent's prompt say that an agent is over.
 fn says_over(client: &mut Client, text_hash: u64, is_done: bool) {
-    let told = Notification { task: "a1".to_owned(), tool_use_id: None, is_line: false, is_done };
+    let told = TaskNotification { task: "a1".to_owned(), tool_use_id: None, is_line: false, is_done };
     let kind = EventKind::Prompt { text_hash, notifications: vec![told], by_machine: false, is_command: false };
     let agent = std::mem::replace(&mut client.agent, Agent::Main);
     client.tell(kind);

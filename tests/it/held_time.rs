@@ -93,7 +93,7 @@ fn let_go(agent: &Agent) -> (SessionState, String) {
         attended: true,
         kind: EventKind::ToolRequested(call("held")),
     };
-    held_calls::hold(&mut state, &id, &held, 900_000, None);
+    held_calls::begin_hold(&mut state, &id, &held, 900_000, None);
     assert!(clear_orders::clear_run_order(&mut state, &id, at(LET_GO_MS)).is_some());
     (state, id)
 }

@@ -136,7 +136,8 @@ fn an_agent_that_would_have_to_wait_starts_and_counts_as_running() {
         let spawn = event(1, EventKind::ToolRequested(call("a1", "Agent", spawn)));
         let is_observed = mode == Mode::Observe;
         let decision = if is_observed { Decision::Allow } else { Decision::Deny };
-        let verdict = Verdict { observed: is_observed, ..Verdict::refusing(decision, Vec::new(), Refusal::Waits) };
+        let verdict =
+            Verdict { observed: is_observed, ..Verdict::refusing(decision, Vec::new(), Refusal::FirstRequestsPending) };
         enforce::enforce(&mut state, "p1", &spawn, &verdict);
         spawns::keep_room(&mut state, "p1", &spawn, (&verdict, &policy));
         let run = state.run("p1").unwrap();

@@ -29,8 +29,8 @@ const GROUPS: &[&[Key]] = &[
     run::KEYS,
 ];
 
-/// Keys that other versions enforce and this one does not: no error, but worth a warning.
-pub const FUTURE: &[&str] = &[
+/// Keys of the parts that this build is made without: no error, but worth a warning.
+pub const OF_OTHER_BUILDS: &[&str] = &[
     #[cfg(not(feature = "team"))]
     "team",
     #[cfg(not(feature = "team"))]

@@ -90,7 +90,7 @@ impl DocumentRead {
             self.report(problem);
             return;
         }
-        if keys::FUTURE.contains(&name) {
+        if keys::OF_OTHER_BUILDS.contains(&name) {
             self.report(problem.says("is known but not enforced by this version").warning());
             return;
         }
@@ -108,7 +108,7 @@ impl DocumentRead {
                 None if limits_something(value) => format!("an agent type stands in `agents`: `agents.{name}`"),
                 None => "agent types stand in `agents`".to_owned(),
             },
-            None => match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
+            None => match nearest(name, known.chain(keys::OF_OTHER_BUILDS.iter().copied())) {
                 Some(nearest) => format!("the nearest is `{nearest}`"),
                 None => "`fusebox config schema` has all keys".to_owned(),
             },

@@ -40,7 +40,7 @@ pub fn is_hold_abandoned(run: &Run) -> bool {
 /// Ends the holds of loaded runs whose hooks are gone: nobody waits there any more.
 pub fn end_abandoned_holds(state: &mut SessionState) {
     let abandoned: Vec<String> = state.runs().filter(|run| is_hold_abandoned(run)).map(|run| run.id.clone()).collect();
-    abandoned.iter().for_each(|id| held_calls::end_abandoned(state, id));
+    abandoned.iter().for_each(|id| held_calls::end_abandoned_hold(state, id));
 }
 
 /// Marks what was at work in a session whose client is gone, and writes that down once.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use fusebox::config::key::{Apply, Key, Takes};
-use fusebox::config::keys::{self, FUTURE};
+use fusebox::config::keys::{self, OF_OTHER_BUILDS};
 use fusebox::config::layers::{FilePart, Folder, LayerFile};
 use fusebox::config::place::{BLOCKS, Block};
 use fusebox::config::policy::{DECLARED, DEFAULTS, PLAN, Policy};
@@ -196,7 +196,8 @@ fn inside(block: Block, key: &str, example: &str) -> String {
 #[test]
 fn every_key_has_one_meaning() {
     let limits = limits::REGISTRY.iter().flat_map(|it| it.aliases.iter().map(|alias| alias.key).chain([it.key]));
-    let mut names: Vec<&str> = limits.chain(keys::all().map(|key| key.name)).chain(FUTURE.iter().copied()).collect();
+    let mut names: Vec<&str> =
+        limits.chain(keys::all().map(|key| key.name)).chain(OF_OTHER_BUILDS.iter().copied()).collect();
     let all = names.len();
     names.sort_unstable();
     names.dedup();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use fusebox::domain::action::Action;
 use fusebox::domain::bounds::{COMMANDS, CRONS, MODELS, OPEN_RUNS, RESERVATIONS, SPAWNS};
 use fusebox::domain::event::{
-    Agent, Background, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Notification, Wait,
+    Agent, Background, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, TaskNotification, Wait,
 };
 use fusebox::domain::limit::Limit;
 use fusebox::domain::limit_set::LimitSet;
@@ -123,7 +123,7 @@ pub fn spawn_of(name: &str) -> Intent {
     Intent::Spawn { agent_type, name, model: None, prompt: "work".to_owned() }
 }
 
-fn prompt(text_hash: u64, notifications: Vec<Notification>) -> EventKind {
+fn prompt(text_hash: u64, notifications: Vec<TaskNotification>) -> EventKind {
     EventKind::Prompt { text_hash, notifications, by_machine: false, is_command: false }
 }
 
@@ -148,7 +148,8 @@ impl Deed {
             Deed::AgentsThatFail => {
                 let calls =
                     [0, 1].map(|at| EventKind::ToolRequested(call(&format!("{id}-{at}"), "Read", Intent::Plain)));
-                let notification = Notification { task: id.clone(), tool_use_id: None, is_line: false, is_done: true };
+                let notification =
+                    TaskNotification { task: id.clone(), tool_use_id: None, is_line: false, is_done: true };
                 let told = prompt(1, vec![notification]);
                 [EventKind::SubagentStarted].into_iter().chain(calls).map(of_agent).chain([of_main(told)]).collect()
             }
@@ -169,7 +170,7 @@ impl Deed {
                 vec![of_main(prompt(number as u64, Vec::new())), asks(call(&id, "Read", Intent::Plain))]
             }
             Deed::Notifications => {
-                let one = |at| Notification {
+                let one = |at| TaskNotification {
                     task: format!("{id}-{at}"),
                     tool_use_id: Some(id.clone()),
                     is_line: at % 2 == 0,

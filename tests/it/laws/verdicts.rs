@@ -17,10 +17,10 @@ pub fn check(verdict: &Verdict) {
         Some(
             Refusal::Tripped { .. }
             | Refusal::Ordered { .. }
-            | Refusal::Call
-            | Refusal::Prolonged
+            | Refusal::CallAlone
+            | Refusal::NotProlonged
             | Refusal::Blocked
-            | Refusal::Asking
+            | Refusal::SiblingAsks
             | Refusal::Addressee { .. },
         ) => verdict.deciding().is_some(),
         Some(_) => verdict.findings.is_empty(),

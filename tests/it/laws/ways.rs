@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fusebox::domain::event::{
-    Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Notification, Spawned,
+    Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Spawned, TaskNotification,
 };
 use fusebox::domain::ingested::{Ingested, Link};
 use fusebox::domain::limit_set::LimitSet;
@@ -161,7 +161,7 @@ impl Play<'_> {
                 self.answers("");
                 let tool_use_id = Some("t1".to_owned());
                 self.prompt(
-                    Some(Notification { task: "b1".to_owned(), tool_use_id, is_line: false, is_done: true }),
+                    Some(TaskNotification { task: "b1".to_owned(), tool_use_id, is_line: false, is_done: true }),
                     false,
                 );
             }
@@ -246,7 +246,7 @@ impl Play<'_> {
     }
 
     /// Sends a prompt; returns whether it was sent.
-    fn prompt(&mut self, notification: Option<Notification>, by_machine: bool) -> bool {
+    fn prompt(&mut self, notification: Option<TaskNotification>, by_machine: bool) -> bool {
         self.prompts += 1;
         let kind = EventKind::Prompt {
             text_hash: 0,
@@ -388,7 +388,7 @@ impl Play<'_> {
                 self.done.remove(&run);
             }
         }
-        if verdict.refusal == Some(Refusal::Asking) && !self.asking {
+        if verdict.refusal == Some(Refusal::SiblingAsks) && !self.asking {
             self.wrong.get_or_insert(format!("{run} waits for a dialog that is not there"));
         }
         self.said.push((run, verdict.clone(), self.shown.clone()));

@@ -151,7 +151,7 @@ impl Tried {
         for (run, verdict, shown) in &play.said {
             let of = match &verdict.refusal {
                 Some(Refusal::Addressee { run, .. }) => run,
-                Some(Refusal::Tripped { .. } | Refusal::Ordered { .. } | Refusal::Blocked | Refusal::Call) => run,
+                Some(Refusal::Tripped { .. } | Refusal::Ordered { .. } | Refusal::Blocked | Refusal::CallAlone) => run,
                 _ => continue,
             };
             let Some(finding) = verdict.deciding() else { return Err("a refusal without a reason".to_owned()) };
