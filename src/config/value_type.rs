@@ -219,7 +219,7 @@ pub fn millis(value: &Value) -> Option<u64> {
 }
 
 /// What a time with its unit looks like.
-const TIME: &str = "^[0-9]+([.][0-9]+)?(ms|s|m|h|d)$";
+const TIME: &str = "^([0-9]+[.]?[0-9]*|[.][0-9]+)(ms|s|m|h|d)$";
 
 /// Returns the JSON schema of a time: a number in this range, or a text with a unit.
 pub fn times(kind: &str, low: Value, high: Value) -> Value {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use regex_lite::Regex;
 use serde_json::{Map, Value, json};
 
 use fusebox::config::key::{Apply, Key, Takes};
@@ -43,6 +44,37 @@ fn samples_are_judged_alike_by_schema_and_reader() {
         assert!(objection(&schema::schema(), &json).is_some(), "the schema accepts {}", path.display());
         let problems = read::text(&user_file(), "f", &text).unwrap().problems;
         assert!(problems.iter().any(Problem::is_error), "the reader accepts {}", path.display());
+    }
+}
+
+/// What a pattern of the schema says in an editor is what the reader says.
+#[test]
+fn texts_are_judged_alike_by_schema_and_reader() {
+    let is_taken = |file: &Value| {
+        let is_read = read_policy(&file.to_string()).1.is_empty();
+        let is_in_schema = objection(&schema::schema(), file).is_none();
+        (is_read, is_in_schema)
+    };
+    for time in [
+        "90s", "1.5h", "500ms", "2d", "10m", "0.5s", "", "m", "5", "5 m", " 5m", "5m ", "5M", "-5m", "+5m", "1e3s",
+        ".5h", "5.h", "1.2.3s", "1h30m", "5min", "٣m", "5m\n", "1,5h",
+    ] {
+        let (is_read, is_in_schema) = is_taken(&json!({ "main": { "max_duration_ms": time } }));
+        assert_eq!(is_read, is_in_schema, "{time:?}");
+    }
+    for zone in [
+        "Europe/Berlin",
+        "America/Argentina/Buenos_Aires",
+        "UTC",
+        "local",
+        "Etc/GMT+5",
+        "America/Port-au-Prince",
+        "GMT0",
+    ] {
+        assert_eq!(is_taken(&json!({ "time_zone": zone })), (true, true), "{zone}");
+    }
+    for zone in ["", "Europe Berlin", "/etc/passwd", "../UTC", "Europe//Berlin", "UTC\n"] {
+        assert_eq!(is_taken(&json!({ "time_zone": zone })), (false, false), "{zone:?}");
     }
 }
 
@@ -87,8 +119,10 @@ fn every_limit(cap: impl Fn(Block, &Limit) -> Value, more: impl Fn(Block, &[&Lim
 fn tight_policy() -> Map<String, Value> {
     let actions = |block, caps: &[&Limit]| {
         let number = BLOCKS.iter().position(|it| *it == block).unwrap();
-        let action = |at: usize| json!(ACTIONS[(at + number) % ACTIONS.len()].as_str());
-        let actions = caps.iter().enumerate().map(|(at, limit)| (limit.key.to_owned(), action(at)));
+        // By the key: a new limit changes no other's action.
+        let of_key = |key: &str| key.bytes().map(usize::from).sum::<usize>();
+        let action = |key: &str| json!(ACTIONS[(of_key(key) + number) % ACTIONS.len()].as_str());
+        let actions = caps.iter().map(|limit| (limit.key.to_owned(), action(limit.key)));
         json!({ "actions": actions.collect::<Map<_, _>>() })
     };
     every_limit(|_, limit| tight_cap(limit), actions)
@@ -280,5 +314,7 @@ fn is_in_range(schema: &Value, value: &Value) -> bool {
     let above = |key: &str| number.is_some_and(|number| schema[key].as_f64().is_some_and(|high| number > high));
     let fewer = |key: &str| count.is_some_and(|count| schema[key].as_u64().is_some_and(|least| count < least));
     let more = |key: &str| count.is_some_and(|count| schema[key].as_u64().is_some_and(|most| count > most));
-    !shorter && !below("minimum") && !above("maximum") && !fewer("minItems") && !more("maxItems")
+    let pattern = schema["pattern"].as_str().zip(value.as_str());
+    let differs = pattern.is_some_and(|(pattern, text)| !Regex::new(pattern).unwrap().is_match(text));
+    !differs && !shorter && !below("minimum") && !above("maximum") && !fewer("minItems") && !more("maxItems")
 }
