@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use fusebox::wire::bypass_detection::diversions::{ASKING_HOOKS, SETTINGS, VARIABLES};
+use fusebox::wire::bypass_detection::diversions::{ASKING_HOOKS, Diversion, Reach, SETTINGS, VARIABLES};
 use fusebox::wire::events::EVENTS;
 use serde_json::{Value, json};
 
-use crate::world::{TestWorld, in_long_form};
+use crate::world::{TestWorld, in_long_form, is_static};
 
 mod called_ours;
 mod twins;
@@ -41,9 +41,11 @@ fn entry(path: &[&str], values: [Value; 2], stays: bool) -> Entry {
     Entry { path: path.iter().map(|part| (*part).to_owned()).collect(), values, stays }
 }
 
-/// Every row of the list as an entry. What switches hooks off has no second value.
+/// Every row of the list that diverts the program under test, as an entry. What switches hooks off has no second value.
 pub fn diverting() -> Vec<Entry> {
-    let variables = VARIABLES.iter().map(|row| entry(&["env", &row.example()], [json!("1"), json!("2")], true));
+    let looks_up = !is_static();
+    let acting = VARIABLES.iter().filter(|row| looks_up || row.reach != Reach::Lookups);
+    let variables = acting.map(|row| entry(&["env", &row.example()], [json!("1"), json!("2")], true));
     let keys = SETTINGS.iter().filter_map(|row| {
         let values = match row.name {
             "disableAllHooks" | "allowManagedHooksOnly" => return None,
@@ -113,7 +115,10 @@ pub fn ordinary() -> Vec<Entry> {
         entry(&["env", "TZ"], [json!("UTC"), json!("Asia/Tokyo")], false),
         entry(&["env", "NODE_OPTIONS"], [json!("--max-old-space-size=4096"), json!("--no-warnings")], false),
     ];
-    let variables = names.map(|name| entry(&["env", name], [json!("1"), json!("2")], false));
+    // A static program that is named by its path looks nothing up.
+    let lookups = VARIABLES.iter().filter(|row| row.reach == Reach::Lookups && is_static()).map(Diversion::example);
+    let variables = names.map(str::to_owned).into_iter().chain(lookups);
+    let variables = variables.map(|name| entry(&["env", &name], [json!("1"), json!("2")], false));
     let keys = [
         entry(&["model"], [json!("opus"), json!("sonnet")], false),
         entry(&["permissions"], [json!({"allow": ["Bash"]}), json!({"deny": ["Bash"]})], false),

@@ -36,6 +36,13 @@ fn place_program() {
     });
 }
 
+/// Whether the program under test looks up no library and no shell. One that does names its loader at the front of its file.
+pub fn is_static() -> bool {
+    place_program();
+    let bytes = fs::read(FUSEBOX).unwrap();
+    cfg!(target_os = "linux") && !bytes[..4096].windows(4).any(|name| name == b"/ld-")
+}
+
 /// How a sentence says that somebody gave a command at a terminal, before its name.
 const AT_TERMINAL: &str = "at the terminal ";
 
