@@ -100,7 +100,8 @@ pub struct Limit {
     pub phrase: &'static str,
     /// How it is read.
     pub meter: Meter,
-    /// Where it counts for itself: its new count, by the one before and what has happened. Meters have it as `own`.
+    /// Where it counts for itself: its new count, by the one before and what has happened. Its meter has to read that as `own`. It counts for
+    /// runs and sessions alone, and of a call that only a transcript shows it is told no tool.
     pub observe: Option<fn(u64, &Observed) -> u64>,
     /// How it stands in configuration.
     pub form: Form,

@@ -39,7 +39,13 @@ const FIRST: [(&str, &str); 3] = [
 
 fn variants(folder: &Path) -> Map<String, Value> {
     let path = folder.join("variants.json");
-    let text = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display())).unwrap();
+    let written = fs::read_to_string(&path);
+    assert!(
+        written.is_ok(),
+        "a limit has a story: {} and events.jsonl beside it; VARIANTS here says what it shows",
+        path.display()
+    );
+    let text = written.unwrap();
     serde_json::from_str(&text).map_err(|cause| format!("{}: {cause}", path.display())).unwrap()
 }
 
@@ -81,7 +87,7 @@ fn the_story_of_a_limit_leaves_nothing_out() {
         let lacks = VARIANTS.iter().filter(|variant| !names.contains(variant));
         missing.extend(lacks.map(|variant| format!("limit-{limit}: {variant}")));
     }
-    assert!(missing.is_empty(), "{missing:#?}");
+    assert!(missing.is_empty(), "variants.json lacks variants: {missing:#?}");
 }
 
 #[test]
