@@ -68,7 +68,8 @@ impl Candidate {
 pub fn take_confirmed(
     env: &Environment,
     bulk: BulkCommand,
-    (candidates, yes): (Vec<Candidate>, bool),
+    candidates: Vec<Candidate>,
+    yes: bool,
     take: impl FnMut(&Target) -> Result<Vec<String>>,
 ) -> Result<ExitCode> {
     let BulkCommand { verb, takes, apart } = bulk;

@@ -75,7 +75,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         },
         query::page(env),
     );
-    let text = told_of(env, store, (&target, trip), (format, &page))?;
+    let text = told_of(env, store, &target, trip, format, &page)?;
     if let Some(words) = is_last.filter(|_| !args.json) {
         env.print(&format!("{words}\n\n"));
     }
@@ -89,7 +89,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 /// Returns the story of one run or session as text.
 #[cfg(feature = "screen")]
 pub fn explain_as_text(env: &Environment, target: &Target, page: &Terminal) -> Result<String> {
-    told_of(env, Store::open(env)?, (target, None), (Format::Text(Extent::Whole), page))
+    told_of(env, Store::open(env)?, target, None, Format::Text(Extent::Whole), page)
 }
 
 /// What a story is written as.
@@ -102,8 +102,10 @@ enum Format {
 fn told_of(
     env: &Environment,
     store: Store,
-    (target, trip): (&Target, Option<i64>),
-    (format, page): (Format, &Terminal),
+    target: &Target,
+    trip: Option<i64>,
+    format: Format,
+    page: &Terminal,
 ) -> Result<String> {
     catch_up(env, &store, target.session())?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));

@@ -57,7 +57,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
     let rows = projects.know(&store, store.records_since(begin_ms)?)?;
     drop(store);
-    let shown = show(env, args, (&page, &projects), rows);
+    let shown = show(env, args, &page, &projects, rows);
     if shown.is_none() && !is_pruned && !args.json && !args.follow {
         // Not where the lines are: those may be counted.
         env.eprintln_safe(match begin_ms {
@@ -71,13 +71,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         let store = Store::open(env)?;
         let added = projects.know(&store, store.records_after(last)?)?;
         drop(store);
-        last = show(env, args, (&page, &projects), added).unwrap_or(last);
+        last = show(env, args, &page, &projects, added).unwrap_or(last);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints records; returns the number of the last.
-fn show(env: &Environment, args: &Args, (page, projects): (&Terminal, &Projects), rows: Vec<Numbered>) -> Option<i64> {
+fn show(env: &Environment, args: &Args, page: &Terminal, projects: &Projects, rows: Vec<Numbered>) -> Option<i64> {
     let records: Vec<Logged> = rows.into_iter().map(query::logged).collect();
     let line = |logged: &Logged| match args.json {
         true => log_lines::json(logged),

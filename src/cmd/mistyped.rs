@@ -133,7 +133,7 @@ fn readings(program: &Command, words: &[String], at: usize, said: &clap::Error) 
         let known = arguments.iter().flatten().map(clap::builder::PossibleValue::get_name);
         let near = nearest(value, known).map(assigned);
         let limit = readable(value).map(|limit| assigned(&limit));
-        return near.into_iter().chain(limit).chain(as_time(words, (at, option, value), said)).collect();
+        return near.into_iter().chain(limit).chain(as_time(words, at, option, value, said)).collect();
     }
     let before = words[at - 1].as_str();
     let mut all = Vec::new();
@@ -148,7 +148,7 @@ fn readings(program: &Command, words: &[String], at: usize, said: &clap::Error) 
     if NOUNS.contains(&before) {
         all.push(with(words, at - 1..at, &[]));
     }
-    all.extend(as_time(words, (at - 1, "", before), said));
+    all.extend(as_time(words, at - 1, "", before, said));
     all.extend(as_option(program, words, at));
     // Behind these nothing is read.
     let is_read = |long: &&str| at + 1 == words.len() || !matches!(*long, "help" | "version");
@@ -170,7 +170,7 @@ fn as_option(program: &Command, words: &[String], at: usize) -> Vec<Vec<String>>
 }
 
 /// Reads a number without a unit, or with a word for it, as a time.
-fn as_time(words: &[String], (at, option, value): (usize, &str, &str), said: &clap::Error) -> Vec<Vec<String>> {
+fn as_time(words: &[String], at: usize, option: &str, value: &str, said: &clap::Error) -> Vec<Vec<String>> {
     let rest = value.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let number = &value[..value.len() - rest.len()];
     let after = words.get(at + 1).map(String::as_str).filter(|_| rest.is_empty() && option.is_empty());

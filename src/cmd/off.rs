@@ -84,7 +84,7 @@ impl Whose {
         if !self.sessions.is_empty() {
             return Ok(());
         }
-        require_human::write_down(env, store, ("", ""), &what(&require_human::who(env)))
+        require_human::write_down(env, store, "", "", &what(&require_human::who(env)))
     }
 
     /// Says that no hook is registered here, where no session is at work that one was heard of.

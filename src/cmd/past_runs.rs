@@ -22,7 +22,7 @@ pub fn show(env: &Environment, policy: &Policy) {
         KnownRuns::new()
     });
     let types = evidence(&watched, &known);
-    let text = past_table::text(policy, (&types, &stopped_runs(&blocked)), watched.len(), &query::page(env));
+    let text = past_table::text(policy, &types, &stopped_runs(&blocked), watched.len(), &query::page(env));
     if !text.is_empty() {
         env.print(&format!("{text}\n"));
     }

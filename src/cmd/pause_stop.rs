@@ -116,7 +116,7 @@ fn giving<'a>(
     let giver = OrderGiver::of(env, verb(kind))?;
     Ok(move |edit: &mut SessionEdit| {
         giver.may_order(verb(kind), &edit.state.session)?;
-        give(edit, kind, (reason, &giver), may_replace)
+        give(edit, kind, reason, &giver, may_replace)
     })
 }
 
@@ -129,8 +129,8 @@ fn give_orders(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitC
     let with_held = kind.status == Status::Stopped;
     let takes = if with_held { "open (at work, held, or at a prompt)" } else { "open (at work, or at a prompt)" };
     let bulk = BulkCommand { verb: verb(kind), takes, apart: "" };
-    everything::take_confirmed(env, bulk, (everything::at_work(env, with_held)?, args.bulk.yes()), |target| {
-        session_edit::edit(env, target, |edit| give(edit, kind, (reason, &OrderGiver::Person), Ok(())))
+    everything::take_confirmed(env, bulk, everything::at_work(env, with_held)?, args.bulk.yes(), |target| {
+        session_edit::edit(env, target, |edit| give(edit, kind, reason, &OrderGiver::Person, Ok(())))
     })
 }
 
@@ -138,7 +138,8 @@ fn give_orders(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitC
 fn give(
     edit: &mut SessionEdit,
     kind: &OrderKind,
-    (reason, giver): (Option<&str>, &OrderGiver),
+    reason: Option<&str>,
+    giver: &OrderGiver,
     may_replace: Result<()>,
 ) -> Result<Vec<String>> {
     let reason = reason.map(completion::reason).filter(|reason| !reason.is_empty());
@@ -172,7 +173,7 @@ fn give(
     let words = format!("{who} was {} by `fusebox {}`{by}", kind.status.as_str(), verb(kind));
     edit.record(kind.record, &finding, (&words, Some(reason.as_deref().unwrap_or(&words))));
     let withdrawn = if kind.status == Status::Stopped { withdraw(edit.state) } else { 0 };
-    Ok(said(edit, kind, (followers, withdrawn)))
+    Ok(said(edit, kind, followers, withdrawn))
 }
 
 /// Gives the order to a run and to all below it that are at work, or were held with it; returns how many those are.
@@ -229,9 +230,8 @@ fn verb(kind: &OrderKind) -> &'static str {
     if kind.status == Status::Paused { "pause" } else { "stop" }
 }
 
-fn said(edit: &SessionEdit, kind: &OrderKind, (followers, withdrawn): (usize, usize)) -> Vec<String> {
-    let name = edit.name(&edit.target);
-    let id = short(edit.target.id());
+fn said(edit: &SessionEdit, kind: &OrderKind, followers: usize, withdrawn: usize) -> Vec<String> {
+    let (name, id) = (edit.name(&edit.target), short(edit.target.id()));
     let mut said = vec![format!("{name} is {}; that takes effect at its next event", kind.status.as_str())];
     match followers {
         0 => {}

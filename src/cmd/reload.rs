@@ -133,7 +133,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     };
     require_human::announce(env, store, &mut state.session, &what)?;
     store.save(&mut state)?;
-    let mut said = taken(name, &changes, (waited, is_woken));
+    let mut said = taken(name, &changes, waited, is_woken);
     if goes_on {
         said += &format!("session {name} was stopped by a limit that does not stop it any more: it may go on\n");
     }
@@ -182,7 +182,7 @@ fn take_rules(state: &mut SessionState, rulebook: &PinnedLimits) -> Vec<String> 
 }
 
 /// Says what a session takes: what has changed of its limits, and settings that `waited` where its client `is_woken` to read them.
-fn taken(name: &str, changes: &[String], (waited, is_woken): (bool, bool)) -> String {
+fn taken(name: &str, changes: &[String], waited: bool, is_woken: bool) -> String {
     let what = if changes.is_empty() { "its limits have not changed" } else { "it takes the limits as they are now" };
     let settings = match (waited, is_woken) {
         (false, _) => "",

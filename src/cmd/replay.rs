@@ -84,13 +84,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         found.extend(sources::find(path)?);
     }
     let table = prices(env, &policy);
-    let (sessions, sums) = play(env, args, (&policy, &table), &found)?;
+    let (sessions, sums) = play(env, args, &policy, &table, &found)?;
     past_sessions::warn(env, sums.remarks.iter());
     if sums.sessions == 0 {
         return Err(Error::failed("no session with any work was found in what was given")
             .hint("give one with tool calls or subagents: those are what is played"));
     }
-    let defaults = args.config.as_ref().map(|_| play(env, args, (&load::built_in(), &table), &found)).transpose()?;
+    let defaults = args.config.as_ref().map(|_| play(env, args, &load::built_in(), &table, &found)).transpose()?;
     let defaults = defaults.map(|(_, sums)| sums);
     if args.json {
         env.print_data(&indented::text(&json::form(&sessions, &sums, defaults.as_ref())));
@@ -137,7 +137,8 @@ fn prices(env: &Environment, policy: &Policy) -> Table {
 fn play(
     env: &Environment,
     args: &Args,
-    (policy, table): (&Policy, &Table),
+    policy: &Policy,
+    table: &Table,
     found: &[Source],
 ) -> Result<(Vec<ReplayedSession>, Sums)> {
     let between = Between {

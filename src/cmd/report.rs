@@ -125,7 +125,7 @@ fn past(env: &Environment, args: &Args, paths: &[PathBuf]) -> Result<String> {
     if by == GroupBy::Tool {
         return Err(Error::usage("--by tool counts what the state has, and --transcripts reads none of it"));
     }
-    Ok(groups(env, args, (&rows, &[]), &Part { by, since_ms, until_ms, pruned_before: None }))
+    Ok(groups(env, args, &rows, &[], &Part { by, since_ms, until_ms, pruned_before: None }))
 }
 
 /// Reports what the state tells.
@@ -137,7 +137,7 @@ fn kept(env: &Environment, args: &Args) -> Result<String> {
         Ok(match args.by.unwrap_or(GroupBy::Session) {
             GroupBy::Session => sessions(env, args, &rows, (&store.shared_budgets()?, pruned_before)),
             GroupBy::Tool => tools(env, args, &store, &rows, &(since_ms..until_ms))?,
-            by => groups(env, args, (&rows, &store.sums()?), &Part { by, since_ms, until_ms, pruned_before }),
+            by => groups(env, args, &rows, &store.sums()?, &Part { by, since_ms, until_ms, pruned_before }),
         })
     })
 }
@@ -213,7 +213,7 @@ fn sessions(
     }
 }
 
-fn groups(env: &Environment, args: &Args, (rows, sums): (&[SessionRows], &[DaySum]), part: &Part) -> String {
+fn groups(env: &Environment, args: &Args, rows: &[SessionRows], sums: &[DaySum], part: &Part) -> String {
     let zone = query::zone(env);
     let grouped = group::group(
         rows,

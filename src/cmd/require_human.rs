@@ -141,11 +141,11 @@ pub fn is_one(env: &Environment, state: &Path) -> bool {
 /// Tells a session's user at its next event what somebody did by a command, and writes it down.
 pub fn announce(env: &Environment, store: &Store, session: &mut Session, what: &str) -> Result<()> {
     session.notify_user(what);
-    write_down(env, store, (&session.id, &session.log), what)
+    write_down(env, store, &session.id, &session.log, what)
 }
 
 /// Writes down what somebody did by a command; `session` is empty where no session is at work that it could be told.
-pub fn write_down(env: &Environment, store: &Store, (session, log): (&str, &str), what: &str) -> Result<()> {
+pub fn write_down(env: &Environment, store: &Store, session: &str, log: &str, what: &str) -> Result<()> {
     let now = env.now();
     let record = log_file::notice(session, what, now.wall_ms);
     store.save_record(&record, now)?;

@@ -54,14 +54,14 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let held = if args.bulk.named().is_none() { everything::halted(env)? } else { Vec::new() };
     match args.bulk.named() {
         Some(named) => {
-            session_edit::edit_session(env, named, Fits::Halted, |edit| resume(edit, (&args.grant, args.no_grant)))
+            session_edit::edit_session(env, named, Fits::Halted, |edit| resume(edit, &args.grant, args.no_grant))
         }
         // What a limit has ended is no pause: the last of them alone is meant.
         None if held.is_empty() => resume_last(env, args),
         None => {
             let bulk = BulkCommand { verb: "resume", takes: "held (paused, or stopped by a person)", apart: NOT_TAKEN };
-            everything::take_confirmed(env, bulk, (held, args.bulk.yes()), |target| {
-                session_edit::edit(env, target, |edit| resume(edit, (&args.grant, args.no_grant)))
+            everything::take_confirmed(env, bulk, held, args.bulk.yes(), |target| {
+                session_edit::edit(env, target, |edit| resume(edit, &args.grant, args.no_grant))
             })
         }
     }
@@ -71,7 +71,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 #[cfg(feature = "screen")]
 pub fn resume_one(env: &Environment, target: &Target) -> Result<Vec<String>> {
     require_human::require(env, "resume")?;
-    session_edit::edit(env, target, |edit| resume(edit, (&[], false)))
+    session_edit::edit(env, target, |edit| resume(edit, &[], false))
 }
 
 /// What is said of those that a limit has stopped, beside those that are taken.
@@ -94,7 +94,7 @@ fn resume_last(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     // The session's lock is taken before the one for all.
     drop(store);
-    let said = session_edit::edit(env, &found.target, |edit| resume(edit, (&args.grant, args.no_grant)))?;
+    let said = session_edit::edit(env, &found.target, |edit| resume(edit, &args.grant, args.no_grant))?;
     session_edit::print(env, &found.because.into_iter().chain(said).collect::<Vec<_>>());
     Ok(ExitCode::SUCCESS)
 }
@@ -126,7 +126,7 @@ fn waits_at_hand(env: &Environment, store: &Store, target: &Target) -> Result<()
         .hint(format!("`fusebox resume {id}` lets it go on all the same")))
 }
 
-fn resume(edit: &mut SessionEdit, (granted, keeps_limits): (&[More], bool)) -> Result<Vec<String>> {
+fn resume(edit: &mut SessionEdit, granted: &[More], keeps_limits: bool) -> Result<Vec<String>> {
     edit.target = clear_order::holder(edit.state, &edit.target);
     let taken = only_held(edit);
     let name = edit.name(&edit.target);

@@ -91,7 +91,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let mut ended = Ended { remarks, ..of_client(code) };
     let again = Again::of(args.strict, args.summary.as_deref(), &args.command);
     again.remember(env, &mark, since_ms);
-    match Store::open(env).and_then(|store| outcome(&store, (&mark, now.wall_ms), (&again, env.now()))) {
+    match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms, &again, env.now())) {
         Ok(outcome) => of_state(&mut ended, outcome, &args.command, has_no_hooks),
         Err(error) => {
             ended.instead_of_completed(HowEnded::Unknown);

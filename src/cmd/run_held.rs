@@ -41,7 +41,7 @@ impl HeldLookout {
                 }
                 seen = now;
                 // A state that cannot be read now is read at the next look.
-                for line in held(&folder, (&mark, since_ms)).unwrap_or_default() {
+                for line in held(&folder, &mark, since_ms).unwrap_or_default() {
                     if !told.contains(&line) {
                         env.eprintln_safe(&plain(&format!("fusebox: {line}")));
                         told.push(line);
@@ -54,7 +54,7 @@ impl HeldLookout {
 }
 
 /// Returns a line for each agent that is held.
-fn held(folder: &Path, (mark, since_ms): (&str, i64)) -> Result<Vec<String>> {
+fn held(folder: &Path, mark: &str, since_ms: i64) -> Result<Vec<String>> {
     let Some(store) = Store::open_as_it_is(folder)? else { return Ok(Vec::new()) };
     let mut lines = Vec::new();
     for session in store.sessions_of_launcher(mark, since_ms)? {

@@ -73,18 +73,18 @@ fn prints_its_result(command: &[OsString]) -> bool {
 }
 
 /// Reads how the work of the sessions went that a `fusebox run` has marked when it began; `again` goes on with one.
-pub fn outcome(store: &Store, (mark, began_ms): (&str, i64), (again, now): (&Again, Moment)) -> Result<Outcome> {
+pub fn outcome(store: &Store, mark: &str, began_ms: i64, again: &Again, now: Moment) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let sessions = store.sessions_of_launcher(mark, began_ms - DAY_MS)?;
     for session in &sessions {
         outcome.sessions.push(session.id.clone());
-        outcome.remarks.extend(run_remarks::remarks(store, session, (began_ms, now))?);
+        outcome.remarks.extend(run_remarks::remarks(store, session, began_ms, now)?);
         outcome.warned.extend(run_remarks::warned(&run_remarks::records_since(store, session, began_ms)?));
         let is_above = |other: &Session| session.parent() == Some(other.id.as_str());
         if sessions.iter().any(is_above) {
             outcome.remarks.extend(below(store, session)?);
         } else if outcome.stopped.is_none() {
-            outcome.stopped = stopped(store, session, (again, now))?;
+            outcome.stopped = stopped(store, session, again, now)?;
         }
     }
     Ok(outcome)
@@ -164,7 +164,7 @@ fn why(run: &Run, held: Option<&Order>) -> String {
 }
 
 /// Returns an order with what its limit has used at the end: more may have been spent since it was given.
-fn at_the_end(store: &Store, (session, run): (&Session, &Run), order: Order, now: Moment) -> Result<Order> {
+fn at_the_end(store: &Store, session: &Session, run: &Run, order: Order, now: Moment) -> Result<Order> {
     let scope = order.finding.scope;
     let limits = match scope {
         Scope::Session => reading::of_session(&query::rows_of(store, session.clone())?, now),
@@ -180,7 +180,7 @@ fn at_the_end(store: &Store, (session, run): (&Session, &Run), order: Order, now
 }
 
 /// Returns why a session's main agent was stopped.
-fn stopped(store: &Store, session: &Session, (again, now): (&Again, Moment)) -> Result<Option<Stopped>> {
+fn stopped(store: &Store, session: &Session, again: &Again, now: Moment) -> Result<Option<Stopped>> {
     let id = messages::short(&session.id).to_owned();
     Ok(match ended(store, session)? {
         Some(Ended::Blocked(main, why)) => {
@@ -204,7 +204,7 @@ fn stopped(store: &Store, session: &Session, (again, now): (&Again, Moment)) -> 
             })
         }
         Some(Ended::Run(run, held)) => {
-            let held = held.map(|order| at_the_end(store, (session, &run), order, now)).transpose()?;
+            let held = held.map(|order| at_the_end(store, session, &run, order, now)).transpose()?;
             let held = held.as_ref();
             let why = held.map_or_else(|| why(&run, held), before_next);
             let again = take_up::command(&Session { again: Some(again.with(&session.id)), ..session.clone() });

@@ -24,7 +24,7 @@ use crate::wire::user_lines::{beside_command, used_now};
 const UNASKED: &str = "without Fusebox being asked";
 
 /// Says which subagents of a session were stopped since a client was started, and which calls went by.
-pub fn remarks(store: &Store, session: &Session, (began_ms, now): (i64, Moment)) -> Result<Vec<Remark>> {
+pub fn remarks(store: &Store, session: &Session, began_ms: i64, now: Moment) -> Result<Vec<Remark>> {
     let runs = store.runs_of(&session.id)?;
     let ended = runs.iter().filter(|run| !run.is_main() && is_ended(run.status) && run.last.wall_ms >= began_ms);
     let of_run = |run: &Run| {

@@ -92,7 +92,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let between = Between { since_ms, ..Between::ALWAYS };
     let folder = env.folder();
     let (policy, _) = load::load(env, &folder, trust::is_trusted(env, &folder));
-    let (sessions, sums) = play(env, (&policy, Mode::Observe), &found, between)?;
+    let (sessions, sums) = play(env, &policy, Mode::Observe, &found, between)?;
     past_sessions::warn(env, sums.remarks.iter());
     let gone = gone_runs(env, &sessions, since_ms)?;
     let of_gone = evidence::of_state(&gone.runs);
@@ -118,14 +118,14 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         }
         other => other?,
     };
-    tried(env, &mut said, &change, (&found, between))?;
+    tried(env, &mut said, &change, &found, between)?;
     said.add_trips_of(&of_gone);
     if args.json {
         env.print_data(&json::text(&said));
         return Ok(ExitCode::SUCCESS);
     }
     let file = env.short_path(&change.path);
-    env.print(&suggested::page(&said, &query::page(env), (&file, args.write)));
+    env.print(&suggested::page(&said, &query::page(env), &file, args.write));
     if !args.write {
         return Ok(ExitCode::SUCCESS);
     }
@@ -144,7 +144,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 
 fn play(
     env: &Environment,
-    (policy, mode): (&Policy, Mode),
+    policy: &Policy,
+    mode: Mode,
     found: &[Source],
     between: Between,
 ) -> Result<(Vec<ReplayedSession>, Sums)> {
@@ -257,15 +258,10 @@ fn set_by_file(file: &Policy, name: &str, limit: &Limit) -> Option<u64> {
 }
 
 /// Plays the past runs against the file as it would be, and notes in how many each limit would have tripped.
-fn tried(
-    env: &Environment,
-    said: &mut Suggestions,
-    change: &Change,
-    (found, between): (&[Source], Between),
-) -> Result<()> {
+fn tried(env: &Environment, said: &mut Suggestions, change: &Change, found: &[Source], between: Between) -> Result<()> {
     let Some(text) = change.after.as_ref().filter(|_| change.is_change()) else { return Ok(()) };
     let (policy, _) = load::only_text(Path::new(&change.path), text);
-    let (sessions, _) = play(env, (&policy, Mode::Enforce), found, between)?;
+    let (sessions, _) = play(env, &policy, Mode::Enforce, found, between)?;
     let mut trips: BTreeMap<(&str, &str), BTreeSet<(&str, &str)>> = BTreeMap::new();
     for session in &sessions {
         for (run, finding) in session.trips() {

@@ -36,8 +36,8 @@ pub fn lines(
         let told = cap.told(team, contact);
         let Said { whom, held, ahead } = said(cap, &told)?;
         let leased = || (cap.committed.minus(cap.spent), "leased");
-        let more = ahead.map_or_else(leased, |ahead| (ahead, "to come"));
-        Some(format!("{whom}: {}{held}; it resets at {}\n", told.used_up(cap.spent, more), told.anew()))
+        let (more, what) = ahead.map_or_else(leased, |ahead| (ahead, "to come"));
+        Some(format!("{whom}: {}{held}; it resets at {}\n", told.used_up(cap.spent, more, what), told.anew()))
     };
     caps.iter().filter(|cap| !cap.resets.is_empty()).filter_map(line).collect()
 }
@@ -46,7 +46,8 @@ pub fn lines(
 pub fn here(
     env: &Environment,
     joined: &Joined,
-    (caps, contact): (&[CapInForce], &str),
+    caps: &[CapInForce],
+    contact: &str,
     own: &[OpenLease],
 ) -> Result<String> {
     let store = Store::open(env)?;

@@ -41,7 +41,7 @@ pub fn limit(env: &Environment, caps: &[String], whose: Whose<'_>) -> Result<Exi
     let mut ledger = team_place::ledger(&joined)?;
     let shared_count = shared.len();
     for new in shared {
-        team_shares::set(env, (&mut ledger, &joined.team), new)?;
+        team_shares::set(env, &mut ledger, &joined.team, new)?;
     }
     if let Whose::User(login) = whose {
         is_set_or_known(&mut ledger, &joined.team, login, &caps)?;

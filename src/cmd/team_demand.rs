@@ -14,20 +14,33 @@ use crate::team::machine::Machine;
 use crate::team::purpose::Purpose;
 use crate::team::share::{Demand, Share};
 
+/// What is at work here for the team, and what waits to begin.
+pub struct AtWork<'a> {
+    /// The sessions that are open.
+    pub open: &'a [Session],
+    /// What waits for a sync.
+    pub waits: &'a [Wait],
+    /// How many runs are at work.
+    pub runs: u64,
+}
+
 /// Asks for what is needed of each share, and publishes what may be used of it. It is to be saved before that is sent.
 pub fn ask(
     store: &Store,
-    (budget, team, machine): (&SharedBudget, &mut TeamShare, &mut Machine),
-    (open, waits, runs): (&[Session], &[Wait], u64),
+    budget: &SharedBudget,
+    team: &mut TeamShare,
+    machine: &mut Machine,
+    at_work: &AtWork,
     now: Moment,
 ) -> Result<()> {
+    let (open, runs) = (at_work.open, at_work.runs);
     let stale_ms = open.iter().filter_map(|session| session.team.as_ref()).map(|terms| terms.stale_ms());
     let stale_ms = stale_ms.reduce(|one, other| one.zip(other).map(|(one, other)| one.max(other))).unwrap_or(Some(0));
     team.rights.clear();
     team.looked = Moment::default();
     for share in machine.shares.iter_mut().filter(|share| share.is_limited) {
         let demand = match share.kind {
-            ShareKind::Agents => agents(store, (open, waits, runs), now)?,
+            ShareKind::Agents => agents(store, at_work, now)?,
             ShareKind::Requests => requests(budget, &right(share), runs, now),
         };
         let demand = if machine.purpose == Purpose::Leave { demand.of_use() } else { demand };
@@ -39,7 +52,8 @@ pub fn ask(
 }
 
 /// Returns the subagents at work and asked for, and one or more that may be asked for next where a prompt or an agent is at work.
-fn agents(store: &Store, (open, waits, runs): (&[Session], &[Wait], u64), now: Moment) -> Result<Demand> {
+fn agents(store: &Store, at_work: &AtWork, now: Moment) -> Result<Demand> {
+    let AtWork { open, waits, runs } = *at_work;
     let (mut in_use, mut is_busy) = (0, false);
     for session in open.iter().filter(|session| session.team.is_some()) {
         in_use += agents_elsewhere::at_work(store, session.clone(), now)?;

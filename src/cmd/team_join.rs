@@ -43,7 +43,7 @@ pub fn keep(env: &Environment, team: &str, ledger: &mut Ledger, store: String) -
         Some(known) => (known.machine, known.since_ms),
         None => (ledger.new_id()?, None),
     };
-    let machine = team_place::going_on(ledger, (team, &id), machine)?;
+    let machine = team_place::going_on(ledger, team, &id, machine)?;
     let since_ms = since_ms.unwrap_or_else(|| env.now().wall_ms);
     let joined = Joined { team: team.to_owned(), store, machine: id, since_ms };
     all.add(Membership::of(&joined)?);

@@ -67,12 +67,14 @@ pub fn shown(env: &Environment, leases: &[OpenLease]) -> String {
     let living = by_machine(&living);
     let living = living.iter().map(|it| (team_write_off::short(&it.first.machine), it.first, it.left, it.until));
     let expired = expired.into_iter().map(|it| (team_write_off::named(it), it, it.left, it.until.as_str()));
-    rows(env, (HELD, "MACHINE", "UNTIL"), living) + &rows(env, (EXPIRED, "LEASE", "EXPIRED"), expired)
+    rows(env, HELD, "MACHINE", "UNTIL", living) + &rows(env, EXPIRED, "LEASE", "EXPIRED", expired)
 }
 
 fn rows<'a>(
     env: &Environment,
-    (head, what, until): (&str, &'static str, &'static str),
+    head: &str,
+    what: &'static str,
+    until: &'static str,
     rows: impl Iterator<Item = (String, &'a OpenLease, Amount, &'a str)>,
 ) -> String {
     let columns = [

@@ -88,7 +88,7 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
         false => env.print(&format!("team {}\n{}{}", joined.team, shown(env, &caps), team_caps::when(caps.len()))),
     }
     if observed.is_none() {
-        env.print(&team_blocked::here(env, &joined, (&caps, &contact), &ledger.own_leases(&joined.team)?)?);
+        env.print(&team_blocked::here(env, &joined, &caps, &contact, &ledger.own_leases(&joined.team)?)?);
     }
     env.print(&team_shares::shown(env, &shared));
     let (lost, living): (Vec<&OpenShare>, Vec<_>) = shares.iter().partition(|it| it.is_expired);

@@ -52,7 +52,8 @@ pub fn takes_part(session: &Session) -> bool {
 /// Returns what the sessions at work need, each of which has so many runs at work, and the events that wait for what a sync brings.
 pub fn needs(
     budget: &SharedBudget,
-    (open, waits): (&[Session], &[Wait]),
+    open: &[Session],
+    waits: &[Wait],
     now: Moment,
     runs_at_work: impl Fn(&Session) -> Result<u32>,
 ) -> Result<Needs> {
@@ -126,7 +127,7 @@ mod tests {
         ];
         for (session, waits, want) in cases {
             let waits = if waits { vec![Wait { at: now, starts_agent: false }] } else { Vec::new() };
-            let needs = needs(&budget, (std::slice::from_ref(&session), &waits), now, |_| Ok(1)).unwrap();
+            let needs = needs(&budget, std::slice::from_ref(&session), &waits, now, |_| Ok(1)).unwrap();
             assert_eq!(needs.want, want, "{session:?} {waits:?}");
             assert_eq!(needs.has_too_much(Amount(5)), want < LEAST_HELD, "{session:?} {waits:?}");
         }

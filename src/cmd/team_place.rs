@@ -92,7 +92,7 @@ pub fn with_what_helps(env: &Environment, joined: &Joined, error: Error) -> Erro
     let ErrorKind::Refused(why) = error.kind else { return error };
     let budget = in_state(env, |store| store.shared_budget(Scope::Team, &joined.team)).ok().flatten();
     let whom = budget.and_then(|budget| budget.team).unwrap_or_default().whom().to_owned();
-    error.hint(refusal::helps(why, (&joined.team, &joined.login()), &whom))
+    error.hint(refusal::helps(why, &joined.team, &joined.login(), &whom))
 }
 
 /// Connects to the store of what was joined.
@@ -102,7 +102,7 @@ pub fn ledger(joined: &Joined) -> Result<Ledger> {
 
 /// Saves what the machine has joined, in a transaction of the state that is open.
 pub fn save_in(env: &Environment, store: &Store, joined: &Joined) -> Result<()> {
-    write(env, store, (JOINED, joined))
+    write(env, store, JOINED, joined)
 }
 
 /// Loads what the machine has told; `None` where another program has written, deleted or hidden that: what it has leased and how far
@@ -117,17 +117,17 @@ pub fn machine(env: &Environment) -> Result<Option<Machine>> {
 
 /// Makes the machine anew of what the store knows of it.
 pub fn machine_of_store(joined: &Joined) -> Result<Machine> {
-    going_on(&mut ledger(joined)?, (&joined.team, &joined.machine), Machine::default())
+    going_on(&mut ledger(joined)?, &joined.team, &joined.machine, Machine::default())
 }
 
 /// Returns a machine as it goes on under an id: as it is, or where the store knows less of it, or it nothing of itself, made anew of what
 /// the store knows, with all that it keeps told once more.
-pub fn going_on(ledger: &mut Ledger, (team, id): (&str, &str), machine: Machine) -> Result<Machine> {
+pub fn going_on(ledger: &mut Ledger, team: &str, id: &str, machine: Machine) -> Result<Machine> {
     let (last_number, leases) = ledger.known(team, id)?;
-    if machine.agrees_with((last_number, &leases)) {
+    if machine.agrees_with(last_number, &leases) {
         return Ok(machine);
     }
-    let mut anew = Machine::of_store((last_number, &leases));
+    let mut anew = Machine::of_store(last_number, &leases);
     anew.charge_all_of(&machine, Moment::default());
     Ok(Machine { shares: ledger.known_shares(team, id)?, ..anew })
 }
@@ -139,7 +139,7 @@ pub fn save_machine(env: &Environment, machine: &Machine) -> Result<()> {
 
 /// Saves it in a transaction of the state that is open.
 pub fn save_machine_in(env: &Environment, store: &Store, machine: &Machine) -> Result<()> {
-    write(env, store, (MACHINE, machine))
+    write(env, store, MACHINE, machine)
 }
 
 /// Forgets what the machine has joined, in a transaction of the state that is open.
@@ -163,7 +163,7 @@ pub fn in_state<T>(env: &Environment, work: impl FnOnce(&Store) -> Result<T>) ->
 }
 
 /// Writes a file, and notes in the state what it is.
-fn write(env: &Environment, store: &Store, (name, value): (&str, &impl Serialize)) -> Result<()> {
+fn write(env: &Environment, store: &Store, name: &str, value: &impl Serialize) -> Result<()> {
     let path = folder(env)?.join(name);
     let text = serde_json::to_string(value).map_err(|cause| Error::file("write", &path, cause))?;
     atomic_file::replace(&path, &text, 0o600).map_err(|cause| Error::file("write", &path, cause))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::cmd::query;
 use crate::cmd::team_charges;
-use crate::cmd::team_demand;
+use crate::cmd::team_demand::{self, AtWork};
 use crate::cmd::team_needs::{self, Needs};
 use crate::cmd::team_place::{self, Joined};
 use crate::cmd::team_totals;
@@ -87,7 +87,7 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         waits.push(Wait { at: now, starts_agent: false });
     }
     let totals = team_totals::totals(&store, since_ms)?;
-    let at_work = team_needs::needs(&budget, (&open, &waits), now, |session| store.count_at_work(&session.id))?;
+    let at_work = team_needs::needs(&budget, &open, &waits, now, |session| store.count_at_work(&session.id))?;
     let needs = Needs { projects, totals, ..at_work };
     if machine.purpose == Purpose::Leave || needs.has_too_much(machine.held(now).0) {
         // Written down as gone before it is given back.
@@ -104,7 +104,8 @@ pub fn publish(env: &Environment, joined: &Joined, machine: &mut Machine, heard:
         (None, Some(heard)) if heard.held_by.is_none() => at(heard, EMPTY_LIVES_MS),
         _ => share.until,
     };
-    team_demand::ask(&store, (&budget, &mut share, machine), (&open, &waits, needs.runs), now)?;
+    let at_work = AtWork { open: &open, waits: &waits, runs: needs.runs };
+    team_demand::ask(&store, &budget, &mut share, machine, &at_work, now)?;
     budget.team = Some(Box::new(share));
     store.save_shared_budget(&budget)?;
     // A batch is sent as it was saved: it may arrive although this process does not hear of it.
@@ -218,7 +219,7 @@ fn count(store: &Store, budget: &mut SharedBudget, share: &TeamShare, now: Momen
         if seen.insert(charge.message) {
             let is_priced = !charge.unknown_model;
             let model = budget.name_of(&charge.session, &charge.model, is_priced).into_owned();
-            budget.charge((&model, is_priced), charge.at_ms, charge.spend);
+            budget.charge(&model, is_priced, charge.at_ms, charge.spend);
         }
     })
 }

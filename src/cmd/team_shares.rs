@@ -57,7 +57,7 @@ pub fn limit_of(text: &str) -> Option<Result<NewLimit>> {
 }
 
 /// Sets a limit, and says so.
-pub fn set(env: &Environment, (ledger, team): (&mut Ledger, &str), new: NewLimit) -> Result<()> {
+pub fn set(env: &Environment, ledger: &mut Ledger, team: &str, new: NewLimit) -> Result<()> {
     ledger.set_shared_limit(team, new.kind, new.limit)?;
     let shown = match new.limit {
         None => "none".to_owned(),

@@ -96,7 +96,7 @@ pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
     let (mut machine, needs) = known(env, joined, Purpose::Leave)?;
     let besides = Besides { totals: &needs.totals, ..Besides::default() };
     let mut told = Told::default();
-    tell(env, joined, (&mut team_place::ledger(joined)?, &mut machine), (&besides, &mut told), PATIENCE)?;
+    tell(env, joined, &mut team_place::ledger(joined)?, &mut machine, &besides, &mut told, PATIENCE)?;
     match told.is_hindered() {
         false => Ok(()),
         true => Err(Error::failed(format!("{} keeps a transaction open in the team's store", told.held_by))),
@@ -130,16 +130,16 @@ fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs)
     let labels: Vec<&str> = needs.projects.iter().map(String::as_str).collect();
     let besides = Besides { labels: &labels, totals: &needs.totals, shares: &[] };
     let mut told = Told::default();
-    tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told), Duration::ZERO)?;
-    lease(env, joined, (&mut ledger, &mut *machine), (&needs, &besides, &mut told))?;
+    tell(env, joined, &mut ledger, &mut *machine, &besides, &mut told, Duration::ZERO)?;
+    lease(env, joined, &mut ledger, &mut *machine, &needs, &besides, &mut told)?;
     if !machine.shares.iter().all(Share::is_settled) {
         // A limit that it has just heard of, or which others leave more or less of than they did.
         team_publish::publish(env, joined, machine, None)?;
-        tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told), Duration::ZERO)?;
+        tell(env, joined, &mut ledger, &mut *machine, &besides, &mut told, Duration::ZERO)?;
     }
     if machine.is_waiting() || told.last.wait_ms > 0 {
         // All that is reserved is waited for at once: a slice alone may be too small for a request.
-        tell(env, joined, (&mut ledger, &mut *machine), (&besides, &mut told), PATIENCE)?;
+        tell(env, joined, &mut ledger, &mut *machine, &besides, &mut told, PATIENCE)?;
     }
     let Synced { held, caps, projects, .. } = std::mem::take(&mut told.last);
     let held_by = told.is_lease_held.then(|| told.held_by.clone());
@@ -152,8 +152,11 @@ fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs)
 fn lease(
     env: &Environment,
     joined: &Joined,
-    (ledger, machine): (&mut Ledger, &mut Machine),
-    (needs, besides, told): (&Needs, &Besides<'_>, &mut Told),
+    ledger: &mut Ledger,
+    machine: &mut Machine,
+    needs: &Needs,
+    besides: &Besides<'_>,
+    told: &mut Told,
 ) -> Result<()> {
     for _ in 0..SLICES {
         let held = machine.held_soon(env.now());
@@ -164,7 +167,7 @@ fn lease(
         machine.ask_besides(needs.want.minus(held));
         team_place::save_machine(env, machine)?;
         let was_refused = std::mem::take(&mut told.is_refused);
-        tell(env, joined, (&mut *ledger, &mut *machine), (besides, &mut *told), Duration::ZERO)?;
+        tell(env, joined, &mut *ledger, &mut *machine, besides, &mut *told, Duration::ZERO)?;
         let is_refused = told.is_refused;
         told.is_refused |= was_refused;
         if is_refused || told.is_lease_held || machine.held_soon(env.now()) >= needs.least {
@@ -179,8 +182,10 @@ fn lease(
 fn tell(
     env: &Environment,
     joined: &Joined,
-    (ledger, machine): (&mut Ledger, &mut Machine),
-    (besides, told): (&Besides<'_>, &mut Told),
+    ledger: &mut Ledger,
+    machine: &mut Machine,
+    besides: &Besides<'_>,
+    told: &mut Told,
     patience: Duration,
 ) -> Result<()> {
     let began = env.now();
@@ -190,7 +195,7 @@ fn tell(
         // A share that waits in vain for somebody stays for the next sync.
         let shares = if told.is_share_held { Vec::new() } else { machine.share_requests() };
         let besides = Besides { shares: &shares, ..*besides };
-        told.last = ledger.sync(&joined.team, (&joined.machine, told.at), &requests, &besides)?;
+        told.last = ledger.sync(&joined.team, &joined.machine, told.at, &requests, &besides)?;
         let before = machine.clone();
         told.last.replies.iter().for_each(|reply| machine.apply(reply));
         let has_heard_more = *machine != before;

@@ -59,7 +59,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     if here.is_empty() {
         let what = notices::trusted(&by, typed(Path::new(rows::project(&name))), verb, NextStep::Reload);
-        require_human::write_down(env, &store, ("", ""), &what)?;
+        require_human::write_down(env, &store, "", "", &what)?;
     }
     store.commit()?;
     let loosened = loosened(env, &folder);

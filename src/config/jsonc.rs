@@ -141,7 +141,7 @@ fn second_members(text: &str) -> Vec<SecondMember> {
                 let end = string_end(bytes, at);
                 let rest = text[end..].trim_start();
                 if let Some(name) = serde_json::from_str(&text[at..end]).ok().filter(|_| rest.starts_with(':')) {
-                    note_key(&mut open, name, (line, text.len() - rest.len() + 1));
+                    note_key(&mut open, name, line, text.len() - rest.len() + 1);
                 }
                 at = end;
                 continue;
@@ -173,7 +173,7 @@ fn second_members(text: &str) -> Vec<SecondMember> {
 }
 
 /// Takes note of a key, whose value begins after its colon.
-fn note_key(open: &mut [Container], name: String, (line, value): (usize, usize)) {
+fn note_key(open: &mut [Container], name: String, line: usize, value: usize) {
     let above: Vec<String> = match open {
         [above @ .., _] => {
             above.iter().map(|it| if it.is_object { it.name.clone() } else { it.place.to_string() }).collect()

@@ -81,7 +81,7 @@ impl<'a> ResolvedLayers<'a> {
             binding.as_ref().is_some_and(|binding| binding.drops(it.setting, it.document.layer))
         };
         let kept =
-            ResolvedLayers::without(documents, (who, trust), [&|it| drops(&binding, it), &|it| drops(&of_top, it)]);
+            ResolvedLayers::without(documents, who, trust, [&|it| drops(&binding, it), &|it| drops(&of_top, it)]);
         ResolvedLayers { binding, ..kept }
     }
 
@@ -94,7 +94,7 @@ impl<'a> ResolvedLayers<'a> {
         let gives_way =
             |own: &PersonsOwn<'_>, it: &Candidate<'_>| own.is_tighter(it.setting, it.document.layer).is_some();
         let drops: [Drops; 2] = [&|it| gives_way(&own, it), &|it| gives_way(&own_top, it)];
-        let stands = ResolvedLayers::without(&unbound, (who, trust), drops).resolved();
+        let stands = ResolvedLayers::without(&unbound, who, trust, drops).resolved();
         let without_person = ResolvedLayers::unbound(&others, who, trust).resolved();
         Some(Binding::of(own, documents, [stands, without_person]))
     }
@@ -107,13 +107,14 @@ impl<'a> ResolvedLayers<'a> {
 
     /// Collects the same from documents of which none is bound by another.
     pub fn unbound(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> ResolvedLayers<'a> {
-        ResolvedLayers::without(documents, (who, trust), [&|_| false, &|_| false])
+        ResolvedLayers::without(documents, who, trust, [&|_| false, &|_| false])
     }
 
     /// Collects what applies but for what is dropped of it, and of what stands at the top.
     fn without(
         documents: &[&'a Document],
-        (who, trust): (Who<'a>, Trust),
+        who: Who<'a>,
+        trust: Trust,
         [drops, drops_at_top]: [Drops; 2],
     ) -> ResolvedLayers<'a> {
         let locks = Locks::of(documents);
@@ -240,10 +241,10 @@ impl<'a> ResolvedLayers<'a> {
             Counts::All => None,
             Counts::Role(role) => Some(Models::Role(role, self.values.planning.clone())),
         };
-        Some(self.ruled(limit, (cap.value, cap.layer), of))
+        Some(self.ruled(limit, cap.value, cap.layer, of))
     }
 
-    fn ruled(&self, limit: &'static Limit, (cap, layer): (u64, Layer), of: Option<Models>) -> LimitRule {
+    fn ruled(&self, limit: &'static Limit, cap: u64, layer: Layer, of: Option<Models>) -> LimitRule {
         let action = self.action(limit, layer);
         let increase = self.said_of(limit, layer).increase.unwrap_or(Increase::DEFAULT).of(cap);
         let locked = self.locks.hold(self.who, limit.key);
@@ -267,7 +268,7 @@ impl<'a> ResolvedLayers<'a> {
             }
             said.push((like, limit));
             if let Some(cap) = value.as_cap().flatten() {
-                rules.push(self.ruled(limit, (cap, candidate.document.layer), Some(Models::Like(like.clone()))));
+                rules.push(self.ruled(limit, cap, candidate.document.layer, Some(Models::Like(like.clone()))));
             }
         }
         rules.reverse();

@@ -194,7 +194,7 @@ fn binding_only_tightens(documents: &[Document]) -> Vec<Problem> {
         let stands = own.is_tighter(setting, document.layer)?;
         let what = format!("is ignored: a binding value only tightens {stands}");
         // Both hold: each is the tighter one somewhere.
-        Some(problem(document, setting, (what, Some("without `binding` it may stand".to_owned()))).gives_way())
+        Some(problem(document, setting, what, Some("without `binding` it may stand".to_owned())).gives_way())
     };
     said.filter_map(gives_way).collect()
 }
@@ -232,7 +232,7 @@ fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
                 Some(limits) => bound_by(&stands).replacen("is ignored", &ignored_for(&limits), 1),
                 None => bound_by(&stands),
             };
-            let problem = problem(document, setting, (said, None));
+            let problem = problem(document, setting, said, None);
             // A person's own file is about all repositories, and no mistake where one of them is tighter.
             Some(if document.layer == Layer::User { problem.gives_way() } else { problem })
         })
@@ -302,13 +302,13 @@ fn retain(document: &mut Document, objection: impl Fn(&Setting) -> Option<(Strin
     for setting in settings {
         match objection(&setting) {
             None => document.settings.push(setting),
-            Some(why) => problems.push(problem(document, &setting, why)),
+            Some((what, hint)) => problems.push(problem(document, &setting, what, hint)),
         }
     }
     problems
 }
 
-fn problem(document: &Document, setting: &Setting, (what, hint): (String, Option<String>)) -> Problem {
+fn problem(document: &Document, setting: &Setting, what: String, hint: Option<String>) -> Problem {
     let problem = Problem::of_setting(document, setting).says(what);
     match hint {
         Some(hint) => problem.hint(hint),

@@ -147,7 +147,7 @@ impl SharedBudget {
     /// Charges a response to the periods that have begun by its time.
     ///
     /// A response with a time after the period's end counts too, so a clock that ran ahead frees nothing.
-    pub fn charge(&mut self, (model, is_priced): (&str, bool), at_ms: i64, adds: Spend) {
+    pub fn charge(&mut self, model: &str, is_priced: bool, at_ms: i64, adds: Spend) {
         for period in &mut self.periods {
             if period.to_ms > 0 && at_ms >= period.from_ms {
                 *of_model(&mut period.spent, model, is_priced) += adds;
@@ -324,8 +324,8 @@ mod tests {
         budget.open(&rules(), 150, day(150));
         assert!(!budget.is_due(&rules(), 199));
         assert_eq!(budget.periods[1], Period::default());
-        budget.charge(("opus", true), 99, Spend { cost: Amount(1), ..Spend::default() });
-        budget.charge(("opus", true), 150, Spend { cost: Amount(2), ..Spend::default() });
+        budget.charge("opus", true, 99, Spend { cost: Amount(1), ..Spend::default() });
+        budget.charge("opus", true, 150, Spend { cost: Amount(2), ..Spend::default() });
         assert_eq!(cost(&budget), 2);
         budget.granted.push(("max_cost_usd_per_day".to_owned(), 7));
         budget.set_limits(&rules());
@@ -343,7 +343,7 @@ mod tests {
         budget.granted.push(("max_cost_usd_per_day".to_owned(), 7));
         assert!(budget.is_due(&rules(), 150));
         budget.open(&rules(), 150, day(150));
-        budget.charge(("opus", true), 250, Spend { cost: Amount(2), ..Spend::default() });
+        budget.charge("opus", true, 250, Spend { cost: Amount(2), ..Spend::default() });
         assert_eq!((cost(&budget), budget.granted.len()), (2, 1));
     }
 }

@@ -56,7 +56,7 @@ pub struct ClientStart {
 
 impl ClientStart {
     /// Takes note of a start by its source: a client's, or the one of a conversation that was compacted.
-    pub fn note(&mut self, source: &StartSource, (model, context_tokens): (Option<&String>, u64)) {
+    pub fn note(&mut self, source: &StartSource, model: Option<&String>, context_tokens: u64) {
         if *source == StartSource::Compact {
             self.compacts_with = model.cloned();
         } else {

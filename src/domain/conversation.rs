@@ -72,7 +72,7 @@ impl Last {
 impl Conversation {
     /// Adds the prompt of the next response, and returns whether it can belong to this conversation. `cuts` is how often the
     /// session was compacted, `main` the main agent's conversation.
-    pub fn believes(&mut self, prompt: Prompt, (cuts, main): (u64, Conversation)) -> bool {
+    pub fn believes(&mut self, prompt: Prompt, cuts: u64, main: Conversation) -> bool {
         if self.compactions != cuts {
             (self.compactions, self.most) = (cuts, 0);
         }

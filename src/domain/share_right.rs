@@ -56,7 +56,7 @@ pub struct ShareRight {
 impl ShareRight {
     /// Adds the rule that it comes to under a session's terms at a moment; none where the limit is not kept without the store.
     /// `is_unanswered` is whether the store was not reached when it was asked last.
-    pub fn stand(&mut self, limits: &mut LimitSet, terms: &TeamTerms, (now, is_unanswered): (Moment, bool)) {
+    pub fn stand(&mut self, limits: &mut LimitSet, terms: &TeamTerms, now: Moment, is_unanswered: bool) {
         let is_lacking = self.lacks && is_unanswered && !self.is_full && !self.is_held_back;
         let standing = terms.without(is_lacking, terms.standing(self.until, now));
         self.standing = Some(standing);

@@ -111,7 +111,7 @@ impl SharedBudget {
             Some(Hindrance::Left) => Frees::says_left(&self.id),
             Some(Hindrance::Project(cap) | Hindrance::Cap(cap)) => {
                 let spent = self.spent_of(cap);
-                cap.used_up(spent, (cap.cap.minus(spent) + lacking, "to come"))
+                cap.used_up(spent, cap.cap.minus(spent) + lacking, "to come")
             }
             Some(Hindrance::Ceiling(cap)) => {
                 let own = self.terms.as_ref().and_then(|terms| terms.ceiling).unwrap_or_default();

@@ -73,7 +73,7 @@ impl CapUse {
 
     /// Says that it is used up where so much is spent: `bob's cap of the day in team core is used up, 0.0350/0.0350 USD`. Where it is
     /// not, says what `more` it is taken for: `… is at 0.0292/0.0350 USD + 0.0060 leased`.
-    pub fn used_up(&self, spent: Amount, (more, what): (Amount, &str)) -> String {
+    pub fn used_up(&self, spent: Amount, more: Amount, what: &str) -> String {
         let (named, figures) = (self.named(), self.figures(spent));
         match spent >= self.cap {
             true => format!("{named} is used up, {figures}"),
@@ -151,9 +151,9 @@ mod tests {
         ];
         for (scope, label, named, command) in cases {
             let cap = CapUse { scope: scope.to_owned(), label: label.to_owned(), ..cap.clone() };
-            let leased = (usd(0.006), "leased");
-            assert_eq!(cap.used_up(usd(0.0292), leased), format!("{named} is at 0.0292/0.0350 USD + 0.0060 leased"));
-            assert_eq!(cap.used_up(usd(0.035), leased), format!("{named} is used up, 0.0350/0.0350 USD"));
+            let said = |spent| cap.used_up(usd(spent), usd(0.006), "leased");
+            assert_eq!(said(0.0292), format!("{named} is at 0.0292/0.0350 USD + 0.0060 leased"));
+            assert_eq!(said(0.035), format!("{named} is used up, 0.0350/0.0350 USD"));
             assert_eq!(cap.anew(), format!("2026-11-29 00:00 UTC, ask ann: `{command}`"));
             let unnamed = CapUse { contact: String::new(), ..cap };
             assert_eq!(unnamed.anew(), format!("2026-11-29 00:00 UTC, ask an admin: `{command}`"));

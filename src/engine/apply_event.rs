@@ -77,7 +77,7 @@ pub fn apply_event(
     verdict.prompt_tail = discipline(event, &verdict, limit_source);
     enforce::progress(state, &id, event, &verdict);
     enforce::enforce(state, &id, event, &verdict);
-    spawns::keep_room(state, &id, event, (&verdict, limit_source));
+    spawns::keep_room(state, &id, event, &verdict, limit_source);
     if onset != Onset::Joins || blocked_prompts::is_told_again(state, &id, event) {
         enforce::keep_back(state, &id, event, &verdict);
     }
@@ -151,7 +151,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
     let off = unenforced::off(session, event.at);
     let missing: Vec<Finding> =
         missing.iter().filter(|finding| off.is_none() || finding.layer == Layer::Managed).cloned().collect();
-    let (missing, incomplete) = completion::weigh(run, event, (session.mode, &missing));
+    let (missing, incomplete) = completion::weigh(run, event, session.mode, &missing);
     let mut scopes = measure::usage(state, run, Occasion::of(event));
     let split = unenforced::split(state, &scopes, event.at);
     unenforced::keep_blocking(&mut scopes, &split);

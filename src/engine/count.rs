@@ -215,7 +215,7 @@ fn requested(state: &mut SessionState, run: &str, call: &Call, at: Moment) {
 fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: Moment) {
     let (call, outcome) = what;
     let requested = state.call(&call.id).and_then(|record| record.requested);
-    dialogs::take_off_wait(state, run, (call, outcome.duration_ms), at);
+    dialogs::take_off_wait(state, run, call, outcome.duration_ms, at);
     count_call(state, run, call);
     if outcome.asked_nothing {
         charging::unlogged::take_back(state, run, &call.id);
@@ -306,7 +306,7 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
             let seen = EndedCall::of(call.fingerprints, ended != Ended::Well, took_ms);
             let again = seen.and_then(|seen| seen.error).is_some_and(|error| !errors.insert(error));
             if let Some(run) = session_state.run_mut(run) {
-                repeated::see(run, (seen, again), call);
+                repeated::see(run, seen, again, call);
             }
         }
     }

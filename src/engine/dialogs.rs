@@ -300,7 +300,7 @@ fn opened(state: &SessionState, run: &str, call: &Call) -> Option<(Moment, Optio
 }
 
 /// Takes the wait for a dialog off the clock: from its opening to the call's end, less the call's own duration.
-pub fn take_off_wait(state: &mut SessionState, id: &str, (call, duration_ms): (&Call, Option<u64>), to: Moment) {
+pub fn take_off_wait(state: &mut SessionState, id: &str, call: &Call, duration_ms: Option<u64>, to: Moment) {
     let (Some((from, after)), Some(ran)) = (opened(state, id, call), duration_ms) else { return };
     // Where too many are still to be shown, the time is the agent's.
     let has_room = after.is_none() || state.session.dialog_waits.len() < bounds::DIALOG_WAITS;
@@ -327,7 +327,7 @@ fn take_off_wait_for_no(state: &mut SessionState, run: &str, calls: &[Call], now
     let asked = |call: &&Call| state.call(&call.id).is_some_and(|known| known.state != CallState::Refused);
     let mut asked = calls.iter().filter(asked);
     if let (Some(call), None, false) = (asked.next(), asked.next(), calls.iter().any(ran)) {
-        take_off_wait(state, run, (call, Some(0)), now);
+        take_off_wait(state, run, call, Some(0), now);
     }
 }
 

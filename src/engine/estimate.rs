@@ -28,7 +28,7 @@ pub fn missing_usage(state: &SessionState, run: &Run) -> Spend {
 }
 
 /// Counts a response that is over, by an event that says so, in the counters of a run or session, some of whose responses are late.
-pub fn note_over(counters: &mut Counters, (late, inherited): (u64, Spend)) {
+pub fn note_over(counters: &mut Counters, late: u64, inherited: Spend) {
     counters.over += 1;
     let own = counters.spent.beyond(counters.unlogged).beyond(inherited);
     let mean = Spend { requests: counters.over.saturating_sub(late), ..own }.mean();

@@ -8,7 +8,7 @@ use crate::domain::shown_call::ShownCall;
 
 /// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over. `again` says that its
 /// batch has its error already.
-pub fn see(run: &mut Run, (seen, again): (Option<EndedCall>, bool), call: &Call) {
+pub fn see(run: &mut Run, seen: Option<EndedCall>, again: bool, call: &Call) {
     let before = run.repetition.repeats(0);
     match seen {
         Some(seen) => run.repetition.push(seen, again),

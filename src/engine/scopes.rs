@@ -68,7 +68,7 @@ impl<'a> ScopeMut<'a> {
         match self {
             ScopeMut::Budget(budget) => {
                 let model = budget.name_of(session, adds.model, adds.is_priced).into_owned();
-                budget.charge((&model, adds.is_priced), adds.at_ms, adds.spend);
+                budget.charge(&model, adds.is_priced, adds.at_ms, adds.spend);
                 budget.charge_project(adds.spend.cost);
             }
             ScopeMut::Run(Run { counters, by_model, .. })

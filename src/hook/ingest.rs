@@ -8,7 +8,7 @@ use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
 use crate::domain::gather::gather;
 use crate::domain::ingested::{Ingested, Link, Unannounced};
 use crate::domain::session::Status;
-use crate::domain::spend::charge::Charge;
+use crate::domain::spend::charge::{Charge, NewCharge};
 use crate::domain::spend::reservation::Reservation;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -44,10 +44,10 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     let reason = reason.map_or_else(|| altered_rows::refusal_reason(store, state, event), |reason| Ok(Some(reason)))?;
     state.facts.refusal_reason = reason.or_else(|| overload::refusal_reason(state, event));
     state.facts.last_request_failed = has_failed(state, event);
-    unheard_messages::note_messages(state, (input, event), &call.guard);
+    unheard_messages::note_messages(state, input, event, &call.guard);
     called_skills::called(env, state, event, input);
     let models = next_model::find(env, state, event, input);
-    let mut ingested = ingest_transcripts(env, store, state, event, (input.prompt(), &models))?;
+    let mut ingested = ingest_transcripts(env, store, state, event, input.prompt(), &models)?;
     let reason = state.facts.refusal_reason.take();
     state.facts.refusal_reason = reason.or_else(|| limits_lost::refusal_reason(&state.session, event));
     ingested.missing = check_completion::missing(state, event, judged.as_ref());
@@ -77,7 +77,8 @@ pub fn ingest_transcripts(
     store: &Store,
     state: &mut SessionState,
     event: &Event,
-    (prompt, models): (&str, &[String]),
+    prompt: &str,
+    models: &[String],
 ) -> Result<Ingested> {
     let (loaded, damage) = (OnceCell::new(), Cell::new(None));
     let policy = state.session.policy.filter(|_| state.session.has_own_prices);
@@ -113,14 +114,7 @@ pub fn ingest_transcripts(
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     // What was found is in the state already: a shared budget that is counted anew here has it.
     need_budgets(store, state, !ingested.charges.is_empty() || ingested.link.is_some(), event)?;
-    if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
-        state.facts.first_request = first_requests::estimate(store, state, (agent_type, event.at.wall_ms), &table)?;
-    }
-    let none_is_charged = ingested.charges.iter().all(|(_, new)| new.adds.requests == 0);
-    estimate_first_requests(state, event, none_is_charged, &table);
-    estimate_prompt(state, event, prompt, &table);
-    estimates::unlogged_requests::estimate_requests(state, event, &ingested.charges, table);
-    need_budgets(store, state, !state.facts.unlogged_requests.hooks.is_empty(), event)?;
+    estimate_requests(store, state, event, prompt, &ingested.charges, &table)?;
     need_holders(store, state, &ingested)?;
     if let Some(cause) = damage.take() {
         return Err(cause);
@@ -131,6 +125,25 @@ pub fn ingest_transcripts(
     spend_before_install::close(state, event, &ingested.recalled);
     ingested.answered = answered_dialogs::answered(store, state, event)?;
     Ok(ingested)
+}
+
+/// Estimates what the client has asked of the model at an event, or is about to, and no transcript shows.
+fn estimate_requests<'a>(
+    store: &Store,
+    state: &mut SessionState,
+    event: &Event,
+    prompt: &str,
+    charges: &[(String, NewCharge)],
+    table: &dyn Fn() -> &'a Table,
+) -> Result<()> {
+    if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
+        state.facts.first_request = first_requests::estimate(store, state, agent_type, event.at.wall_ms, table)?;
+    }
+    let none_is_charged = charges.iter().all(|(_, new)| new.adds.requests == 0);
+    estimate_first_requests(state, event, none_is_charged, table);
+    estimate_prompt(state, event, prompt, table);
+    estimates::unlogged_requests::estimate_requests(state, event, charges, table);
+    need_budgets(store, state, !state.facts.unlogged_requests.hooks.is_empty(), event)
 }
 
 /// Loads the budgets where something is charged to them that the event itself does not tell of.
@@ -156,19 +169,19 @@ fn estimate_first_requests<'a>(
     table: &dyn Fn() -> &'a Table,
 ) {
     if no_charges && all_usage_missing::is_all_missing(state, event) {
-        state.facts.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
+        state.facts.first_request = Some(first_request(state, table(), event.at.wall_ms, ""));
     }
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
         && state.facts.first_request.is_none()
     {
-        state.facts.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
+        state.facts.unknown_first = first_request(state, table(), event.at.wall_ms, prompt);
     }
 }
 
 /// Estimates the request of a prompt that is long in itself.
 fn estimate_prompt<'a>(state: &mut SessionState, event: &Event, prompt: &str, table: &dyn Fn() -> &'a Table) {
     if matches!(event.kind, EventKind::Prompt { .. }) && prompt.len() > LONG_PROMPT {
-        state.facts.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
+        state.facts.unknown_first = first_request(state, table(), event.at.wall_ms, prompt);
     }
 }
 

@@ -78,7 +78,7 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
         Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,
         None => None,
     };
-    let mut session = load_session::pinned(env, &store, known, (call.input, &call.event))?;
+    let mut session = load_session::pinned(env, &store, known, call.input, &call.event)?;
     sender::note(&mut session, before, call);
     let mut state = load_state(&store, session, &call.event)?;
     state.facts.remains = remains;

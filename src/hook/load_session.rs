@@ -21,7 +21,8 @@ pub fn pinned(
     env: &Environment,
     store: &Store,
     known: Option<Box<Session>>,
-    (input, event): (&Input, &Event),
+    input: &Input,
+    event: &Event,
 ) -> Result<Box<Session>> {
     let mut session = match known {
         Some(session) => orphans::mark_before(store, session, event)?,
@@ -51,7 +52,8 @@ fn note_models(env: &Environment, session: &mut Session, input: &Input, event: &
     if let EventKind::SessionStart { source } = &event.kind {
         session.is_fork |= *source == StartSource::Fork;
         if event.agent == Agent::Main {
-            session.client_start.note(source, input.start());
+            let (model, context_tokens) = input.start();
+            session.client_start.note(source, model, context_tokens);
             next_model::note_start(env, session, source);
         }
     }

@@ -117,7 +117,7 @@ impl SkillLook {
     /// Looks at a folder that may be a skill.
     fn skill(&mut self, folder: &Path, prefix: &str, may_have_hooks: bool) {
         let stem = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        self.file(&folder.join(SKILL), (prefix, &stem), may_have_hooks);
+        self.file(&folder.join(SKILL), prefix, &stem, may_have_hooks);
     }
 
     /// Looks through a folder of commands: a command's folders stand before its name.
@@ -133,9 +133,9 @@ impl SkillLook {
                 let is_text = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
                 if is_text && stem.eq_ignore_ascii_case("skill") {
                     // A folder with this file in it is a skill among the commands, a plugin's too.
-                    self.file(&path, (prefix, above.trim_end_matches(':')), true);
+                    self.file(&path, prefix, above.trim_end_matches(':'), true);
                 } else if is_text {
-                    self.file(&path, (prefix, &format!("{above}{stem}")), may_have_hooks);
+                    self.file(&path, prefix, &format!("{above}{stem}"), may_have_hooks);
                 } else if file_info::is_folder(&path) {
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
                     folders.push((path.clone(), format!("{above}{name}:")));
@@ -159,7 +159,7 @@ impl SkillLook {
         }
         for path in named("commands", |said| &said.commands) {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            self.file(&path, (prefix, &stem), false);
+            self.file(&path, prefix, &stem, false);
             self.commands(&path, prefix, false);
         }
     }
@@ -174,7 +174,7 @@ impl SkillLook {
     }
 
     /// Takes a file where it is one that is meant.
-    fn file(&mut self, path: &Path, (prefix, stem): (&str, &str), may_have_hooks: bool) {
+    fn file(&mut self, path: &Path, prefix: &str, stem: &str, may_have_hooks: bool) {
         if self.bytes == 0 {
             self.found.is_more |= file_info::is_file(path);
             return;

@@ -62,12 +62,12 @@ pub fn table(text: &str, own: OwnPrices) -> (Table, Option<Error>) {
     let error = found.error();
     let rows = match own {
         OwnPrices::Replace => found.rows,
-        OwnPrices::OnlyRaise => found.rows.into_iter().map(raised_row).collect(),
+        OwnPrices::OnlyRaise => found.rows.into_iter().map(|(model, own)| raised_row(model, own)).collect(),
     };
     (Table::embedded().with_rows(rows), error)
 }
 
-fn raised_row((model, own): (String, Price)) -> (String, Price) {
+fn raised_row(model: String, own: Price) -> (String, Price) {
     let price = table::raised(&model, own);
     (model, price)
 }

@@ -40,7 +40,8 @@ const NONE: &str = "`-`: too few runs came to their end to tell; (-): no limit i
 /// Writes a line for each of the agent types that ran most, and how many runs of all types would have been stopped. Nothing where none ran.
 pub fn text(
     policy: &Policy,
-    (types, stopped): (&BTreeMap<String, TypeRuns>, &BTreeMap<String, usize>),
+    types: &BTreeMap<String, TypeRuns>,
+    stopped: &BTreeMap<String, usize>,
     sessions: usize,
     terminal: &Terminal,
 ) -> String {
@@ -50,7 +51,7 @@ pub fn text(
     let rows: Vec<(Style, Vec<String>)> = most
         .into_iter()
         .take(TYPES)
-        .map(|(name, runs)| (Style::Plain, cells(policy, name, (runs, stopped_of(name, runs)))))
+        .map(|(name, runs)| (Style::Plain, cells(policy, name, runs, stopped_of(name, runs))))
         .collect();
     if rows.is_empty() {
         return String::new();
@@ -75,7 +76,7 @@ pub fn text(
     terminal.wrap("", &words) + &table(&COLUMNS, &rows, terminal) + &below.concat()
 }
 
-fn cells(policy: &Policy, name: &str, (runs, stopped): (&TypeRuns, usize)) -> Vec<String> {
+fn cells(policy: &Policy, name: &str, runs: &TypeRuns, stopped: usize) -> Vec<String> {
     let rules = if name == MAIN { policy.main() } else { policy.agent(name, None).0 };
     let limits = FIGURES.iter().take(SHOWN).filter_map(|(figure, _)| {
         limit_name::names().find(|named| named.limit.run_figure == Some(*figure)).map(|named| named.limit)

@@ -146,7 +146,7 @@ impl<'a> Player<'a> {
         }
         let prompt_before = self.state.session.prompt_id.clone();
         let Answered { run, verdict, .. } = self.decide(&input, &event)?;
-        self.cut(&event, &run, (&verdict, prompt_before.as_deref()))
+        self.cut(&event, &run, &verdict, prompt_before.as_deref())
     }
 
     /// Takes one hook call, whatever was stopped before; returns what the hook would have answered.
@@ -183,7 +183,7 @@ impl<'a> Player<'a> {
         let case = Case { name, event, outcome: &outcome, tool_input };
         let text = output::answer(&case, &verdict).text();
         let at_ms = event.at.since(self.state.session.started);
-        self.entries.extend(timeline::entries(&self.state, event, (&run, at_ms), (&verdict, &text)));
+        self.entries.extend(timeline::entries(&self.state, event, (&run, at_ms), &verdict, &text));
         if let (Some(id), Some(name)) = (event.call_id(), name) {
             self.state.call_mut(&run, id).answers.insert(name.as_str().to_owned(), text.clone());
         }
@@ -277,7 +277,8 @@ impl<'a> Player<'a> {
             self.state.session.model.clone_from(&input.model);
         }
         if let (Agent::Main, EventKind::SessionStart { source }) = (&event.agent, &event.kind) {
-            self.state.session.client_start.note(source, input.start());
+            let (model, context_tokens) = input.start();
+            self.state.session.client_start.note(source, model, context_tokens);
         }
         let mut ingested = Ingested { charges: self.read(event)?, ..Ingested::default() };
         self.state.facts.request_ahead = self.ingest.request_ahead(&self.state, event);

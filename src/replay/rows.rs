@@ -131,8 +131,8 @@ pub fn read(path: &Path) -> io::Result<Transcript> {
     while let Some(piece) = lines.next(|bytes| kinds.iter().any(|kind| kind.find(bytes).is_some()))? {
         if let Piece::Lines(bytes) = piece {
             for line in lines_with(&kinds, bytes) {
-                let place = (start + line.start as u64, start + line.end as u64);
-                transcript.read_row(&bytes[line], place);
+                let (from, to) = (start + line.start as u64, start + line.end as u64);
+                transcript.read_row(&bytes[line], from, to);
             }
         }
         start = lines.position();
@@ -180,7 +180,7 @@ impl Prompt {
 }
 
 impl Transcript {
-    fn read_row(&mut self, line: &[u8], (start, end): (u64, u64)) {
+    fn read_row(&mut self, line: &[u8], start: u64, end: u64) {
         let mut replaced = Vec::new();
         let Ok(row) = row::parse::<Content>(line, &mut replaced) else { return };
         if self.session.is_none() {

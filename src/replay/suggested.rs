@@ -93,14 +93,15 @@ pub fn agent(policy: &Policy, name: &str, runs: &TypeRuns) -> AgentType {
     let finished = runs[0].iter().filter(|it| it.finished).count();
     let limits = FIGURES.iter().zip(runs).filter_map(|((figure, _), observations)| {
         let limit = limit_name::names().find(|named| named.limit.run_figure == Some(*figure))?.limit;
-        Some(suggested(policy, (name, limit), observations, finished))
+        Some(suggested(policy, name, limit, observations, finished))
     });
     AgentType { agent_type: name.to_owned(), runs: runs[0].len(), finished, limits: limits.collect() }
 }
 
 fn suggested(
     policy: &Policy,
-    (name, limit): (&str, &'static Limit),
+    name: &str,
+    limit: &'static Limit,
     observations: &[Observation],
     finished: usize,
 ) -> Suggested {
@@ -174,7 +175,7 @@ const COLUMNS: [Column; 7] = [
 const NONE: &str = "`-`: too few runs came to their end to tell, or nothing is suggested.";
 
 /// Writes the suggestions as a table, with the reason of each, and how they get into the file.
-pub fn page(said: &Suggestions, terminal: &Terminal, (file, writes): (&str, bool)) -> String {
+pub fn page(said: &Suggestions, terminal: &Terminal, file: &str, writes: bool) -> String {
     let mut rows = Vec::new();
     let mut reasons = String::new();
     for agent in &said.agents {

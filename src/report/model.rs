@@ -160,7 +160,7 @@ impl SessionReport {
         let spent = past.spent + sum(rows.charges.iter());
         let billed = past.billed + sum(rows.charges.iter().filter(|charge| !charge.inherited));
         let state = SessionState::new(session.clone());
-        let runs: Vec<RunReport> = rows.runs.iter().map(|run| RunReport::of(run, (rows, &state), now)).collect();
+        let runs: Vec<RunReport> = rows.runs.iter().map(|run| RunReport::of(run, rows, &state, now)).collect();
         let limits = reading::of_session(rows, now);
         let observed = || {
             let sets = std::iter::once(&session.limits).chain(rows.runs.iter().map(|run| &run.limits));

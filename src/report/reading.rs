@@ -190,12 +190,10 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
     let mut budgets = Vec::new();
     for ((scope, id), session) in latest.into_iter().rev() {
         let rules = if scope == Scope::User { &session.user_limits } else { &session.project_limits };
-        if rules.is_empty() {
-            continue;
-        }
+        let Some(rules) = Some(rules).filter(|rules| !rules.is_empty()) else { continue };
         let budget = as_of(now, (scope, id), rules, shared_budgets);
         let at_work = if scope == Scope::User { count_agents(rows, now) } else { 0 };
-        budgets.extend(of_shared_budget(session, (budget, at_work), now));
+        budgets.extend(of_shared_budget(session, budget, at_work, now));
     }
     budgets
 }
@@ -244,7 +242,8 @@ fn count_agents(rows: &[SessionRows], now: Moment) -> u64 {
 /// Reads what sessions share, of which so many subagents are at work.
 pub(super) fn of_shared_budget(
     session: &Session,
-    (shared_budget, at_work): (SharedBudget, u64),
+    shared_budget: SharedBudget,
+    at_work: u64,
     now: Moment,
 ) -> Vec<Budget> {
     let (scope, ends) = (shared_budget.scope, shared_budget.periods.each_ref().map(|period| period.to_ms));

@@ -116,7 +116,7 @@ impl RunReport {
 
 impl RunReport {
     /// Makes the report of a run as it stands at `now`, measured in the state of its session.
-    pub fn of(run: &Run, (rows, state): (&SessionRows, &SessionState), now: Moment) -> RunReport {
+    pub fn of(run: &Run, rows: &SessionRows, state: &SessionState, now: Moment) -> RunReport {
         let charges: Vec<&Charge> = rows.charges.iter().filter(|charge| charge.run == run.id).collect();
         let known = sum(charges.iter().copied());
         // Of a session that was pruned the counters are what is left.

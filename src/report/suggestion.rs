@@ -87,7 +87,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         let who = format!("session {}, {}", short(id), session.status.word());
         let own = reader.next(lifts(order, None, id), &now.finding.frees, *at_ms);
         let lifts = all_steps(own, &order.finding, &session.next_blocks, Some(reader));
-        held(&who, order, &lifts, (indent, terminal)) + &then(&lifts)
+        held(&who, order, &lifts, indent, terminal) + &then(&lifts)
     });
     let holds = |run: &&RunReport| !is_over(session, run);
     let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
@@ -101,33 +101,32 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         if run.is_outgrown {
             let is_written_to = run.agent_type != MAIN && !session.needs_client;
             let next = if is_written_to { WITH_A_MESSAGE.to_owned() } else { goes_on(session, &terminal.folder) };
-            return Some(told(&why, &next, (indent, terminal)));
+            return Some(told(&why, &next, indent, terminal));
         }
         if is_nobodys_below(order, session.status) {
             let own = own_step(order, &session.limits, id).and_then(|step| step.command());
             let again = takes_up(session, &terminal.folder);
-            return Some(told(&why, &taken_up(own, again), (indent, terminal)));
+            return Some(told(&why, &taken_up(own, again), indent, terminal));
         }
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
         let lifts = reader.next(lifts, &now.finding.frees, *at_ms);
         let is_last = session.main.as_ref() == Some(&run.run_id);
         let blocks = if is_last { &session.next_blocks[..] } else { &[] };
         let lifts = all_steps(lifts, &order.finding, blocks, Some(reader));
-        Some(held(&who, order, &lifts, (indent, terminal)) + &then(&lifts))
+        Some(held(&who, order, &lifts, indent, terminal) + &then(&lifts))
     });
     let prompt_blocks = session.prompt_blocks.iter().map(|block| {
         let who = format!("session {}, prompt blocked: {}", short(id), block.says(reader));
         let next = block.next(reader);
-        told(&who, &next.entry(), (indent, terminal)) + &sent_again(&next)
+        told(&who, &next.entry(), indent, terminal) + &sent_again(&next)
     });
     let used_up =
         used_up(session).filter(|(reading, _)| !is_said_with_order(session, reading)).map(|(reading, next)| {
             let why =
                 format!("{}, used up: {} ({}, {})", short(id), reading.figures(), plain(&reading.limit), reading.layer);
-            told(&format!("session {why}: its next prompt is blocked"), &next.entry(), (indent, terminal))
-                + &then(&next)
+            told(&format!("session {why}: its next prompt is blocked"), &next.entry(), indent, terminal) + &then(&next)
         });
-    let waiting = waiting(session, (indent, terminal));
+    let waiting = waiting(session, indent, terminal);
     let all = of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(waiting);
     or_free(session, all.collect(), (indent, terminal))
 }
@@ -155,11 +154,11 @@ fn or_free(session: &SessionReport, text: String, place: (&str, &Terminal)) -> S
         return text;
     }
     let who = format!("session {}: nothing holds its next prompt any more", short(&session.session_id));
-    told(&who, &sends_again(session, &place.1.folder), place)
+    told(&who, &sends_again(session, &place.1.folder), place.0, place.1)
 }
 
 /// Says of every run that nothing holds any more how it goes on: one that a person has let, and one whose turn a No has ended.
-fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Vec<String> {
+fn waiting(session: &SessionReport, indent: &str, terminal: &Terminal) -> Vec<String> {
     let is_heard = !session.needs_client;
     let waits = |run: &&RunReport| run.was_let_go_on() && (run.agent_type != MAIN || run.awaits_prompt);
     let is_shown = |run: &&RunReport| waits(run) && (is_heard || run.awaits_prompt);
@@ -169,7 +168,7 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
             true => goes_on(session, &terminal.folder),
             false => "when the main agent sends it a message: ask for that in the client".to_owned(),
         };
-        told(&who, &next, (indent, terminal))
+        told(&who, &next, indent, terminal)
     });
     // Of a run that is at work its own lines say that.
     let is_interrupted =
@@ -179,7 +178,7 @@ fn waiting(session: &SessionReport, (indent, terminal): (&str, &Terminal)) -> Ve
         let next = after_no(session, run, asked)?.entry();
         let who =
             format!("{} {}, asked for more of {}: No", plain(run.kind()), short(&run.run_id), plain(&asked.limit));
-        Some(told(&who, &next, (indent, terminal)))
+        Some(told(&who, &next, indent, terminal))
     });
     let_go_on.chain(after_a_no).collect()
 }
@@ -322,16 +321,16 @@ pub fn taken_up(before: Option<String>, again: String) -> String {
     }
 }
 
-fn held(who: &str, order: &Order, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {
+fn held(who: &str, order: &Order, lifts: &NextStep, indent: &str, terminal: &Terminal) -> String {
     // What lets it go on says when a team's cap resets, and whom to ask.
     let is_said = order.finding.scope == Scope::Team && matches!(lifts, NextStep::Passes { .. });
     let frees = if is_said { Frees::Never } else { order.finding.frees.clone() };
     let order = &Order { finding: Finding { frees, ..order.finding.clone() }, ..order.clone() };
-    told(&format!("{who}: {}", because(order)), &lifts.entry(), (indent, terminal))
+    told(&format!("{who}: {}", because(order)), &lifts.entry(), indent, terminal)
 }
 
 /// Writes why something is held, and below it what lets it go on.
-fn told(why: &str, lifts: &str, (indent, terminal): (&str, &Terminal)) -> String {
+fn told(why: &str, lifts: &str, indent: &str, terminal: &Terminal) -> String {
     let why = terminal.wrap(indent, why);
     let next = terminal.steps(&format!("{indent}  "), lifts);
     format!("{why}{}\n", terminal.paint(Style::Bold, next.trim_end()))

@@ -30,7 +30,7 @@ fn team(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Moment) -> V
     let (caps, heard_at) =
         budget.team.as_ref().map(|share| (share.caps.clone(), share.heard_at.clone())).unwrap_or_default();
     let spent: Vec<Amount> = caps.iter().map(|cap| budget.spent_of(cap)).collect();
-    let shares = of_shared_budget(session, (budget, 0), now);
+    let shares = of_shared_budget(session, budget, 0, now);
     let share = shares.first().map(|budget| budget.reading.clone());
     let of_cap = |(cap, spent)| of_cap(cap, spent, share.clone(), &heard_at);
     let budgets: Vec<Budget> = caps.iter().zip(spent).filter_map(of_cap).collect();

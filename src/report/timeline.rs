@@ -47,7 +47,7 @@ pub fn session(source: &TimelineSource, trip: Option<i64>, extent: Extent, termi
     text.push_str(&heading("Timeline", terminal));
     let began = source.rows.session.started.wall_ms;
     text.push_str(&line(began, Style::Plain, "began", terminal));
-    let entries = timeline((&source.rows.records, &source.rows.charges), terminal);
+    let entries = timeline(&source.rows.records, &source.rows.charges, terminal);
     let trips: Vec<_> = report.sessions.iter().flat_map(SessionReport::trips).collect();
     let is_told = trips.last().is_some_and(|(_, last)| Some(last.number) == trip);
     let asked = trip.filter(|_| !is_told).map(|number| told_last(source, &report, number, terminal));
@@ -103,7 +103,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let (before, after): (Vec<Logged>, Vec<Logged>) =
         records.into_iter().partition(|logged| logged.at_ms <= run.last.wall_ms);
     text.push_str(&line(run.started.wall_ms, Style::Plain, "began", terminal));
-    text.extend(timeline((&before, &charges), terminal));
+    text.extend(timeline(&before, &charges, terminal));
     text.push_str(&line(run.last.wall_ms, Style::Plain, &format!("last event; {}", told.standing()), terminal));
     for logged in &after {
         text.push_str(&line(logged.at_ms, log_lines::ink(&logged.record), &entry(logged), terminal));
@@ -271,7 +271,7 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
 }
 
 /// Writes records in their order, and what was spent between them: an entry each.
-fn timeline((records, charges): (&[Logged], &[Charge]), terminal: &Terminal) -> Vec<String> {
+fn timeline(records: &[Logged], charges: &[Charge], terminal: &Terminal) -> Vec<String> {
     let mut entries = Vec::new();
     let mut told = 0;
     for logged in records {

@@ -121,7 +121,7 @@ pub fn draw(buffer: &mut Buffer, view: &View, state: &ScreenState, colour: Colou
     let gauges = if tall { gauges } else { 0 };
     let below = [gauges, trips].iter().filter(|lines| **lines > 0).map(|lines| lines + 1).sum::<u16>();
     let bottom = foot_at.saturating_sub(below);
-    tree(&mut canvas, view, at, (top, bottom));
+    tree(&mut canvas, view, at, top, bottom);
     if let Some(item) = chosen.filter(|_| gauges > 0) {
         canvas.rule(bottom, &item.name);
         for (y, gauge) in (bottom + 1..).zip(item.gauges.iter().take(usize::from(gauges))) {
@@ -262,7 +262,7 @@ impl Columns {
     }
 }
 
-fn tree(canvas: &mut Canvas, view: &View, at: usize, (top, bottom): (u16, u16)) {
+fn tree(canvas: &mut Canvas, view: &View, at: usize, top: u16, bottom: u16) {
     let width = canvas.area.width;
     if view.items.is_empty() {
         canvas.put(1, top + 1, width, "No session is at work.", dim());
@@ -287,11 +287,11 @@ fn tree(canvas: &mut Canvas, view: &View, at: usize, (top, bottom): (u16, u16)) 
     let lines = usize::from(bottom.saturating_sub(top));
     let first = at.saturating_sub(lines / 2).min(view.items.len().saturating_sub(lines));
     for (y, (number, item)) in (top..bottom).zip(view.items.iter().enumerate().skip(first)) {
-        row(canvas, y, item, (&columns, number == at));
+        row(canvas, y, item, &columns, number == at);
     }
 }
 
-fn row(canvas: &mut Canvas, y: u16, item: &Item, (columns, is_chosen): (&Columns, bool)) {
+fn row(canvas: &mut Canvas, y: u16, item: &Item, columns: &Columns, is_chosen: bool) {
     let width = canvas.area.width;
     let name_style = match (is_chosen, item.depth) {
         (true, _) => canvas.accent(),

@@ -64,7 +64,7 @@ fn view() -> View {
     }
 }
 
-fn buffer((width, height): (u16, u16), state: &ScreenState, colour: Colour) -> Buffer {
+fn buffer(width: u16, height: u16, state: &ScreenState, colour: Colour) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     draw(&mut buffer, &view(), state, colour);
     buffer
@@ -78,7 +78,7 @@ fn lines(buffer: &Buffer) -> Vec<String> {
 }
 
 fn drawn(size: (u16, u16), state: &ScreenState) -> String {
-    lines(&buffer(size, state, Colour::Off)).concat()
+    lines(&buffer(size.0, size.1, state, Colour::Off)).concat()
 }
 
 fn chosen(name: &str) -> ScreenState {
@@ -215,15 +215,15 @@ fn a_small_screen_shows_what_fits() {
 fn no_size_is_too_small() {
     let asks = ScreenState { stage: Stage::Text(vec!["語".repeat(100)], 0), ..ScreenState::default() };
     for (width, height) in (0..45).flat_map(|width| (0..20).map(move |height| (width, height))) {
-        buffer((width, height), &ScreenState::default(), Colour::On);
-        buffer((width, height), &asks, Colour::Off);
+        buffer(width, height, &ScreenState::default(), Colour::On);
+        buffer(width, height, &asks, Colour::Off);
     }
 }
 
 #[test]
 fn without_colour_nothing_is_coloured_and_with_it_gauges_warn() {
     let colours = |colour| {
-        let cells = buffer((80, 24), &ScreenState::default(), colour);
+        let cells = buffer(80, 24, &ScreenState::default(), colour);
         let mut colours: Vec<Color> = cells.content().iter().map(|cell| cell.fg).collect();
         colours.sort_by_key(|colour| format!("{colour:?}"));
         colours.dedup();

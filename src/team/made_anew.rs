@@ -19,7 +19,7 @@ pub struct KnownLease {
 impl Machine {
     /// Makes it anew of what the store knows, where what the machine knew is lost or not to be believed: all leases are given back, and
     /// all responses are told once more as spent without a lease. The store charges each once.
-    pub fn of_store((last_number, leases): (u64, &[KnownLease])) -> Machine {
+    pub fn of_store(last_number: u64, leases: &[KnownLease]) -> Machine {
         let lease = |&KnownLease { number, sequence, .. }: &KnownLease| {
             let told = |sequence| Batch { sequence, charges: Vec::new(), closes: false };
             let stage = if number == UNLEASED { Stage::Closed } else { Stage::Closing };
@@ -33,7 +33,7 @@ impl Machine {
     }
 
     /// Whether what the machine knows and what the store knows of it go together: neither has forgotten what the other was told.
-    pub fn agrees_with(&self, (last_number, leases): (u64, &[KnownLease])) -> bool {
+    pub fn agrees_with(&self, last_number: u64, leases: &[KnownLease]) -> bool {
         let of_store = |number| leases.iter().find(|lease| lease.number == number).map_or(0, |lease| lease.sequence);
         let is_told = |lease: &Lease| (lease.confirmed..=lease.batches.len() as u64).contains(&of_store(lease.number));
         let has_unleased = self.leases.iter().any(|lease| lease.number == UNLEASED);
@@ -65,7 +65,7 @@ mod tests {
     fn a_machine_that_is_made_anew_tells_everything_as_unleased_then_gives_its_leases_back_and_asks_for_new_ones() {
         let now = Moment { mono_ms: 1, ..Moment::default() };
         let known = [(UNLEASED, 2), (4, 3)].map(|(number, sequence)| KnownLease { number, sequence, is_open: true });
-        let mut machine = Machine::of_store((6, &known));
+        let mut machine = Machine::of_store(6, &known);
         assert_eq!(machine.held(now), (Amount::ZERO, None));
         machine.charge(&Charge { message: "m".to_owned(), cost: Amount(5), ..Charge::default() }, now);
         machine.settle();

@@ -18,7 +18,7 @@ pub fn believes(state: &SessionState, run: &str, response: &Response, told: &mut
         return true;
     }
     // No request is without tokens: some gateways count none.
-    usage != Tokens::default() && told.believes(prompt, (cuts, state.session.position.conversation))
+    usage != Tokens::default() && told.believes(prompt, cuts, state.session.position.conversation)
 }
 
 /// How far the client's clock may be behind ours.

@@ -41,7 +41,7 @@ pub fn response(uuid: &str, at_ms: Option<i64>, summary: Summary) -> Response {
 pub fn complete<'r>(told: &mut Conversation, response: &'r Response, asks: impl FnOnce() -> Asks) -> Cow<'r, Response> {
     let Some(summary) = response.summary else { return Cow::Borrowed(response) };
     let Asks { model, is_cold } = asks();
-    let usage = usage(told, response.at_ms, (summary.length, is_cold || summary.is_by_another_client));
+    let usage = usage(told, response.at_ms, summary.length, is_cold || summary.is_by_another_client);
     Cow::Owned(Response { model, usage, ..response.clone() })
 }
 
@@ -61,7 +61,7 @@ pub fn complete_all(responses: &mut [Response]) {
 
 /// Returns the compaction of a conversation that is about to be asked for, with what it may use. Where no response is known, the
 /// conversation is `context` tokens long.
-pub fn ahead(told: Conversation, (at_ms, context): (i64, u64), asks: impl FnOnce() -> Asks) -> Response {
+pub fn ahead(told: Conversation, at_ms: i64, context: u64, asks: impl FnOnce() -> Asks) -> Response {
     let mut told = told;
     if told.last.prompt == 0 {
         told.last = Last { prompt: context, cached_ms: SHORT_CACHE_MS, is_cold: true, ..Last::default() };
@@ -91,7 +91,7 @@ pub fn note(told: &mut Conversation, response: &Response, is_copy: bool) {
 }
 
 /// Returns what a compaction used, and has the conversation go on from its summary, which was never sent.
-fn usage(told: &mut Conversation, at_ms: i64, (length, is_cold): (u64, bool)) -> TokenUsage {
+fn usage(told: &mut Conversation, at_ms: i64, length: u64, is_cold: bool) -> TokenUsage {
     let last = told.last;
     let Last { prompt, output, cached_ms, fast, us, .. } = last;
     let summary = length / BYTES_A_TOKEN;

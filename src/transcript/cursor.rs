@@ -109,7 +109,7 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
 
 /// Reads a transcript through a buffer that it leaves to the next one.
 pub fn read_through(buffer: &mut Vec<u8>, path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chunk> {
-    read_within(&mut Allowance::FILE.clone(), buffer, path, (Position { offset, inside: false }, upto))
+    read_within(&mut Allowance::FILE.clone(), buffer, path, Position { offset, inside: false }, upto)
 }
 
 /// Reads as much of a transcript as is allowed, and takes that out of what is.
@@ -117,7 +117,8 @@ pub fn read_within(
     allowed: &mut Allowance,
     buffer: &mut Vec<u8>,
     path: &Path,
-    (from, upto): (Position, Option<u64>),
+    from: Position,
+    upto: Option<u64>,
 ) -> io::Result<Chunk> {
     let (file, length) = open(path)?;
     let Position { offset, inside } = from;

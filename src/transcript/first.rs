@@ -13,7 +13,7 @@ const PROMPT: u64 = 12_500;
 const COMPLETION: u64 = 500;
 
 /// Estimates a first request to the next request's model, else the session's, by the length of its prompt at four bytes a token.
-pub fn first_request(state: &SessionState, table: &Table, (at_ms, prompt): (i64, &str)) -> Spend {
+pub fn first_request(state: &SessionState, table: &Table, at_ms: i64, prompt: &str) -> Spend {
     let usage = TokenUsage { write_5m: PROMPT + prompt.len() as u64 / 4, output: COMPLETION, ..TokenUsage::default() };
     let main = main_model(state, table, at_ms);
     let model = state.facts.next_model.as_ref().map_or(main.as_str(), |next| &next.name);

@@ -167,9 +167,10 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             return Ok(());
         }
         let inside = state.session.unread.get(&at.path).is_some_and(|unread| unread.inside);
-        let from = (Position { offset: at.offset, inside }, upto);
+        let from = Position { offset: at.offset, inside };
         self.allowed.spend(BYTES_TO_OPEN, 0);
-        let mut chunk = match cursor::read_within(&mut self.allowed, &mut self.buffer, Path::new(&at.path), from) {
+        let mut chunk = match cursor::read_within(&mut self.allowed, &mut self.buffer, Path::new(&at.path), from, upto)
+        {
             Ok(chunk) => chunk,
             Err(cause) => {
                 state.session.leave(&at.path, Unread::default());
@@ -232,7 +233,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let stand_in = main_model(state, table, response.at_ms);
         let named = Self::compacted_with(state, run, response);
         let last = told.last;
-        let response = &compaction::complete(told, response, || self.asks(state, (run, named), &stand_in));
+        let response = &compaction::complete(told, response, || self.asks(state, run, named, &stand_in));
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
         let before = self.charges.find(&response.id, &session)?;
@@ -244,7 +245,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             None => is_copy || self.was_billed(state, response)?,
         };
         state.session.is_metered |= before.is_none() && !inherited;
-        let mut now = response.charge((&session, run), &priced);
+        let mut now = response.charge(&session, run, &priced);
         if response.summary.is_some() && before.is_some() {
             return Ok(());
         }
@@ -263,7 +264,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
                 None => return Ok(()),
             },
         };
-        credible::note(state, run, (before.as_ref(), &charge));
+        credible::note(state, run, before.as_ref(), &charge);
         let charge = Charge { unknown_model: !priced.known, ..charge };
         if let Some(model) = price::without_price(table, &response.model, response.at_ms, &response.usage) {
             self.remark_unknown(state, model, stand_in);

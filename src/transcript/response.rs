@@ -48,7 +48,7 @@ impl Response {
     }
 
     /// Returns what a session is charged for it, at its price.
-    pub fn charge(&self, (session, run): (&str, &str), priced: &Priced) -> Charge {
+    pub fn charge(&self, session: &str, run: &str, priced: &Priced) -> Charge {
         Charge {
             message: self.id.clone(),
             session: session.to_owned(),

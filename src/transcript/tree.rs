@@ -136,7 +136,7 @@ impl Scan<'_> {
             let session = billed.map_or(of.session.as_str(), |(session, _)| session);
             let stand_in = main_models.get(session).copied().unwrap_or(CLIENTS_DEFAULT);
             let priced = price(self.table, &response.model, response.at_ms, &response.usage, Some(stand_in));
-            let charge = response.charge((session, of.run()), &priced);
+            let charge = response.charge(session, of.run(), &priced);
             if let Some(model) = without_price(self.table, &response.model, response.at_ms, &response.usage) {
                 unknown.entry(model.to_owned()).or_insert(stand_in);
             }
@@ -156,7 +156,7 @@ impl Scan<'_> {
         for (of, reading) in self.each() {
             for response in &reading.chunk.responses {
                 match places.get(response.id.as_str()) {
-                    Some(place) => merge(&mut once[*place], (of, response)),
+                    Some(place) => merge(&mut once[*place], of, response),
                     None => {
                         places.insert(&response.id, once.len());
                         once.push((of, Cow::Borrowed(response)));
@@ -172,7 +172,7 @@ impl Scan<'_> {
 type Placed<'a> = (&'a Transcript, Cow<'a, Response>);
 
 /// Merges a response that stands in another transcript, too. It belongs to the one in which it is no copy.
-fn merge<'a>(known: &mut Placed<'a>, (of, response): (&'a Transcript, &'a Response)) {
+fn merge<'a>(known: &mut Placed<'a>, of: &'a Transcript, response: &'a Response) {
     if known.1.billed_by.is_some() && response.billed_by.is_none() {
         known.0 = of;
         known.1.to_mut().billed_by = None;

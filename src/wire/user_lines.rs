@@ -198,7 +198,7 @@ pub fn ended_main(session: &Session, run: &Run, finding: &Finding, blocks: &[Fin
     let stopped = if finding.ends_session() { Stopped::Session } else { Stopped::MainRun };
     let next = advice::lifts(finding, stopped, holder(session, run, finding));
     match before_prompt(next, beside(session, run, finding, blocks)) {
-        next @ NextStep::BeforePrompt { .. } => stopped_by_several("stopped", of_end(bare), (finding, next)),
+        next @ NextStep::BeforePrompt { .. } => stopped_by_several("stopped", of_end(bare), finding, next),
         next => {
             let (why, used) = (reading(bare, "", first_word), format!("{}, {}", calls(run), spent(session, run)));
             let whole = to_people::ended_main(&why, used, &next);
@@ -210,7 +210,7 @@ pub fn ended_main(session: &Session, run: &Run, finding: &Finding, blocks: &[Fin
 }
 
 /// Tells why the main agent has ended where several steps lead to its next prompt: in brief where that takes more than two lines.
-fn stopped_by_several(did: &str, why: String, (finding, next): (&Finding, NextStep)) -> String {
+fn stopped_by_several(did: &str, why: String, finding: &Finding, next: NextStep) -> String {
     let whole = to_people::stopped_main(did, why, &next);
     // The commands name the limits.
     let is_named = next.command().is_some_and(|command| command.contains(" && "));
@@ -259,7 +259,7 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding, blocks: &[Findin
     let why = reading + &because(order.and_then(|order| order.reason.as_ref()));
     if run.is_main() {
         return match before_prompt(next, beside(session, run, finding, blocks)) {
-            next @ NextStep::BeforePrompt { .. } => stopped_by_several(did, why, (finding, next)),
+            next @ NextStep::BeforePrompt { .. } => stopped_by_several(did, why, finding, next),
             next => fit(to_people::stopped_main(did, why, next), finding),
         };
     }

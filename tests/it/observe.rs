@@ -139,7 +139,7 @@ fn an_agent_that_would_have_to_wait_starts_and_counts_as_running() {
         let verdict =
             Verdict { observed: is_observed, ..Verdict::refusing(decision, Vec::new(), Refusal::FirstRequestsPending) };
         enforce::enforce(&mut state, "p1", &spawn, &verdict);
-        spawns::keep_room(&mut state, "p1", &spawn, (&verdict, &policy));
+        spawns::keep_room(&mut state, "p1", &spawn, &verdict, &policy);
         let run = state.run("p1").unwrap();
         assert_eq!((run.admitted, state.session.spawns.len()), (is_observed, usize::from(is_observed)));
     }

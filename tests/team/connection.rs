@@ -35,7 +35,7 @@ fn sync(ledger: &mut Ledger, id: &str, machine: &mut Machine, now: Moment) {
         if requests.is_empty() {
             return;
         }
-        let synced = ledger.sync("core", (id, now), &requests, &Besides::default()).unwrap();
+        let synced = ledger.sync("core", id, now, &requests, &Besides::default()).unwrap();
         synced.replies.iter().for_each(|reply| machine.apply(reply));
     }
     panic!("{machine:?}");

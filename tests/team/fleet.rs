@@ -334,9 +334,9 @@ impl Member {
         if self.random.is(2, weather) {
             // Taken twice: the first reply was lost, and a later process sends it again.
             fault();
-            ledger.sync("core", (&self.id, sent), requests, &besides).map_err(|_| Cut)?;
+            ledger.sync("core", &self.id, sent, requests, &besides).map_err(|_| Cut)?;
         }
-        let synced = ledger.sync("core", (&self.id, sent), requests, &besides).map_err(|_| {
+        let synced = ledger.sync("core", &self.id, sent, requests, &besides).map_err(|_| {
             fault();
             Cut
         })?;

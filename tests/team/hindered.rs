@@ -134,7 +134,7 @@ fn a_response_that_somebody_holds_is_told_once_they_let_go_and_nothing_is_lost()
 /// Sends requests as a machine of eve's.
 fn ask(ledger: &mut Ledger, requests: &[Request]) -> Vec<Reply> {
     let began = Instant::now();
-    let synced = ledger.sync("core", ("machine-of-eve", Moment::default()), requests, &Besides::default()).unwrap();
+    let synced = ledger.sync("core", "machine-of-eve", Moment::default(), requests, &Besides::default()).unwrap();
     assert!(began.elapsed() < BOUND, "{:?}", began.elapsed());
     synced.replies
 }

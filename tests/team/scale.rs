@@ -98,7 +98,7 @@ impl Scale {
         loop {
             let requests = together(machine.requests(self.now()));
             let synced = ledger
-                .sync("core", (&id, self.now()), &requests, &Besides { labels: &["app"], ..Besides::default() })
+                .sync("core", &id, self.now(), &requests, &Besides { labels: &["app"], ..Besides::default() })
                 .unwrap();
             trips += 1;
             for reply in &synced.replies {

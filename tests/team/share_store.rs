@@ -247,7 +247,7 @@ fn a_sync_that_waits_for_a_lease_keeps_no_limit_locked() {
             let lease = Request::Lease { number: 1, want: fusebox::domain::spend::amount::Amount(10) };
             let besides = Besides { shares: &shares, ..Besides::default() };
             let mut ledger = Ledger::open(&address(&server, "eve")).unwrap();
-            let synced = ledger.sync("core", ("machine-2", Moment::default()), &[lease], &besides).unwrap();
+            let synced = ledger.sync("core", "machine-2", Moment::default(), &[lease], &besides).unwrap();
             assert_eq!(synced.shares.iter().map(|share| share.amount).collect::<Vec<_>>(), [2, 2]);
         });
         server.wait_for_lock("eve");
@@ -278,7 +278,7 @@ fn a_share_that_waits_for_its_limit_keeps_no_other_limit_locked() {
             });
             let besides = Besides { shares: &shares, ..Besides::default() };
             let mut ledger = Ledger::open(&address(&server, "eve")).unwrap();
-            let synced = ledger.sync("core", ("machine-2", Moment::default()), &[], &besides).unwrap();
+            let synced = ledger.sync("core", "machine-2", Moment::default(), &[], &besides).unwrap();
             assert_eq!((synced.shares[0].amount, synced.shares[1].held_by.as_deref()), (2, Some("bob")));
         });
         server.wait_for_lock("eve");

@@ -38,7 +38,7 @@ pub fn told_twice(state: &mut SessionState, id: &str, event: &Event) {
 /// Tells for what an agent is sent back at its end, or what is missing where it is let go all the same.
 ///
 /// One that says itself that its work is partial may end: that is what it was asked to do where it gets no further.
-pub fn weigh(run: &Run, event: &Event, (mode, missing): (Mode, &[Finding])) -> (Vec<String>, Vec<Finding>) {
+pub fn weigh(run: &Run, event: &Event, mode: Mode, missing: &[Finding]) -> (Vec<String>, Vec<Finding>) {
     let Some(ending) = event.ending().filter(|_| run.order.is_none()) else { return Default::default() };
     let left = missing.iter().any(|finding| run.sent_back < retries(&run.limits, finding));
     if left && mode == Mode::Enforce && !ending.partial {

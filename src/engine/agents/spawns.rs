@@ -13,12 +13,7 @@ use crate::engine::session_state::SessionState;
 const SPAWN_KEPT_MS: u64 = DAY_MS.cast_unsigned();
 
 /// Keeps room for the agent that a call starts or wakes, where the call is let through.
-pub fn keep_room(
-    state: &mut SessionState,
-    id: &str,
-    event: &Event,
-    (verdict, limit_source): (&Verdict, &dyn LimitSource),
-) {
+pub fn keep_room(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict, limit_source: &dyn LimitSource) {
     let EventKind::ToolRequested(call) = &event.kind else { return };
     if verdict.decision >= Decision::Deny {
         return;

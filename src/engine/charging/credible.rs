@@ -17,7 +17,7 @@ pub fn is_doubted(charge: &Charge) -> bool {
 }
 
 /// Notes what a response is now, beside what it was charged as before: doubted, or believed after all.
-pub fn note(state: &mut SessionState, run: &str, (before, now): (Option<&Charge>, &Charge)) {
+pub fn note(state: &mut SessionState, run: &str, before: Option<&Charge>, now: &Charge) {
     match (before, is_doubted(now)) {
         (None, true) => doubt(state, run),
         (Some(before), false) if is_doubted(before) => clear(state, run),

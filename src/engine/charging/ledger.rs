@@ -20,7 +20,7 @@ pub fn add_unreserved_spend(state: &mut SessionState, id: &str, adds: &SpendChan
     let session = state.session.id.clone();
     state.scopes_mut(id).for_each(|mut scope| scope.charge(&session, adds));
     if adds.spend.requests > 0 && !adds.inherited {
-        state.note_request(adds.model, (adds.at_ms, now));
+        state.note_request(adds.model, adds.at_ms, now);
     }
 }
 
@@ -64,7 +64,7 @@ impl SessionState {
     }
 
     /// Takes note of a model request in the windows of the rates that count it.
-    pub fn note_request(&mut self, model: &str, (at_ms, now): (i64, Moment)) {
+    pub fn note_request(&mut self, model: &str, at_ms: i64, now: Moment) {
         // A response may be read long after it came.
         let age = u64::try_from(now.wall_ms.saturating_sub(at_ms)).unwrap_or(0);
         let scopes = self.wider_scopes_mut();

@@ -43,7 +43,7 @@ pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
         return;
     }
     run.unpaid = late - i32::from(last);
-    charge(state, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
+    charge(state, id, u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at);
 }
 
 /// Charges at a session's end what its main run was answered and nothing shows: by then all is on disk, unless the client keeps no
@@ -52,7 +52,7 @@ pub fn charge_unkept(state: &mut SessionState, id: &str, now: Moment) {
     let is_unkept = |run: &&Run| matches!(run.growth, Growth::Never | Growth::Gone) && run.unpaid > 0;
     let Some(run) = state.run(id).filter(is_unkept) else { return };
     let count = u64::from(run.unpaid.unsigned_abs());
-    charge(state, id, (count, now));
+    charge(state, id, count, now);
     if let Some(run) = state.run_mut(id) {
         run.unpaid = 0;
     }
@@ -64,7 +64,7 @@ pub fn doubtful(state: &mut SessionState, id: &str, now: Moment) {
     let Some(run) = state.run_mut(id).filter(|run| run.doubted > 0) else { return };
     let count = std::mem::take(&mut run.doubted).min(u64::from(LATE.unsigned_abs()) + 1);
     state.missing_usage_mut(id).1.doubted = true;
-    charge(state, id, (count, now));
+    charge(state, id, count, now);
 }
 
 /// Does so where the run is not at work: no batch of it is to end.
@@ -98,9 +98,9 @@ pub fn note_response_over(state: &mut SessionState, id: &str) {
     let Some(run) = state.run_mut(id) else { return };
     run.unpaid = (run.unpaid + 1).max(0);
     let late = u64::try_from(run.unpaid).unwrap_or(0);
-    estimate::note_over(&mut run.counters, (late, Spend::default()));
+    estimate::note_over(&mut run.counters, late, Spend::default());
     let inherited = state.session.inherited;
-    estimate::note_over(&mut state.session.counters, (late, inherited));
+    estimate::note_over(&mut state.session.counters, late, inherited);
 }
 
 /// Does so at the end of its batch: what its calls say, it has written, be it on disk or not.
@@ -126,7 +126,7 @@ pub fn note_last_response_over(state: &mut SessionState, id: &str) {
 }
 
 /// Charges so many responses of a run at an estimate.
-fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
+fn charge(state: &mut SessionState, id: &str, count: u64, now: Moment) {
     let Some(run) = state.run(id) else { return };
     let most_written = run.unpaid_output.iter().copied().max().unwrap_or(0);
     let each = estimate::missing_usage(state, run).max(estimate::of_output(run, most_written));
@@ -186,7 +186,7 @@ pub fn compactions(state: &mut SessionState, id: &str, now: Moment) {
     let due = &mut state.missing_usage_mut(id).1.compactions;
     if *due > 0 {
         *due = 0;
-        charge(state, id, (1, now));
+        charge(state, id, 1, now);
     }
 }
 

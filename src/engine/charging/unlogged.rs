@@ -50,7 +50,7 @@ fn of_call(state: &SessionState, call: &str) -> Spend {
 pub fn charge_call(state: &mut SessionState, run: &str, call: &str) {
     let spend = of_call(state, call);
     let model = state.facts.unlogged_requests.model.clone();
-    charge(state, run, call, (model, spend));
+    charge(state, run, call, model, spend);
     if spend.requests > 0 {
         let (model, at_ms) = (state.facts.unlogged_requests.model.clone(), state.session.last.wall_ms);
         state.call_mut(run, call).unlogged = Some(Asked { model, at_ms, spend });
@@ -90,9 +90,9 @@ pub fn charge_hooks_of_sent(state: &mut SessionState, run: &str) {
 }
 
 fn charge_all(state: &mut SessionState, run: &str, hooks: Vec<(String, Spend)>) {
-    for asked in hooks {
+    for (model, spend) in hooks {
         let number = state.session.number_estimate();
-        charge(state, run, &number.to_string(), asked);
+        charge(state, run, &number.to_string(), model, spend);
     }
 }
 
@@ -103,7 +103,7 @@ pub fn charge_lost(state: &mut SessionState, run: &str, reservation: &Reservatio
     // Of a first request nothing was known when it was asked.
     let is_unknown = (reservation.spend.tokens, reservation.spend.cost) == (0, Amount::ZERO);
     let spend = if is_unknown { estimate::first(state) } else { reservation.spend };
-    charge(state, run, &name, (reservation.model.clone(), spend));
+    charge(state, run, &name, reservation.model.clone(), spend);
     spend
 }
 
@@ -166,7 +166,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
             told => told.max(1),
         };
         let tokens = each.tokens.saturating_mul(requests);
-        charge(state, run, &name, (model, Spend { requests, tokens, cost: missing, ..Spend::default() }));
+        charge(state, run, &name, model, Spend { requests, tokens, cost: missing, ..Spend::default() });
     }
     state.session.client_start.compared = Some((total, own + missing));
 }
@@ -175,7 +175,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
 pub fn charge_told(state: &mut SessionState, run: &str, spend: Spend) {
     let model = state.run(run).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
     let name = format!("total:{}", state.session.number_estimate());
-    charge(state, run, &name, (model, spend));
+    charge(state, run, &name, model, spend);
 }
 
 /// How many requests have cost so much, where each is expected to cost `each`.
@@ -183,7 +183,7 @@ fn times(cost: Amount, each: Amount) -> u64 {
     cost.0.checked_div(each.0).unwrap_or(0).clamp(1, MOST_AT_ONCE)
 }
 
-fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (String, Spend)) {
+fn charge(state: &mut SessionState, run: &str, name: &str, model: String, spend: Spend) {
     if spend.requests == 0 {
         return;
     }

@@ -103,7 +103,7 @@ fn count(env: &Environment, folder: &Path, job: &RecountJob) -> Result<()> {
     let (mut sessions, mut cost) = (0, Amount::ZERO);
     for past in tree.sessions {
         let Some(from_ms) = from.get(&past.id) else { continue };
-        if let Some(spent) = save(env, folder, &past, (*from_ms, session.policy))? {
+        if let Some(spent) = save(env, folder, &past, *from_ms, session.policy)? {
             sessions += 1;
             cost += spent;
         }
@@ -126,7 +126,8 @@ fn save(
     env: &Environment,
     folder: &Path,
     past: &PastSession,
-    (from_ms, policy): (i64, Option<i64>),
+    from_ms: i64,
+    policy: Option<i64>,
 ) -> Result<Option<Amount>> {
     let Some(store) = Store::open_as_it_is(folder)? else { return Ok(None) };
     store.begin()?;

@@ -24,7 +24,8 @@ struct Known(u64, Spend, #[serde(default)] u64);
 pub fn estimate<'t>(
     store: &Store,
     state: &SessionState,
-    (agent_type, at_ms): (&str, i64),
+    agent_type: &str,
+    at_ms: i64,
     table: &dyn Fn() -> &'t Table,
 ) -> Result<Option<Spend>> {
     let model = state.facts.next_model.as_ref().map(|next| next.name.as_str());

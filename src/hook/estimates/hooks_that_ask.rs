@@ -75,11 +75,7 @@ pub(super) type EachHook<'a> = &'a dyn Fn(&ModelHook) -> Spend;
 
 /// Returns what hooks may spend for one response of an agent's before any can be refused: for its first call and at the end of a batch,
 /// or at the end of the agent's work.
-pub(super) fn hooks_of_response(
-    session: &Session,
-    agent: &Agent,
-    (each, at_end): (EachHook, EachHook),
-) -> (Spend, Spend) {
+pub(super) fn hooks_of_response(session: &Session, agent: &Agent, each: EachHook, at_end: EachHook) -> (Spend, Spend) {
     let at = |name: EventName| session.model_hooks.iter().filter(move |hook| hook.runs_at(name.row().name, agent));
     let of_call = model_hook::most_spend_of_one(&gather::<Vec<_>, _>(at(EventName::PreToolUse)), each);
     let of_batch = model_hook::most_spend(at(EventName::PostToolBatch), each);

@@ -120,7 +120,7 @@ pub fn estimate_requests<'t>(
     let beside = id.and_then(|id| state.run(&id)).map_or(0, |run| run.hooks_of_batch);
     let of_response = |agent: &Agent, asks| {
         let at_end = |hook: &ModelHook| prices.of_hook(hook, asks);
-        let (calls, end) = hooks_of_response(&state.session, agent, (&by_hook, &at_end));
+        let (calls, end) = hooks_of_response(&state.session, agent, &by_hook, &at_end);
         (calls, calls.max(end))
     };
     let other = asked_next(state, event);
@@ -153,7 +153,7 @@ fn is_of_the_clients_own(state: &SessionState, event: &Event) -> bool {
 fn spend_of_own(state: &SessionState, table: &Table, at_ms: i64) -> Spend {
     match state.session.main.as_deref().and_then(|main| state.run(main)).filter(|main| !main.recent.is_empty()) {
         Some(main) => estimate::next(main, &state.session.limits),
-        None => first_request(state, table, (at_ms, "")),
+        None => first_request(state, table, at_ms, ""),
     }
 }
 

@@ -34,8 +34,8 @@ pub fn mark(env: &Environment, state: &SessionState, event: &mut Event, input: &
         let client = settings::baseline::client(env, &state.session);
         let transcript = Some(Path::new(&*input.transcript_path));
         call.starts_agent |= model_hooks::is_forked_skill(&client, name, transcript);
-        call.brings_hooks = new_hooks(&client, &state.session, (name, transcript))
-            .map_or(0, |(new, _)| model_hook::most_requests(&new));
+        call.brings_hooks =
+            new_hooks(&client, &state.session, name, transcript).map_or(0, |(new, _)| model_hook::most_requests(&new));
     }
 }
 
@@ -61,7 +61,7 @@ pub fn typed(env: &Environment, state: &mut SessionState, event: &Event, input: 
 fn note_hooks(env: &Environment, state: &mut SessionState, name: &str, input: &Input) {
     let client = settings::baseline::client(env, &state.session);
     let transcript = Some(Path::new(&*input.transcript_path));
-    let Some((found, print)) = new_hooks(&client, &state.session, (name, transcript)) else { return };
+    let Some((found, print)) = new_hooks(&client, &state.session, name, transcript) else { return };
     let session = &mut state.session;
     // Behind a full list a skill's hooks count at each of its calls: rather too often than never.
     if session.skills.len() < bounds::NOTIFIED {
@@ -74,7 +74,8 @@ fn note_hooks(env: &Environment, state: &mut SessionState, name: &str, input: &I
 fn new_hooks(
     client: &Client,
     session: &Session,
-    (name, transcript): (&str, Option<&Path>),
+    name: &str,
+    transcript: Option<&Path>,
 ) -> Option<(Vec<ModelHook>, u64)> {
     let (found, text) = model_hooks::of_skill(client, name, transcript)?;
     let print = stable_hash::of(text.as_bytes());

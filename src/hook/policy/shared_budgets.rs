@@ -184,7 +184,7 @@ fn sum(store: &Store, budget: &mut SharedBudget, session: &str) -> Result<()> {
         if seen.insert(charge.message) {
             let is_priced = !charge.unknown_model;
             let model = budget.name_of(&charge.session, &charge.model, is_priced);
-            budget.charge((&model, is_priced), charge.at_ms, charge.spend);
+            budget.charge(&model, is_priced, charge.at_ms, charge.spend);
         }
     })
 }

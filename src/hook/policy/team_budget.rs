@@ -67,7 +67,7 @@ pub fn load(store: &Store, session: &mut Session, now: Moment) -> Result<Option<
     };
     budget.wait_ms = if is_known { 0 } else { LOOK_MS };
     for right in budget.team.iter_mut().flat_map(|share| &mut share.rights) {
-        right.stand(&mut budget.limits, &terms, (now, share.is_unanswered()));
+        right.stand(&mut budget.limits, &terms, now, share.is_unanswered());
         let has_said = (right.is_full || right.is_held_back) && right.standing == Some(Standing::Alive);
         let is_known = has_failed || has_said && is_fresh;
         right.wait_ms = if is_known { 0 } else { LOOK_MS };

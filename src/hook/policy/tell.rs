@@ -68,7 +68,7 @@ pub fn of_held_prices(session: &mut Session, policy: &Policy) {
 
 /// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
 /// edited them.
-pub fn of_change(store: &Store, session: &mut Session, (policy, text): (&Policy, &str)) -> Result<()> {
+pub fn of_change(store: &Store, session: &mut Session, policy: &Policy, text: &str) -> Result<()> {
     let (name, standing) = (stable_hash::of(text.as_bytes()), standing(policy));
     let latest_is = format!("{name:016x} {standing}");
     let fact = metadata::LATEST.of(&session.project);

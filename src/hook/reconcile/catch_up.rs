@@ -123,7 +123,7 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     let mut found = ingest.found;
     spend_before_install::set_apart(env, store, state, None, &mut found)?;
     if found.is_empty() && state.session.counters.spent.requests == 0 {
-        state.facts.first_request = Some(first_request(state, &table, (env.now().wall_ms, "")));
+        state.facts.first_request = Some(first_request(state, &table, env.now().wall_ms, ""));
     }
     if found.iter().any(|(_, new)| new.charge.earlier) {
         // What was asked before Fusebox was away was answered meanwhile.

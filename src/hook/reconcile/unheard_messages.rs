@@ -8,7 +8,7 @@ use crate::wire::input::Input;
 use crate::wire::tools;
 
 /// Tells the person, once a session, that a shell command speaks to the model itself.
-pub fn note_messages(state: &mut SessionState, (input, event): (&Input, &Event), guard: &Guard) {
+pub fn note_messages(state: &mut SessionState, input: &Input, event: &Event, guard: &Guard) {
     let EventKind::ToolRequested(call) = &event.kind else { return };
     if tools::asks_the_model(&call.tool, input.tool_input.as_ref(), guard) && state.session.mark_notified("api") {
         state.session.notify_user(&notices::model_asked_by_shell());

@@ -46,7 +46,8 @@ impl Player<'_> {
         &mut self,
         event: &Event,
         run: &str,
-        (verdict, prompt_before): (&Verdict, Option<&str>),
+        verdict: &Verdict,
+        prompt_before: Option<&str>,
     ) -> Result<()> {
         if verdict.observed {
             return Ok(());

@@ -3,7 +3,7 @@
 use crate::error::TeamRefusal;
 
 /// Says who can do what about it. `whom` is whom the team's people ask.
-pub fn helps(why: TeamRefusal, (team, login): (&str, &str), whom: &str) -> String {
+pub fn helps(why: TeamRefusal, team: &str, login: &str, whom: &str) -> String {
     match why {
         TeamRefusal::Password => {
             format!("`fusebox team join {team}` takes a new address, with the login and its password")
@@ -23,5 +23,5 @@ pub fn helps(why: TeamRefusal, (team, login): (&str, &str), whom: &str) -> Strin
 
 /// Says the same where neither team nor login is at hand.
 pub fn helps_anybody(why: TeamRefusal) -> String {
-    helps(why, ("NAME", "LOGIN"), "an admin of the team")
+    helps(why, "NAME", "LOGIN", "an admin of the team")
 }

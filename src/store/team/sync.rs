@@ -67,7 +67,8 @@ impl Ledger {
     pub fn sync(
         &mut self,
         team: &str,
-        (machine, sent): (&str, Moment),
+        machine: &str,
+        sent: Moment,
         requests: &[Request],
         besides: &Besides<'_>,
     ) -> Result<Synced> {

@@ -179,7 +179,7 @@ fn read_in_goes(text: &str, allowed: Allowance) -> Vec<Vec<String>> {
     crate::platform::files::write_new(&path, 0o600, text).unwrap();
     let (mut at, mut goes) = (Position::default(), Vec::new());
     loop {
-        let chunk = read_within(&mut allowed.clone(), &mut Vec::new(), &path, (at, None)).unwrap();
+        let chunk = read_within(&mut allowed.clone(), &mut Vec::new(), &path, at, None).unwrap();
         goes.push(chunk.responses.into_iter().map(|response| response.id).collect());
         at = Position { offset: chunk.offset, inside: chunk.inside };
         if chunk.left == 0 {

@@ -16,7 +16,7 @@ use crate::transcript::stand_in::main_model;
 
 impl<C: Charges> TranscriptIngest<'_, C> {
     /// Returns how a compaction of a run's conversation asks, of which something names the model.
-    pub(super) fn asks(&self, state: &SessionState, (run, named): (&str, Option<&str>), stand_in: &str) -> Asks {
+    pub(super) fn asks(&self, state: &SessionState, run: &str, named: Option<&str>, stand_in: &str) -> Asks {
         let last = self.last_model(state, run).unwrap_or(stand_in);
         let start = &state.session.client_start;
         let model = named.or(start.model.as_deref()).unwrap_or(last);
@@ -42,7 +42,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         };
         let (table, at_ms) = (self.prices.table(), event.at.wall_ms);
         let stand_in = main_model(state, table, at_ms);
-        let asked = compaction::ahead(told, (at_ms, context), || self.asks(state, (run, None), &stand_in));
+        let asked = compaction::ahead(told, at_ms, context, || self.asks(state, run, None, &stand_in));
         let priced = price::price(table, &asked.model, at_ms, &asked.usage, Some(&stand_in));
         asked.spend(&priced)
     }

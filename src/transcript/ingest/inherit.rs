@@ -49,7 +49,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
             }
             self.allowed.spend(BYTES_TO_OPEN, 0);
             let from = Position { offset: origin.at.offset, inside: false };
-            let Ok(chunk) = cursor::read_within(&mut self.allowed, &mut Vec::new(), &path, (from, None)) else {
+            let Ok(chunk) = cursor::read_within(&mut self.allowed, &mut Vec::new(), &path, from, None) else {
                 continue;
             };
             let mut told = Conversation::default();

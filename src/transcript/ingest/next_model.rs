@@ -40,16 +40,16 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         let new = like.tokens.saturating_sub(output);
         let mean = TokenUsage { output, write_5m: new, cache_read: like.cache_reads, ..TokenUsage::default() };
         let again = TokenUsage { output, cache_read: run.context, ..TokenUsage::default() };
-        let cost = [mean, again].map(|usage| self.cost(state, (model, at_ms), &usage));
+        let cost = [mean, again].map(|usage| self.cost(state, model, at_ms, &usage));
         Spend { cost: cost[0].max(cost[1]), ..like }
     }
 
     /// Returns what a token of a prompt costs that the model has not seen.
     fn price_of(&self, state: &SessionState, model: &str, at_ms: i64) -> Amount {
-        self.cost(state, (model, at_ms), &TokenUsage { write_5m: 1_000_000, ..TokenUsage::default() })
+        self.cost(state, model, at_ms, &TokenUsage { write_5m: 1_000_000, ..TokenUsage::default() })
     }
 
-    fn cost(&self, state: &SessionState, (model, at_ms): (&str, i64), usage: &TokenUsage) -> Amount {
+    fn cost(&self, state: &SessionState, model: &str, at_ms: i64, usage: &TokenUsage) -> Amount {
         let table = self.prices.table();
         let stand_in = main_model(state, table, at_ms);
         price::price(table, model, at_ms, usage, Some(&stand_in)).cost

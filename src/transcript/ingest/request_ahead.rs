@@ -30,19 +30,22 @@ impl<C: Charges> TranscriptIngest<'_, C> {
             EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) => {
                 let to = state.addressee(to).filter(|run| !run.is_main());
                 let told = to.and_then(|run| run.position.as_ref()).map(|at| at.conversation);
-                self.resent(state, (to.map_or("", |run| &run.id), told.unwrap_or_default()), event)
+                self.resent(state, to.map_or("", |run| &run.id), told.unwrap_or_default(), event)
             }
             EventKind::Prompt { .. }
             | EventKind::BatchEnded(_)
             | EventKind::SubagentStarted
             | EventKind::Stopped { .. }
-            | EventKind::SubagentEnded(_) => self.resent(state, asking(state, &event.agent), event),
+            | EventKind::SubagentEnded(_) => {
+                let (run, told) = asking(state, &event.agent);
+                self.resent(state, run, told, event)
+            }
             _ => Spend::default(),
         }
     }
 
     /// Returns what the next request of a conversation is expected to spend where it is written to the cache again, else nothing.
-    fn resent(&self, state: &SessionState, (run, told): (&str, Conversation), event: &Event) -> Spend {
+    fn resent(&self, state: &SessionState, run: &str, told: Conversation, event: &Event) -> Spend {
         let start = &state.session.client_start;
         // A client's first request is its prompt's. Below another client an agent decides what that is.
         let begins = start.is_silent && event.agent == Agent::Main && matches!(event.kind, EventKind::Prompt { .. });

@@ -37,7 +37,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         let Some(of) = state.run(run).filter(|_| !is_copy) else { return Ok(()) };
         let (mut spend, replay_price, context) = (estimate::missing_usage(state, of), of.replay_price, of.context);
         if spend.cost == Amount::ZERO {
-            spend = first_request(state, self.prices.table(), (response.at_ms, ""));
+            spend = first_request(state, self.prices.table(), response.at_ms, "");
         }
         if self.charges.find(&response.id, &session)?.is_some() {
             return Ok(());

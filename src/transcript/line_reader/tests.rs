@@ -12,7 +12,7 @@ fn row(id: &str, x: usize, y: usize) -> String {
 }
 
 /// Reads a text from `offset` and checks which responses are found, and where reading stopped.
-fn check(text: &str, offset: usize, (ids, stop): (&str, usize)) {
+fn check(text: &str, offset: usize, ids: &str, stop: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.jsonl");
     crate::platform::files::write_new(&path, 0o600, text).unwrap();
@@ -33,7 +33,7 @@ fn lines_may_be_longer_than_the_buffer() {
         (format!("{a}{}{b}", row("c", 0, LONG)), "a c b"),
         (format!("{a}{}{b}", row("c", LONG, LONG)), "a c b"),
     ] {
-        check(&text, 0, (ids, text.len()));
+        check(&text, 0, ids, text.len());
     }
 }
 
@@ -42,7 +42,7 @@ fn a_word_is_found_wherever_two_pieces_meet() {
     let a = row("a", 0, 0);
     for x in (0..100).map(|less| 128 * 1024 - less) {
         let text = format!("{}{a}", row("c", x, LONG));
-        check(&text, 0, ("c a", text.len()));
+        check(&text, 0, "c a", text.len());
     }
 }
 
@@ -51,9 +51,9 @@ fn a_long_line_without_an_end_is_left_for_later() {
     let (a, long) = (row("a", 0, 0), row("c", LONG, 0));
     let text = format!("{a}{long}");
     for cut in [1, 2, LONG / 2, LONG] {
-        check(&text[..text.len() - cut], 0, ("a", a.len()));
+        check(&text[..text.len() - cut], 0, "a", a.len());
     }
-    check(&text, a.len(), ("c", text.len()));
+    check(&text, a.len(), "c", text.len());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn short_lines_fill_many_buffers() {
     let (a, b) = (row("a", 0, 0), row("b", 0, 0));
     let text = a.repeat(5_000) + &b;
     for first in [0, 1, 2_000, 4_999] {
-        check(&text, first * a.len(), ("a b", text.len()));
+        check(&text, first * a.len(), "a b", text.len());
     }
-    check(&text, 5_000 * a.len(), ("b", text.len()));
+    check(&text, 5_000 * a.len(), "b", text.len());
 }

@@ -165,7 +165,8 @@ impl Guard {
     pub(super) fn written(
         &self,
         folder: Option<&str>,
-        (program, args): (&str, &[Word]),
+        program: &str,
+        args: &[Word],
         read: &[&str],
         look: &Look,
     ) -> Option<String> {
@@ -173,14 +174,14 @@ impl Guard {
         // The rows of one name follow each other.
         let mut rows = ROWS.iter().skip_while(|row| !is_named(row)).take_while(is_named).peekable();
         if rows.peek().is_none() {
-            return self.written_by_any(folder, (program, args), look);
+            return self.written_by_any(folder, program, args, look);
         }
         rows.find_map(|(_, writes)| self.written_as(*writes, folder, args, read, look))
     }
 
     /// Says what a program may write of which nothing is known: what an option names as its output, and the session's program and
     /// state wherever they stand.
-    fn written_by_any(&self, folder: Option<&str>, (program, args): (&str, &[Word]), look: &Look) -> Option<String> {
+    fn written_by_any(&self, folder: Option<&str>, program: &str, args: &[Word], look: &Look) -> Option<String> {
         if READERS.iter().any(|reader| reader.eq_ignore_ascii_case(program)) {
             return None;
         }

@@ -28,9 +28,7 @@ impl Walk<'_> {
         let mut programs = it.runners.iter().map(|runner| (folder, *runner)).chain([own]);
         let look = |folder: Option<&str>, path: &str| self.note_written(folder, path);
         programs
-            .find_map(|(folder, (program, args))| {
-                self.guard.written(folder, (program_name(program), args), read, &look)
-            })
+            .find_map(|(folder, (program, args))| self.guard.written(folder, program_name(program), args, read, &look))
             .or_else(|| self.logged(it))
     }
 

@@ -22,8 +22,8 @@ pub(super) fn changed(operator: &str, word: &str, value: &str) -> String {
         return value.to_owned();
     }
     match operator {
-        "%%" | "%" => without(value, word, (true, operator == "%%")).to_owned(),
-        "##" | "#" => without(value, word, (false, operator == "##")).to_owned(),
+        "%%" | "%" => without(value, word, true, operator == "%%").to_owned(),
+        "##" | "#" => without(value, word, false, operator == "##").to_owned(),
         "^^" | "@U" => value.to_uppercase(),
         ",," | "@L" => value.to_lowercase(),
         "^" => with_first(value, |letter| letter.to_ascii_uppercase()),
@@ -40,7 +40,7 @@ fn with_first(value: &str, change: fn(&char) -> char) -> String {
 }
 
 /// Returns a value without what fits a pattern at its end or its start.
-fn without<'v>(value: &'v str, pattern: &str, (at_end, takes_most): (bool, bool)) -> &'v str {
+fn without<'v>(value: &'v str, pattern: &str, at_end: bool, takes_most: bool) -> &'v str {
     if value.len() > LONGEST_COMPARED {
         return without_one(value, pattern, at_end, takes_most);
     }

@@ -224,7 +224,7 @@ fn inner_places(text: &str) -> Vec<usize> {
 /// Returns a word with the values of its variables; nothing where it names none that is known.
 pub(super) fn with_values(word: &Word, values: &dyn Values) -> Option<Word<'static>> {
     let mut expansions = Vec::new();
-    let text = filled(&word.text, &word.expansions, values, (0, &mut expansions))?;
+    let text = filled(&word.text, &word.expansions, values, 0, &mut expansions)?;
     Some(Word { end: word.end, splits: word.splits, expansions, ..Word::of(text) })
 }
 
@@ -233,7 +233,8 @@ fn filled(
     text: &str,
     places: &[Range<usize>],
     values: &dyn Values,
-    (depth, left): (usize, &mut Vec<Range<usize>>),
+    depth: usize,
+    left: &mut Vec<Range<usize>>,
 ) -> Option<String> {
     let (mut into, mut from, mut is_changed) = (String::new(), 0, false);
     for place in places {
@@ -302,15 +303,13 @@ fn value_of(found: &Reference, values: &dyn Values, depth: usize) -> Option<Stri
         return known.filter(|_| matches!(word, "Q" | "P" | "K" | "k")).map(str::to_owned);
     }
     if let Some((operator, word)) = found.change {
-        let new =
-            if depth < DEEPEST { filled(word, &dollars(word), values, (depth + 1, &mut Vec::new())) } else { None };
+        let new = if depth < DEEPEST { filled(word, &dollars(word), values, depth + 1, &mut Vec::new()) } else { None };
         let word = new.unwrap_or_else(|| word.to_owned()).replace(['"', '\'', '\\'], "");
         return known.map(|known| operators::changed(operator, &word, known));
     }
     let Some((operator, word)) = found.word else { return known.map(str::to_owned) };
     if values.takes_words() {
-        let new =
-            if depth < DEEPEST { filled(word, &dollars(word), values, (depth + 1, &mut Vec::new())) } else { None };
+        let new = if depth < DEEPEST { filled(word, &dollars(word), values, depth + 1, &mut Vec::new()) } else { None };
         return Some(new.unwrap_or_else(|| word.to_owned()).replace(['"', '\'', '\\'], ""));
     }
     match known {

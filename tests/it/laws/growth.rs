@@ -253,7 +253,7 @@ impl History {
         let mut state = load::load_state(&self.store, session, &event).unwrap();
         state.facts.refusal_reason = overload::refusal_reason(&mut state, &event);
         let mut ingested =
-            ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, ("", &[])).unwrap();
+            ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, "", &[]).unwrap();
         let run = state.session.main.clone().unwrap_or_default();
         ingested.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
         apply_event(&mut state, &event, &ingested, &self.policy);
@@ -350,7 +350,7 @@ fn no_command_in_the_background_is_forgotten() {
             ..event
         };
         let found =
-            ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended, ("", &[])).unwrap();
+            ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended, "", &[]).unwrap();
         apply_event(&mut state, &ended, &found, &history.policy);
         let kills: Vec<&str> = state.effects.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");

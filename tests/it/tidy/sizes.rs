@@ -63,9 +63,27 @@ fn functions_fit_on_a_screen() {
     check(broken);
 }
 
+#[test]
+fn no_function_takes_several_values_as_one() {
+    let mut broken = Vec::new();
+    for text in rust().iter().filter(|text| text.module().is_some()) {
+        for (start, _) in text.code().filter(|(_, line)| opens_function(line) && !line.contains("fn from(")) {
+            let lines = &text.lines[start - 1..];
+            let ends = lines.iter().position(|line| line.ends_with('{')).unwrap_or(0);
+            if lines[..=ends].concat().contains("): (") {
+                broken.push(format!(
+                    "{}:{start}: a tuple as a parameter: name each, or make a struct of them",
+                    text.path
+                ));
+            }
+        }
+    }
+    check(broken);
+}
+
 /// Whether a line begins a function whose body is on lines of its own, as rustfmt writes it.
 fn opens_function(line: &str) -> bool {
-    let words = line.trim_start().trim_start_matches("pub(crate) ");
+    let words = line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
     let words = words.trim_start_matches("pub ").trim_start_matches("const ").trim_start_matches("async ");
     words.starts_with("fn ") && !line.ends_with('}') && !line.ends_with(';')
 }
