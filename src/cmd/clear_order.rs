@@ -65,10 +65,10 @@ pub struct UsedUp {
 pub fn used_up(state: &SessionState, target: &Target, now: Moment) -> Vec<UsedUp> {
     let rules = rules(state, target).cloned().unwrap_or_default();
     let found = rules.limits.iter().filter(|rule| rule.action != Action::Warn).filter_map(|rule| {
-        let (scope, rules, meters) = meters(state, target, &run_of(state, target), (now, rule))?;
+        let (scope, rules, meters) = meters(state, target, &run_of(state, target), now, rule)?;
         let finding = Finding::of(rule, scope, rule.limit.used(&meters));
         // Whoever makes the next request: what the dearest would add counts.
-        let others = makers(state, target).filter_map(|id| Some(self::meters(state, target, id, (now, rule))?.2));
+        let others = makers(state, target).filter_map(|id| Some(self::meters(state, target, id, now, rule)?.2));
         let all: Vec<Meters> = others.chain([meters]).collect();
         let next = |meters: &Meters| ahead(rule.limit, rules, meters);
         let lacks =
@@ -127,7 +127,7 @@ pub fn would_act(state: &SessionState, now: Moment) -> Vec<(Target, Finding)> {
 /// Returns what a limit has to say of a session or run now; nothing where no rule holds it.
 pub fn evaluate_limit(state: &SessionState, target: &Target, name: &str, now: Moment) -> Option<Finding> {
     let rule = rules(state, target)?.named(name)?;
-    let (scope, _, meters) = meters(state, target, &run_of(state, target), (now, rule))?;
+    let (scope, _, meters) = meters(state, target, &run_of(state, target), now, rule)?;
     Some(Finding::of(rule, scope, rule.limit.used(&meters)))
 }
 
@@ -174,9 +174,9 @@ fn meters<'a>(
     state: &'a SessionState,
     target: &Target,
     named: &str,
-    at: (Moment, &LimitRule),
+    now: Moment,
+    rule: &LimitRule,
 ) -> Option<(Scope, &'a LimitSet, Meters)> {
-    let (now, rule) = at;
     let id = state.run(named).or_else(|| state.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
     let occasion = Occasion { at: now, activity: Activity::ResponseOver };
     let measured = measure::meters_for(state, &id, occasion, rule);

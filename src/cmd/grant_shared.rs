@@ -66,7 +66,7 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let rules = |session: &Session| of(session, scope).clone();
     let known: Vec<LimitSet> =
         sessions.rev().map(|session| rules(&session)).chain([of(&files, scope).clone()]).collect();
-    let mut state = laid(&store, &known, (scope, &project), (policy.time_zone(), now))?;
+    let mut state = laid(&store, &known, scope, &project, policy.time_zone(), now)?;
     let mut said: Vec<String> =
         more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
     let by = require_human::who(env);
@@ -118,8 +118,14 @@ fn of(session: &Session, scope: Scope) -> &LimitSet {
 }
 
 /// Inserts what is shared into a state without a session, its periods as of now.
-fn laid(store: &Store, known: &[LimitSet], whose: (Scope, &str), when: (Option<&str>, Moment)) -> Result<SessionState> {
-    let ((scope, project), (zone, now)) = (whose, when);
+fn laid(
+    store: &Store,
+    known: &[LimitSet],
+    scope: Scope,
+    project: &str,
+    zone: Option<&str>,
+    now: Moment,
+) -> Result<SessionState> {
     let all = LimitSet { limits: known.iter().flat_map(|rules| rules.limits.clone()).collect(), ..LimitSet::default() };
     let mut session = Session { last: now, project: project.to_owned(), ..Session::default() };
     match scope {

@@ -171,7 +171,7 @@ fn give(
     let who = if scope == Scope::Session { "Session" } else { "Agent" };
     let by = if finding.subject.is_empty() { String::new() } else { format!(" of {}", finding.subject) };
     let words = format!("{who} was {} by `fusebox {}`{by}", kind.status.as_str(), verb(kind));
-    edit.record(kind.record, &finding, (&words, Some(reason.as_deref().unwrap_or(&words))));
+    edit.record(kind.record, &finding, &words, Some(reason.as_deref().unwrap_or(&words)));
     let withdrawn = if kind.status == Status::Stopped { withdraw(edit.state) } else { 0 };
     Ok(said(edit, kind, followers, withdrawn))
 }

@@ -36,6 +36,6 @@ pub fn over_copy(env: &Environment) -> Result<Option<ExitCode>> {
     env.eprintln_safe(&format!("fusebox: {folder} cannot be written: a copy of it is read, and nothing is kept"));
     let arguments: Vec<_> = env.args().into_iter().skip(1).collect();
     let place = copy.path().to_string_lossy();
-    let code = foreground::run(program.as_os_str(), &arguments, ("FUSEBOX_HOME", &place))?;
+    let code = foreground::run(program.as_os_str(), &arguments, "FUSEBOX_HOME", &place)?;
     Ok(Some(ExitCode::from(code)))
 }

@@ -135,7 +135,7 @@ fn kept(env: &Environment, args: &Args) -> Result<String> {
             return Ok(summary::nothing_yet(&env.short_path(store.folder())));
         }
         Ok(match args.by.unwrap_or(GroupBy::Session) {
-            GroupBy::Session => sessions(env, args, &rows, (&store.shared_budgets()?, pruned_before)),
+            GroupBy::Session => sessions(env, args, &rows, &store.shared_budgets()?, pruned_before),
             GroupBy::Tool => tools(env, args, &store, &rows, &(since_ms..until_ms))?,
             by => groups(env, args, &rows, &store.sums()?, &Part { by, since_ms, until_ms, pruned_before }),
         })
@@ -202,9 +202,9 @@ fn sessions(
     env: &Environment,
     args: &Args,
     rows: &[SessionRows],
-    beside: (&[SharedBudget], Option<Timestamp>),
+    budgets: &[SharedBudget],
+    pruned_before: Option<Timestamp>,
 ) -> String {
-    let (budgets, pruned_before) = beside;
     let report = Report { pruned_before, ..Report::of(rows, budgets, env.now()) };
     match (args.json, args.csv) {
         (true, _) => json::text(&report),

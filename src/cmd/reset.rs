@@ -79,7 +79,7 @@ fn reset(edit: &mut SessionEdit) -> Vec<String> {
     let mut freed = Vec::new();
     let finding = clear_order::order(edit.state, &target).map(|order| order.finding.clone());
     let words = edit.somebody(&format!("set the counters of {} to zero", edit.it()));
-    edit.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
+    edit.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), &words, None);
     edit.notice(notices::reset(&edit.by, &name));
     if finding.is_some() && clear_order::holder(edit.state, &target) == target {
         clear_order::clear(edit.state, &target, edit.now);

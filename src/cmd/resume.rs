@@ -134,7 +134,7 @@ fn resume(edit: &mut SessionEdit, granted: &[More], keeps_limits: bool) -> Resul
     let lifted = clear_order::clear(edit.state, &edit.target, edit.now).map(|order| order.finding);
     let finding = lifted.or_else(|| holds_prompts_back(edit)).ok_or_else(|| nothing_holds(edit, &name, &was))?;
     let words = edit.somebody(&format!("resumed {}", edit.it()));
-    edit.record(RecordKind::AgentResumed, &finding, (&words, None));
+    edit.record(RecordKind::AgentResumed, &finding, &words, None);
     edit.notice(notices::resumed(&edit.by, &name));
     let mut said: Vec<String> = taken.into_iter().chain([format!("{name}: {was} -> resumed")]).collect();
     said.extend(grant::apply(edit, granted)?.0);

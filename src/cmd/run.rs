@@ -78,7 +78,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let since_ms = now.wall_ms - DAY_MS;
     let lookout = holds(env).then(|| HeldLookout::begin(env, &mark, since_ms)).flatten();
     summarize(env, args, &Ended::default())?;
-    let code = match foreground::run(program, arguments, (MARK, &mark)) {
+    let code = match foreground::run(program, arguments, MARK, &mark) {
         Ok(code) => code,
         Err(error) => {
             let (how, exit_code) = (HowEnded::NotStarted, Some(1));

@@ -11,8 +11,13 @@ use crate::ui::terminal::plain;
 use crate::wire::user_lines;
 
 /// Says how the work of a stopped main agent goes on: what has to be given or lifted before, and the prompt that takes it up.
-pub fn next_step(of: (&Session, &Run), held: Option<&Order>, blocks: &[(Finding, NextStep)], again: &str) -> String {
-    let (session, run) = of;
+pub fn next_step(
+    session: &Session,
+    run: &Run,
+    held: Option<&Order>,
+    blocks: &[(Finding, NextStep)],
+    again: &str,
+) -> String {
     let Some(finding) = held.map(|order| &order.finding) else { return format!("`{again}`") };
     let ends_session = finding.ends_session();
     let stopped = if ends_session { Stopped::Session } else { Stopped::MainRun };

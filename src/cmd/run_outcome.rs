@@ -209,7 +209,7 @@ fn stopped(store: &Store, session: &Session, again: &Again, now: Moment) -> Resu
             let why = held.map_or_else(|| why(&run, held), before_next);
             let again = take_up::command(&Session { again: Some(again.with(&session.id)), ..session.clone() });
             let blocks = next_prompt::blocks(&query::rows_of(store, session.clone())?, &store.shared_budgets()?, now);
-            let next = run_next::next_step((session, &run), held, &blocks, &again);
+            let next = run_next::next_step(session, &run, held, &blocks, &again);
             let of_team = held.map(|order| &order.finding).filter(|finding| is_told_apart(finding));
             let (how, sentence) = match (run.status, of_team) {
                 (Status::Paused, _) => (HowEnded::Paused, to_people::run_paused(why, &next)),
@@ -248,8 +248,8 @@ mod tests {
                     "layer": "user", "percent": 100, "subject": "the store of team core is not heard", "frees": frees});
                 let held = Order::halted(serde_json::from_value(finding).unwrap(), None);
                 let again = Again::of(false, None, &[]).with("one");
-                let place = (&Session::default(), &Run::default());
-                let next = run_next::next_step(place, Some(&held), &[], &again);
+                let (session, run) = (Session::default(), Run::default());
+                let next = run_next::next_step(&session, &run, Some(&held), &[], &again);
                 let said = match is_told_apart(&held.finding) {
                     true => to_people::run_stopped_by_team(before_next(&held)) + &to_people::run_goes_on(&next),
                     false => to_people::run_stopped(before_next(&held), next),

@@ -178,10 +178,9 @@ impl SessionEdit<'_> {
     }
 
     /// Writes a record that begins with its own sentence.
-    pub fn record(&mut self, kind: RecordKind, finding: &Finding, words: (&str, Option<&str>)) {
+    pub fn record(&mut self, kind: RecordKind, finding: &Finding, error: &str, reason: Option<&str>) {
         let id = clear_order::run_of(self.state, &self.target);
         log_records::write(self.state, &id, kind, finding);
-        let (error, reason) = words;
         if let Some(record) = self.state.effects.log_records.last_mut() {
             error.clone_into(&mut record.error);
             record.reason = reason.map(str::to_owned);

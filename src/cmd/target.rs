@@ -221,7 +221,7 @@ fn retain_current(store: &Store, runs: &mut Vec<Run>) -> Result<()> {
 
 /// Finds the session or run whose id this is, or begins with it; else the only agent of this type.
 pub fn of_id(store: &Store, id: &str, fits: Fits) -> Result<Found> {
-    let found: Vec<Target> = store.matching(id)?.into_iter().map(target).collect();
+    let found: Vec<Target> = store.matching(id)?.into_iter().map(|(session, run)| target(session, run)).collect();
     if found.is_empty()
         && let Some(found) = of_type(store, id, fits)?
     {
@@ -257,10 +257,10 @@ fn one_of(store: &Store, id: &str, found: Vec<Target>) -> Result<Target> {
     }
 }
 
-fn target(row: (String, Option<String>)) -> Target {
-    match row {
-        (session, Some(run)) => Target::Run { session, run },
-        (session, None) => Target::Session(session),
+fn target(session: String, run: Option<String>) -> Target {
+    match run {
+        Some(run) => Target::Run { session, run },
+        None => Target::Session(session),
     }
 }
 

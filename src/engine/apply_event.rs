@@ -73,7 +73,7 @@ pub fn apply_event(
     let adopts = enforce::adopt(state, &id, event);
     completion::ask(state, &id, event);
     let onset = onset(state, &id, joins);
-    let mut verdict = decide_run(state, &id, event, (onset, adopts, &ingested.missing));
+    let mut verdict = decide_run(state, &id, event, onset, adopts, &ingested.missing);
     verdict.prompt_tail = discipline(event, &verdict, limit_source);
     enforce::progress(state, &id, event, &verdict);
     enforce::enforce(state, &id, event, &verdict);
@@ -142,8 +142,14 @@ fn onset(state: &SessionState, id: &str, joins: bool) -> Onset {
     }
 }
 
-fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -> Verdict {
-    let (onset, adopts, missing) = how;
+fn decide_run(
+    state: &SessionState,
+    id: &str,
+    event: &Event,
+    onset: Onset,
+    adopts: bool,
+    missing: &[Finding],
+) -> Verdict {
     let Some(run) = state.run(id) else { return Verdict::default() };
     let session = &state.session;
     let above =

@@ -93,7 +93,7 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     }
     match &event.kind {
         EventKind::ToolRequested(call) => requested(state, run, call, event.at),
-        EventKind::ToolEnded(call, outcome) => ended(state, run, (call, outcome), event.at),
+        EventKind::ToolEnded(call, outcome) => ended(state, run, call, outcome, event.at),
         EventKind::BatchEnded(calls) => {
             batch(state, run, calls);
             charging::missing::charge_overdue(state, run, event);
@@ -212,8 +212,7 @@ fn requested(state: &mut SessionState, run: &str, call: &Call, at: Moment) {
     }
 }
 
-fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: Moment) {
-    let (call, outcome) = what;
+fn ended(state: &mut SessionState, run: &str, call: &Call, outcome: &CallOutcome, at: Moment) {
     let requested = state.call(&call.id).and_then(|record| record.requested);
     dialogs::take_off_wait(state, run, call, outcome.duration_ms, at);
     count_call(state, run, call);
@@ -233,7 +232,7 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: M
             lifecycle::ended_outside(state, &agent.id);
         }
         Some(agent) if matches!(call.intent, Intent::Message { .. }) => {
-            lifecycle::wakes(state, (run, call), &agent.id, at)
+            lifecycle::wakes(state, run, call, &agent.id, at)
         }
         Some(_) => {}
         None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => {

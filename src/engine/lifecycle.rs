@@ -54,8 +54,7 @@ pub fn ended_outside(state: &mut SessionState, id: &str) {
 }
 
 /// Takes note of the agent that a message has woken: the name that it was sent to may have said nothing.
-pub fn wakes(state: &mut SessionState, by: (&str, &Call), id: &str, at: Moment) {
-    let (run, call) = by;
+pub fn wakes(state: &mut SessionState, run: &str, call: &Call, id: &str, at: Moment) {
     let at_work = state.run(id).is_some_and(|run| run.status == Status::Running);
     let is_known = state.session.spawns.iter().any(|spawn| spawn.wakes.as_deref() == Some(id));
     if at_work || is_known || state.run(id).is_none() {

@@ -116,7 +116,7 @@ pub fn find(folders: &Folders, settings: &[Settings]) -> (Vec<Enabled>, bool) {
         let mut at = installed.clone();
         let cache = files::entries(&plugins.join("cache").join(marketplace).join(name), MOST);
         at.extend(cache.into_iter().flat_map(|entries| entries.found).map(|entry| entry.path));
-        let offers = marketplaces.offers(plugins, (name, marketplace));
+        let offers = marketplaces.offers(plugins, name, marketplace);
         let mut said = SaidOfPlugin::default();
         offers.iter().for_each(|offer| said.add(&offer.said));
         let folders = at.into_iter().chain(offers.into_iter().map(|offer| offer.folder));
@@ -152,13 +152,14 @@ impl Marketplaces {
     }
 
     /// Returns what the marketplace offers under a plugin's name.
-    fn offers(&mut self, plugins: &Path, id: (&str, &str)) -> Vec<Enabled> {
-        let own = plugins.join("marketplaces").join(id.1);
-        let of_name = self.places.iter().take(MOST).filter(|(name, _)| *name == folded(id.1)).map(|(_, path)| path);
+    fn offers(&mut self, plugins: &Path, plugin: &str, marketplace: &str) -> Vec<Enabled> {
+        let own = plugins.join("marketplaces").join(marketplace);
+        let of_name =
+            self.places.iter().take(MOST).filter(|(name, _)| *name == folded(marketplace)).map(|(_, path)| path);
         let mut places: Vec<PathBuf> = of_name.cloned().chain([own.clone(), own.with_extension("json")]).collect();
         places.sort_unstable();
         places.dedup();
-        places.iter().flat_map(|place| self.offers_at(place, id.0)).collect()
+        places.iter().flat_map(|place| self.offers_at(place, plugin)).collect()
     }
 
     fn offers_at(&mut self, place: &Path, plugin: &str) -> Vec<Enabled> {

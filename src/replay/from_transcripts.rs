@@ -71,7 +71,7 @@ pub fn make(transcript: &Path) -> io::Result<Option<Recording>> {
         let meta = layout::meta(&path).unwrap_or_default();
         let spawn = meta.tool_use_id.as_deref();
         let agent = Input { agent_id: Some(&id), agent_type: Some(&meta.agent_type), ..Input::default() };
-        events.extend(HookCallSynthesizer::agent(&session, (agent, spawn), &rows).tell());
+        events.extend(HookCallSynthesizer::agent(&session, agent, spawn, &rows).tell());
         places.add_agent(id, Places::of(&rows));
     }
     events.sort_by_key(|(at_ms, _)| *at_ms);
@@ -116,7 +116,7 @@ struct HookCallSynthesizer<'a> {
 
 impl<'a> HookCallSynthesizer<'a> {
     fn main(session: &'a str, transcript: &'a Transcript) -> HookCallSynthesizer<'a> {
-        let mut narrator = HookCallSynthesizer::agent(session, (Input::default(), None), transcript);
+        let mut narrator = HookCallSynthesizer::agent(session, Input::default(), None, transcript);
         narrator.rows = own(&transcript.rows);
         let prompts = narrator.rows.iter().filter_map(|row| match &row.what {
             RowKind::Prompt(prompt) if prompt.by == By::Schedule => Some(Cron { prompt: &prompt.text }),
@@ -128,10 +128,10 @@ impl<'a> HookCallSynthesizer<'a> {
 
     fn agent(
         session: &'a str,
-        who: (Input<'a>, Option<&'a str>),
+        input: Input<'a>,
+        spawn: Option<&'a str>,
         transcript: &'a Transcript,
     ) -> HookCallSynthesizer<'a> {
-        let (input, spawn) = who;
         HookCallSynthesizer {
             input: Input { session_id: session, ..input },
             rows: &transcript.rows,

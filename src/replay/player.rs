@@ -183,7 +183,7 @@ impl<'a> Player<'a> {
         let case = Case { name, event, outcome: &outcome, tool_input };
         let text = output::answer(&case, &verdict).text();
         let at_ms = event.at.since(self.state.session.started);
-        self.entries.extend(timeline::entries(&self.state, event, (&run, at_ms), &verdict, &text));
+        self.entries.extend(timeline::entries(&self.state, event, &run, at_ms, &verdict, &text));
         if let (Some(id), Some(name)) = (event.call_id(), name) {
             self.state.call_mut(&run, id).answers.insert(name.as_str().to_owned(), text.clone());
         }

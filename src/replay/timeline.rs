@@ -78,8 +78,14 @@ struct Specific {
 }
 
 /// Returns the entries of one event: of the run it belongs to, and of subagents whose end its parent learns.
-pub fn entries(state: &SessionState, event: &Event, at: (&str, u64), verdict: &Verdict, answer: &str) -> Vec<Entry> {
-    let (run, at_ms) = at;
+pub fn entries(
+    state: &SessionState,
+    event: &Event,
+    run: &str,
+    at_ms: u64,
+    verdict: &Verdict,
+    answer: &str,
+) -> Vec<Entry> {
     // Most events find nothing, and most answers are empty.
     let said = if verdict.findings.is_empty() { Vec::new() } else { said(answer) };
     let mut entries: Vec<Entry> = Vec::new();

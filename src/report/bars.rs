@@ -30,7 +30,7 @@ pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> Strin
     let others = length(indent) + 2 + CELLS as usize + 2 + longest(&after);
     let label = label.min(terminal.width.saturating_sub(others).max(SHORTEST_LABEL));
     let label = longest(&|it| length(&shortened(&it.cap.limit.label_of(terminal.billing), label)));
-    told.into_iter().map(|reading| line(reading, (indent, label), terminal)).collect()
+    told.into_iter().map(|reading| line(reading, indent, label, terminal)).collect()
 }
 
 /// Returns what stands behind a bar: the figures, the limit's key, and whose rule it is.
@@ -43,8 +43,7 @@ fn figures(reading: &LimitReading) -> [String; 3] {
     [format!(" {figures}"), format!(" {}", plain(&reading.limit)), format!("  {}{only}", reading.layer)]
 }
 
-fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> String {
-    let (indent, label) = margin;
+fn line(reading: &LimitReading, indent: &str, label: usize, terminal: &Terminal) -> String {
     let percent = percent(reading);
     let filled = (percent.min(100) * CELLS / 100) as usize;
     let bar = format!("[{}{}]", "#".repeat(filled), "-".repeat(CELLS as usize - filled));

@@ -191,7 +191,7 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
     for ((scope, id), session) in latest.into_iter().rev() {
         let rules = if scope == Scope::User { &session.user_limits } else { &session.project_limits };
         let Some(rules) = Some(rules).filter(|rules| !rules.is_empty()) else { continue };
-        let budget = as_of(now, (scope, id), rules, shared_budgets);
+        let budget = as_of(now, scope, id, rules, shared_budgets);
         let at_work = if scope == Scope::User { count_agents(rows, now) } else { 0 };
         budgets.extend(of_shared_budget(session, budget, at_work, now));
     }
@@ -203,7 +203,7 @@ pub fn shared_budgets_of(session: &Session, shared_budgets: &[SharedBudget], now
     let own = [(Scope::User, "", &session.user_limits), (Scope::Project, &session.project, &session.project_limits)];
     let own = own.into_iter().filter(|(.., rules)| !rules.is_empty());
     let mut all: Vec<SharedBudget> =
-        own.map(|(scope, id, rules)| as_of(now, (scope, id), rules, shared_budgets)).collect();
+        own.map(|(scope, id, rules)| as_of(now, scope, id, rules, shared_budgets)).collect();
     if let Some(terms) = &session.team {
         let known = shared_budgets.iter().find(|budget| budget.scope == Scope::Team && budget.id == terms.name);
         let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(Scope::Team, &terms.name));
@@ -214,8 +214,7 @@ pub fn shared_budgets_of(session: &Session, shared_budgets: &[SharedBudget], now
 }
 
 /// Returns the budget of a user or project under its rules, with the periods that are open at `now`.
-fn as_of(now: Moment, of: (Scope, &str), rules: &LimitSet, shared_budgets: &[SharedBudget]) -> SharedBudget {
-    let (scope, id) = of;
+fn as_of(now: Moment, scope: Scope, id: &str, rules: &LimitSet, shared_budgets: &[SharedBudget]) -> SharedBudget {
     let known = shared_budgets.iter().find(|budget| budget.scope == scope && budget.id == id);
     let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(scope, id));
     if budget.is_due(rules, now.wall_ms) {

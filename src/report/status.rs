@@ -186,7 +186,7 @@ fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     text.push_str(&bars(&session.limits, "  ", terminal));
     let roots: Vec<&RunReport> = session.runs.iter().filter(|run| parent(session, run).is_none()).collect();
     for run in roots {
-        text.push_str(&branch(session, run, (show, 1), terminal));
+        text.push_str(&branch(session, run, show, 1, terminal));
     }
     let finished = session.runs.iter().filter(|run| show == Show::Open && !stays(session, run, 0)).count();
     if finished > 0 {
@@ -259,8 +259,7 @@ pub fn stays(session: &SessionReport, run: &RunReport, deep: usize) -> bool {
     !folded(session, run) || (deep < DEEPEST && children(session, run).any(|child| stays(session, child, deep + 1)))
 }
 
-fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal: &Terminal) -> String {
-    let (show, deep) = at;
+fn branch(session: &SessionReport, run: &RunReport, show: Show, deep: usize, terminal: &Terminal) -> String {
     if deep > DEEPEST || (show == Show::Open && !stays(session, run, 0)) {
         return String::new();
     }
@@ -280,7 +279,7 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
         text.push_str(&bars(&run.limits, &format!("{indent}  "), terminal));
     }
     for child in children(session, run) {
-        text.push_str(&branch(session, child, (show, deep + 1), terminal));
+        text.push_str(&branch(session, child, show, deep + 1, terminal));
     }
     text
 }

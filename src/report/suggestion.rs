@@ -128,7 +128,7 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
         });
     let waiting = waiting(session, indent, terminal);
     let all = of_session.into_iter().chain(of_runs).chain(prompt_blocks).chain(used_up).chain(waiting);
-    or_free(session, all.collect(), (indent, terminal))
+    or_free(session, all.collect(), indent, terminal)
 }
 
 /// Says how a client takes a session up after a step; nothing where no command helps.
@@ -148,13 +148,13 @@ fn is_said_with_order(session: &SessionReport, reading: &LimitReading) -> bool {
 }
 
 /// Says instead of nothing how a session goes on whose client is gone and whose last prompt was blocked, where nothing would block the next.
-fn or_free(session: &SessionReport, text: String, place: (&str, &Terminal)) -> String {
+fn or_free(session: &SessionReport, text: String, indent: &str, terminal: &Terminal) -> String {
     let (_, status) = session.standing();
     if !text.is_empty() || !is_closed(session.status) || status != Status::Failed {
         return text;
     }
     let who = format!("session {}: nothing holds its next prompt any more", short(&session.session_id));
-    told(&who, &sends_again(session, &place.1.folder), place.0, place.1)
+    told(&who, &sends_again(session, &terminal.folder), indent, terminal)
 }
 
 /// Says of every run that nothing holds any more how it goes on: one that a person has let, and one whose turn a No has ended.

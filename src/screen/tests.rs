@@ -77,8 +77,8 @@ fn lines(buffer: &Buffer) -> Vec<String> {
     lines.map(|cells| format!("{}|\n", line(cells).trim_end())).collect()
 }
 
-fn drawn(size: (u16, u16), state: &ScreenState) -> String {
-    lines(&buffer(size.0, size.1, state, Colour::Off)).concat()
+fn drawn(width: u16, height: u16, state: &ScreenState) -> String {
+    lines(&buffer(width, height, state, Colour::Off)).concat()
 }
 
 fn chosen(name: &str) -> ScreenState {
@@ -90,7 +90,7 @@ fn chosen(name: &str) -> ScreenState {
 
 #[test]
 fn it_fits_eighty_columns() {
-    assert_snapshot!(drawn((80, 24), &chosen("developer a1b2c3d4")), @r"
+    assert_snapshot!(drawn(80, 24, &chosen("developer a1b2c3d4")), @r"
      fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
       SESSION, RUN            STATE    CALLS     COST  LIMIT       NOW|
@@ -120,7 +120,7 @@ fn it_fits_eighty_columns() {
 
 #[test]
 fn a_wide_screen_shows_more() {
-    assert_snapshot!(drawn((120, 40), &ScreenState::default()), @r"
+    assert_snapshot!(drawn(120, 40, &ScreenState::default()), @r"
      fusebox  1 waits for you  2 agents at work  0.12 USD/min  today 8.10 USD  at this pace 93.40 USD  (mean of 10 min)|
      ! developer a1b2c3d4 in shop: asks for more of max_cost_usd|
       SESSION, RUN                         STATE    CALLS     COST  NEAREST LIMIT          NOW|
@@ -188,7 +188,7 @@ fn where_a_plan_pays_tokens_come_first_and_dollars_are_list_prices() {
 #[test]
 fn a_line_says_which_limit_its_figure_is_of() {
     for width in [70, 80, 109, 110, 200] {
-        let text = drawn((width, 24), &ScreenState::default());
+        let text = drawn(width, 24, &ScreenState::default());
         let told: Vec<&str> = text.lines().filter(|line| line.contains('%')).collect();
         let says = |line: &&str| ["  cost ", "  calls "].iter().any(|word| line.contains(word));
         assert!(told.len() >= 3 && told.iter().all(says), "{width}:\n{text}");
@@ -197,7 +197,7 @@ fn a_line_says_which_limit_its_figure_is_of() {
 
 #[test]
 fn a_small_screen_shows_what_fits() {
-    assert_snapshot!(drawn((40, 10), &ScreenState::default()), @r"
+    assert_snapshot!(drawn(40, 10, &ScreenState::default()), @r"
      fusebox  1 waits for you  0.12 USD/min|
      ! developer a1b2c3d4 in shop: asks for…|
       SESSION, RUN           STATE|
@@ -317,7 +317,7 @@ fn a_cost_that_says_whose_it_is_has_room() {
 fn a_long_line_at_the_bottom_goes_on_in_the_next() {
     let mut state = ScreenState::default();
     state.say("error: no run of this session is held; `fusebox status` shows what is".to_owned(), None);
-    assert_snapshot!(drawn((40, 10), &state).lines().skip(7).collect::<Vec<_>>().join("\n"), @r"
+    assert_snapshot!(drawn(40, 10, &state).lines().skip(7).collect::<Vec<_>>().join("\n"), @r"
     |
      error: no run of this session is held;|
        `fusebox status` shows what is|
@@ -327,7 +327,7 @@ fn a_long_line_at_the_bottom_goes_on_in_the_next() {
         SessionCommand::Stop(ItemId { session: "s1".to_owned(), run: None }),
     );
     let asks = ScreenState { stage, ..ScreenState::default() };
-    assert_snapshot!(drawn((40, 10), &asks).lines().skip(8).collect::<Vec<_>>().join("\n"), @r"
+    assert_snapshot!(drawn(40, 10, &asks).lines().skip(8).collect::<Vec<_>>().join("\n"), @r"
      Stop session 5f0c1d2e shop and the|
        2 below it? y/n|
     ");
@@ -342,7 +342,7 @@ fn q_leads_back_from_a_story_and_leaves_from_the_tree() {
         (Key::Interrupt, Action::Quit, Action::Quit),
     ] {
         state.stage = Stage::Text(vec!["a story".to_owned()], 0);
-        assert!(drawn((40, 10), &state).contains("q back  Ctrl-C quit"));
+        assert!(drawn(40, 10, &state).contains("q back  Ctrl-C quit"));
         assert_eq!(state.update(&view, key), of_story, "{key:?}");
         state.stage = Stage::Tree;
         assert_eq!(state.update(&view, key), of_tree, "{key:?}");

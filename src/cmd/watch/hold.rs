@@ -73,7 +73,7 @@ fn warn(env: &Environment, alert: &Alert, hold: &Hold) -> Result<()> {
     }
     let finding = Finding { action: Action::Warn, ..hold.finding.clone() };
     session_edit::edit(env, &run_of(alert), |edit| {
-        edit.record(RecordKind::AgentWarning, &finding, (&alert.text, None));
+        edit.record(RecordKind::AgentWarning, &finding, &alert.text, None);
         Ok(Vec::new())
     })?;
     Ok(())
@@ -107,7 +107,7 @@ fn order(env: &Environment, alert: &Alert, hold: &Hold) -> Result<bool> {
         }
         pause_stop::halt(edit, &alert.run_id, &order);
         let kind = if pauses { RecordKind::AgentPaused } else { RecordKind::AgentFailed };
-        edit.record(kind, &finding, (&alert.text, None));
+        edit.record(kind, &finding, &alert.text, None);
         Ok(Vec::new())
     })?;
     Ok(is_due)

@@ -69,7 +69,7 @@ pub fn find(env: &Environment, state: &mut SessionState, event: &Event, input: &
             named.into_iter().chain(last).collect()
         }
         EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, model, .. }, .. }) => {
-            of_agent(env, state, event, (agent_type, model.as_deref())).into_iter().collect()
+            of_agent(env, state, event, agent_type, model.as_deref()).into_iter().collect()
         }
         _ => Vec::new(),
     }
@@ -100,8 +100,13 @@ fn of_command(env: &Environment, state: &SessionState, input: &Input) -> Option<
 
 /// Returns the model of an agent that is about to start: the call names it, its type's file, or the environment, else it is its
 /// parent's.
-fn of_agent(env: &Environment, state: &SessionState, event: &Event, asked: (&str, Option<&str>)) -> Option<String> {
-    let (agent_type, model) = asked;
+fn of_agent(
+    env: &Environment,
+    state: &SessionState,
+    event: &Event,
+    agent_type: &str,
+    model: Option<&str>,
+) -> Option<String> {
     let parent = match &event.agent {
         Agent::Main => state.session.main.as_deref(),
         Agent::Sub { id, .. } => Some(id.as_str()),

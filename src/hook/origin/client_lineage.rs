@@ -129,8 +129,7 @@ impl Known {
 }
 
 /// Finds the policy pinned for a client or for one above it, and the session of the one above; `here` is what it works on.
-pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Session, &Event)) -> Result<Known> {
-    let (session, event) = here;
+pub fn of_client(env: &Environment, store: &Store, client: Process, session: &Session, event: &Event) -> Result<Known> {
     let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
         let Some(found) = known_client(store, Process { pid, start, ..client }, event.at)? else { continue };
@@ -149,7 +148,7 @@ pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Sess
         }
     }
     if known.outer.is_none()
-        && let Some(mut above) = named(env, store, client, here)?
+        && let Some(mut above) = named(env, store, client, session, event)?
     {
         tell_of(store, &mut above, session, event)?;
         known.policy = known.policy.or(above.policy);
@@ -160,8 +159,13 @@ pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Sess
 
 /// Finds the session that a client outside of every other one's process tree names as its own origin. Anybody can write a name
 /// into an environment, so what is known of that session has to fit.
-fn named(env: &Environment, store: &Store, client: Process, here: (&Session, &Event)) -> Result<Option<Box<Session>>> {
-    let (session, event) = here;
+fn named(
+    env: &Environment,
+    store: &Store,
+    client: Process,
+    session: &Session,
+    event: &Event,
+) -> Result<Option<Box<Session>>> {
     let name = processes::variable(client.pid, STARTED_FOR);
     if let Some(above) = name.map(|name| store.session(&name)).transpose()?.flatten() {
         let fits =

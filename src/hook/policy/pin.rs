@@ -82,7 +82,7 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
     session.client = client_process::here(env);
     session.program = program(env).unwrap_or_default();
     let known = match session.client {
-        Some(client) => client_lineage::of_client(env, store, client, (session, event))?,
+        Some(client) => client_lineage::of_client(env, store, client, session, event)?,
         None => Known::default(),
     };
     // Where nobody can see whether the client before is gone, what bound it binds this one as well.

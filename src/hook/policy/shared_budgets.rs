@@ -84,7 +84,7 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now: Moment) -> Res
         let mut budget = found.unwrap_or_else(|| SharedBudget::new(scope, id));
         if budget.is_due(rules, now_ms) {
             let policy = session.policy.map(|id| policy::stored::stored(store, id)).transpose()?.unwrap_or_default();
-            restored.extend(count(store, &mut budget, (session, rules), (&Zone::named(policy.time_zone()), now_ms))?);
+            restored.extend(count(store, &mut budget, session, rules, &Zone::named(policy.time_zone()), now_ms)?);
             budget.counted = true;
         }
         budget.set_limits(rules);
@@ -129,7 +129,7 @@ pub fn recount(store: &Store, session: &mut Session, zone: Option<&str>, now_ms:
     let mut restored = Vec::new();
     for (scope, id, rules) in shares(session) {
         let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
-        restored.extend(count(store, &mut budget, (session, rules), (&Zone::named(zone), now_ms))?);
+        restored.extend(count(store, &mut budget, session, rules, &Zone::named(zone), now_ms)?);
         store.save_shared_budget(&budget)?;
     }
     tell(session, &restored);
@@ -149,10 +149,11 @@ fn tell(session: &mut Session, restored: &[String]) {
 fn count(
     store: &Store,
     budget: &mut SharedBudget,
-    of: (&Session, &LimitSet),
-    when: (&Zone, i64),
+    session: &Session,
+    rules: &LimitSet,
+    zone: &Zone,
+    now_ms: i64,
 ) -> Result<Vec<String>> {
-    let ((session, rules), (zone, now_ms)) = (of, when);
     budget.open(rules, now_ms, |span| zone.period(span, now_ms));
     let Some(since) = budget.since() else { return Ok(Vec::new()) };
     let restored = restore(store, session, since, now_ms)?;

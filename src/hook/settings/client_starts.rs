@@ -79,8 +79,7 @@ pub fn harm(env: &Environment, session: &Session, guard: &Guard, start: &NestedS
         brought.retain(|it| session.diverted.plugins.contains(&it.print()));
         handlers::resolve(&files, &brought, env.binary().as_deref())
     };
-    let lost =
-        if is_here && !is_told && !start.changes_root { None } else { loss(env, session, &now(), (off, &folder)) };
+    let lost = if is_here && !is_told && !start.changes_root { None } else { loss(env, session, &now(), off, &folder) };
     lost.or_else(|| diversion(env, session, &files, &brings)).or_else(|| new_mod(env, session, &folders, &files))
 }
 
@@ -107,8 +106,7 @@ fn served(env: &Environment, guard: &Guard, folder: &Path, path: &Path) -> Optio
 }
 
 /// Says which of the session's hooks a client with these settings would leave out.
-fn loss(env: &Environment, session: &Session, now: &Registered, start: (Option<PathBuf>, &Path)) -> Option<String> {
-    let (off, folder) = start;
+fn loss(env: &Environment, session: &Session, now: &Registered, off: Option<PathBuf>, folder: &Path) -> Option<String> {
     if let Some(file) = off.as_ref().or(now.disabled.as_ref()).filter(|_| !session.diverted.off) {
         return Some(format!("`disableAllHooks` in `{}` switches all hooks off", file.display()));
     }

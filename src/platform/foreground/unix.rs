@@ -15,12 +15,12 @@ use signal_hook::iterator::Signals;
 use crate::error::{Error, Result};
 
 /// Runs a program to its end, with one more variable in its environment. Returns its exit code as a shell would give it.
-pub fn run(program: &OsStr, arguments: &[OsString], variable: (&str, &str)) -> Result<u8> {
+pub fn run(program: &OsStr, arguments: &[OsString], variable: &str, value: &str) -> Result<u8> {
     // Before the child is there: from its first moment on a signal must not end us alone.
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|cause| Error::failed(format!("cannot listen to signals: {cause}")))?;
     let mut command = Command::new(program);
-    command.args(arguments).env(variable.0, variable.1);
+    command.args(arguments).env(variable, value);
     #[cfg(target_os = "linux")]
     super::linux::end_with_this_process(&mut command);
     let child = command.spawn().map_err(|cause| {

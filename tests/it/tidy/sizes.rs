@@ -70,7 +70,8 @@ fn no_function_takes_several_values_as_one() {
         for (start, _) in text.code().filter(|(_, line)| opens_function(line) && !line.contains("fn from(")) {
             let lines = &text.lines[start - 1..];
             let ends = lines.iter().position(|line| line.ends_with('{')).unwrap_or(0);
-            if lines[..=ends].concat().contains("): (") {
+            let head = lines[..=ends].concat();
+            if head.contains(": (") {
                 broken.push(format!(
                     "{}:{start}: a tuple as a parameter: name each, or make a struct of them",
                     text.path
