@@ -150,7 +150,7 @@ pub struct RunAndSession {
 pub struct Unlogged {
     /// By the call at hand.
     pub of_call: Spend,
-    /// By hooks after it.
+    /// By hooks after it, or once the prompt at hand is sent.
     pub hooks_ahead: Spend,
     /// By hooks at the response to the next request.
     pub hooks_of_response: Spend,
@@ -190,7 +190,7 @@ pub struct Meters {
     pub unknown: UnknownFirsts,
     /// What the call at hand would have the client ask that no transcript shows.
     pub unlogged: Spend,
-    /// What hooks will ask where the call at hand runs, with those of its batch that were let run before it.
+    /// What hooks will ask where the call at hand runs, with those of its batch that were let run before it; or where the prompt at hand is sent.
     pub hooks_ahead: Spend,
     /// What hooks will ask at the response to the next request, before any of them can be refused.
     pub hooks_of_response: Spend,
