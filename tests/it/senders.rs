@@ -27,6 +27,9 @@ fn events() -> Vec<(&'static str, Value)> {
 
 /// Ways in which an agent sends an event. The client runs a tool's command in a shell whose line ends in `TAIL`.
 const TAIL: &str = "&& pwd -P >| /dev/null";
+/// What is left behind waits until those that have started it are gone, and the client until it is done.
+const ALONE: &str = "until [ -e left ]; do :; done";
+const LEFT: &str = "touch left; until [ -e over ]; do :; done";
 const FORGED: [&str; 10] = [
     "sh -c 'HOOK < EVENT TAIL'",
     "sh -c 'cat EVENT | HOOK TAIL'",
@@ -36,10 +39,10 @@ const FORGED: [&str; 10] = [
     // It calls itself a client.
     "sh -c 'perl -e \"\\$ENV{CLAUDE_PID}=\\$\\$; system(q(HOOK < EVENT))\" TAIL'",
     // Left behind, as a process of nobody's.
-    "sh -c '(setsid -f sh -c \"HOOK < EVENT; touch over\") TAIL'; until [ -e over ]; do :; done",
-    "sh -c '(setsid -f env -i PATH=$PATH FUSEBOX_HOME=$FUSEBOX_HOME HOME=$HOME sh -c \"HOOK < EVENT; touch over\") TAIL'; until [ -e over ]; do :; done",
+    "sh -c '(setsid -f sh -c \"ALONE; HOOK < EVENT; touch over\") TAIL'; LEFT",
+    "sh -c '(setsid -f env -i PATH=$PATH FUSEBOX_HOME=$FUSEBOX_HOME HOME=$HOME sh -c \"ALONE; HOOK < EVENT; touch over\") TAIL'; LEFT",
     // So, and it calls itself a client.
-    "sh -c '(setsid -f env -i PATH=$PATH FUSEBOX_HOME=$FUSEBOX_HOME HOME=$HOME sh -c \"CLAUDE_PID=\\$\\$ HOOK < EVENT; touch over\") TAIL'; until [ -e over ]; do :; done",
+    "sh -c '(setsid -f env -i PATH=$PATH FUSEBOX_HOME=$FUSEBOX_HOME HOME=$HOME sh -c \"ALONE; CLAUDE_PID=\\$\\$ HOOK < EVENT; touch over\") TAIL'; LEFT",
     // In a hook of the agent's own, or a server that the client has started.
     "sh -c './sends; true'",
 ];
@@ -73,6 +76,7 @@ fn sent(way: &str, event: (&str, &Value)) -> (String, String, TestWorld) {
     let hook = format!("{FUSEBOX} hook");
     world.script("project/sends", &format!("{hook} < event.json; true"));
     let way = way.replace("HOOK", &hook).replace("EVENT", "event.json").replace("TAIL", TAIL);
+    let way = way.replace("ALONE", ALONE).replace("LEFT", LEFT);
     let begins = format!(
         "export CLAUDE_PID=$$; {hook} < start.json; {hook} < prompt.json; cp -r $FUSEBOX_HOME before\n{way}; true"
     );

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use fusebox::domain::text::rfc3339;
@@ -37,10 +38,14 @@ impl Clients {
         Clients { first, pids }
     }
 
-    /// Ends one of them without a word, unless Fusebox has ended it before.
+    /// Ends one of them without a word, unless Fusebox has ended it before, and waits until it has gone.
     pub fn kill(&self, pid: u32) {
+        let is_there = || Path::new(&format!("/proc/{pid}/cwd")).exists();
         let status = Command::new("kill").args(["-9", &pid.to_string()]).stderr(Stdio::null()).status().unwrap();
-        assert!(status.success() || !std::path::Path::new(&format!("/proc/{pid}/cwd")).exists());
+        assert!(status.success() || !is_there());
+        while is_there() {
+            std::thread::yield_now();
+        }
     }
 }
 
