@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use crate::cmd::target::Target;
 use crate::domain::action::Action;
 use crate::domain::layer::Layer;
-use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
@@ -24,7 +23,7 @@ use crate::engine::log_records;
 use crate::engine::measure;
 use crate::engine::next_prompt;
 use crate::engine::session_state::SessionState;
-use crate::engine::spend_ahead::{cold_ahead, spend_ahead};
+use crate::engine::spend_ahead::{NextStep, cold_ahead, spend_ahead};
 
 /// Returns the order that stands for a target.
 pub fn order<'a>(state: &'a SessionState, target: &Target) -> Option<&'a Order> {
@@ -70,7 +69,7 @@ pub fn used_up(state: &SessionState, target: &Target, now: Moment) -> Vec<UsedUp
         // Whoever makes the next request: what the dearest would add counts.
         let others = makers(state, target).filter_map(|id| Some(self::meters(state, target, id, now, rule)?.2));
         let all: Vec<Meters> = others.chain([meters]).collect();
-        let next = |meters: &Meters| ahead(rule.limit, rules, meters);
+        let next = |meters: &Meters| ahead(rule, rules, meters);
         let lacks =
             |ahead: Option<u64>| (finding.used.saturating_add(ahead?)).checked_sub(rule.cap).filter(|it| *it > 0);
         lacks(all.iter().filter_map(next).max())?;
@@ -187,11 +186,13 @@ fn meters<'a>(
 }
 
 /// Returns what the next step adds: a call, or a request and the report after it. Nothing where the limit judges no such step.
-fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> Option<u64> {
-    match &limit.meter {
-        Meter::Spend { part, .. } => Some(spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0)),
+fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> Option<u64> {
+    let is_asked = rule.action == Action::RequestIncrease;
+    let step = NextStep { rules, meters, stage: Stage::Request, is_asked };
+    match &rule.limit.meter {
+        Meter::Spend { part, .. } => Some(spend_ahead(*part, step).unwrap_or(0)),
         // A step that takes longer than what is left ends the agent before it has done anything.
-        Meter::Count { .. } if limit.unit == Unit::Millis => {
+        Meter::Count { .. } if rule.limit.unit == Unit::Millis => {
             Some((meters.duration_ms / meters.spent.requests.max(1)).max(1))
         }
         Meter::Count { adds, .. } => {

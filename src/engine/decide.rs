@@ -10,25 +10,23 @@ use crate::domain::mode::Mode;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Phase};
-use crate::domain::usage::{Occasion, Onset, ScopeUsage, Usage};
+use crate::domain::usage::{Barred, Occasion, Onset, ScopeUsage, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::evaluate::{RuleContext, at_hand, evaluate_rate, evaluate_rule};
 use crate::engine::evaluate_limits::{acts, ends_call, evaluate_limits, findings, place};
-use crate::engine::spend_ahead::leaves_room;
+use crate::engine::spend_ahead::{leaves_room, leaves_room_for_call};
 
 /// Decides what to answer to `event`.
 pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
     let verdict = match (usage.order, &event.kind) {
         (Some(order), kind) if !tampers(kind) || order.phase == Phase::Halted => obey(order, event, usage),
-        (order, EventKind::ToolRequested(Call { intent: Intent::Tampering { what }, .. })) => {
-            let tampering = Verdict::refusing(Decision::Deny, Vec::new(), Refusal::Tampering { what: what.clone() });
-            let judged = if order.is_none() { evaluate_limits(usage, event) } else { Verdict::default() };
-            let ends = matches!(judged.refusal, Some(Refusal::Tripped { .. }));
-            if ends { judged } else { tampering }
+        (_, EventKind::ToolRequested(Call { intent: Intent::Tampering { what }, .. })) => {
+            let refusal = Refusal::Tampering { what: what.clone() };
+            unless_ended(Verdict::refusing(Decision::Deny, Vec::new(), refusal), usage, event)
         }
         (_, EventKind::ToolRequested(_)) if let Some(barred) = &usage.barred => {
-            let refusal = Refusal::Addressee { run: barred.run.to_owned(), ended: barred.ended };
-            Verdict::refusing(Decision::Deny, vec![barred.finding.clone()], refusal)
+            // Nobody is woken.
+            unless_ended(refuse_message(barred), &Usage { wakes: false, ..usage.clone() }, event)
         }
         _ if let Some(finding) = ends_for_good(usage, event) => {
             Verdict::refusing(Decision::Stop, vec![finding], Refusal::NotProlonged)
@@ -46,6 +44,18 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
         Mode::Enforce => verdict,
         Mode::Observe => verdict.only_observed(),
     }
+}
+
+/// Returns the refusal of a call, unless a limit ends the run at it: what is refused again and again is ended as well.
+fn unless_ended(refused: Verdict, usage: &Usage, event: &Event) -> Verdict {
+    let judged = if usage.order.is_none() { evaluate_limits(usage, event) } else { Verdict::default() };
+    let ends = matches!(judged.refusal, Some(Refusal::Tripped { .. }));
+    if ends { judged } else { refused }
+}
+
+fn refuse_message(barred: &Barred) -> Verdict {
+    let refusal = Refusal::Addressee { run: barred.run.to_owned(), ended: barred.ended };
+    Verdict::refusing(Decision::Deny, vec![barred.finding.clone()], refusal)
 }
 
 /// Refuses calls, prompts and compactions for the reason beside limits that was found, unless a limit refuses them already.
@@ -93,7 +103,7 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
         (Phase::Reporting, EventKind::ToolRequested(call))
             if finalizes(&call.tool) && order.report_calls < bounds::REPORT_CALLS =>
         {
-            Verdict::default()
+            answer_report_call(usage, because(Decision::Deny, order.grace_left))
         }
         (Phase::Reporting, EventKind::ToolRequested(_)) if grace > 0 => because(Decision::Deny, grace),
         (Phase::Reporting, EventKind::BatchEnded(_)) if grace == 0 => because(Decision::Stop, 0),
@@ -166,6 +176,23 @@ fn at_this_prompt(blocked: Verdict, usage: &Usage) -> Verdict {
     Verdict { findings: blocked.findings.into_iter().map(at_hand_now).collect(), ..blocked }
 }
 
+/// Answers a call by which a stopped agent reports: it runs, unless it would have somebody asked for whom there is no room.
+fn answer_report_call(usage: &Usage, refused: Verdict) -> Verdict {
+    match &usage.barred {
+        Some(barred) => refuse_message(barred),
+        None if has_room_for_call(usage) => Verdict::default(),
+        None => refused,
+    }
+}
+
+/// Whether what the call of a report brings fits into every budget that requests use up.
+fn has_room_for_call(usage: &Usage) -> bool {
+    usage.scopes.iter().all(|used| {
+        let mut stops = used.limits.limits.iter().filter(|rule| rule.action != Action::Warn);
+        stops.all(|rule| leaves_room_for_call(rule, used.meters_of(rule), usage.wakes))
+    })
+}
+
 /// Whether the next request fits into every budget that requests use up: what reports leaves no room for more than it.
 fn fits(usage: &Usage, event: &Event) -> bool {
     usage.scopes.iter().all(|used| {
@@ -177,6 +204,7 @@ fn fits(usage: &Usage, event: &Event) -> bool {
                 scope: used,
                 stage: Stage::Request,
                 arrives: false,
+                attended: event.attended,
                 occasion: Occasion::of(event),
                 told: &[],
                 model: usage.model,
@@ -193,7 +221,8 @@ pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Findin
 
 /// Finds the limit of a scope that leaves no room for a request of a model, at a stage of the work.
 pub fn no_room(scope: &ScopeUsage, event: &Event, stage: Stage, model: &str) -> Option<Finding> {
-    let around = RuleContext { scope, stage, arrives: false, occasion: Occasion::of(event), told: scope.warned, model };
+    let (occasion, attended) = (Occasion::of(event), event.attended);
+    let around = RuleContext { scope, stage, arrives: false, attended, occasion, told: scope.warned, model };
     let found = scope.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
     let trips = found.filter(Finding::does_more_than_warn);
     trips.max_by_key(|finding| (finding.action, Reverse(place(finding))))

@@ -7,13 +7,13 @@ use crate::domain::frees::Frees;
 use crate::domain::limit::{Ends, Limit};
 use crate::domain::limit_meter::{ComingStep, Meter, Stage};
 use crate::domain::limit_reason::{LimitReason, Reached};
-use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
+use crate::domain::limit_set::{LimitRule, Rate};
 use crate::domain::scope::Scope;
-use crate::domain::spend::meters::{Meters, Spend, UnknownFirsts};
+use crate::domain::spend::meters::{Spend, UnknownFirsts};
 use crate::domain::text::duration;
 use crate::domain::usage::{Activity, Occasion, ScopeUsage, Usage};
 use crate::domain::verdict::Finding;
-use crate::engine::spend_ahead::{cold_ahead, leaves_room, spend_ahead};
+use crate::engine::spend_ahead::{NextStep, cold_ahead, leaves_room, spend_ahead};
 
 /// The per cent that stands for the last warning before a trip.
 const LAST_WARNING: u8 = 95;
@@ -27,6 +27,8 @@ pub struct RuleContext<'a> {
     pub stage: Stage,
     /// Whether it is the first call of an agent that no admitted call has started.
     pub arrives: bool,
+    /// Whether there is somebody to ask.
+    pub attended: bool,
     /// What happens.
     pub occasion: Occasion<'a>,
     /// What the run was warned of.
@@ -39,6 +41,7 @@ pub struct RuleContext<'a> {
 pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let RuleContext { scope, stage, .. } = at;
     let (rules, meters) = (scope.limits, scope.meters_of(rule));
+    let step = NextStep { rules, meters, stage, is_asked: at.attended && rule.action == Action::RequestIncrease };
     let used = rule.limit.used(meters);
     let name = rule.name();
     let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
@@ -56,16 +59,16 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         }
     };
     let adds = match &rule.limit.meter {
-        Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
+        Meter::Spend { part, .. } => spend_ahead(*part, step),
         Meter::Count { adds, .. } => adds(ComingStep { stage, call: at.occasion.call(), arrives: at.arrives }),
         Meter::Window | Meter::Silence => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
         let ahead = match rule.limit.spent_by_requests() {
-            true => next_request(rule, rules, meters).max(adds.unwrap_or(0)),
+            true => next_request(rule, step).max(adds.unwrap_or(0)),
             false => 0,
         };
-        let requests_ahead = if ahead > 0 { requests_ahead(rules, meters, stage) } else { 0 };
+        let requests_ahead = if ahead > 0 { requests_ahead(step) } else { 0 };
         let cold = if ahead > 0 { cold_ahead(rule.limit, meters) } else { 0 };
         let more = used.saturating_add(ahead.max(adds.unwrap_or(0))).saturating_add(cold).saturating_sub(rule.cap);
         let increase = rule.sufficient_increase(more);
@@ -89,17 +92,17 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
 }
 
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
-fn next_request(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
+fn next_request(rule: &LimitRule, step: NextStep) -> u64 {
     match &rule.limit.meter {
-        Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
+        Meter::Spend { part, .. } => spend_ahead(*part, NextStep { stage: Stage::Request, ..step }).unwrap_or(0),
         Meter::Count { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
 
 /// Returns how many requests are taken to come: those under way, the next, and what follows it for sure.
-fn requests_ahead(rules: &LimitSet, meters: &Meters, stage: Stage) -> u64 {
-    let at = |stage| spend_ahead(|spend| spend.requests, rules, meters, stage).unwrap_or(0);
-    at(Stage::Request).max(at(stage))
+fn requests_ahead(step: NextStep) -> u64 {
+    let at = |stage| spend_ahead(|spend| spend.requests, NextStep { stage, ..step }).unwrap_or(0);
+    at(Stage::Request).max(at(step.stage))
 }
 
 /// Returns a trip that is asked about now with the figures of this moment: more may have been charged since, and the response that
@@ -109,15 +112,16 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     let Some(rule) = rule else { return trip.clone() };
     let meters = used.meters_of(rule);
     let missing_usage = rule.limit.meter.part(&meters.missing_usage);
-    let (spent, ahead) =
-        (rule.limit.used(meters).saturating_add(missing_usage), next_request(rule, used.limits, meters));
+    let is_asked = trip.action == Action::RequestIncrease;
+    let step = NextStep { rules: used.limits, meters, stage: Stage::Request, is_asked };
+    let (spent, ahead) = (rule.limit.used(meters).saturating_add(missing_usage), next_request(rule, step));
     if spent.saturating_add(ahead) <= rule.cap {
         return trip.clone();
     }
     let cold = cold_ahead(rule.limit, meters);
     let lacks = spent.saturating_add(ahead).saturating_add(cold).saturating_sub(rule.cap);
     let increase = trip.increase.max(rule.sufficient_increase(lacks));
-    let requests_ahead = requests_ahead(used.limits, meters, Stage::Request);
+    let requests_ahead = requests_ahead(step);
     Finding { used: trip.used.max(spent), missing_usage, ahead, cold, requests_ahead, increase, ..trip.clone() }
 }
 
@@ -138,7 +142,8 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
     if at.stage != Stage::Spawn || others.requests == 0 || rule.action == Action::Warn {
         return false;
     }
-    let ahead = spend_ahead(*part, rules, meters, at.stage).unwrap_or(0);
+    let is_asked = at.attended && rule.action == Action::RequestIncrease;
+    let ahead = spend_ahead(*part, NextStep { rules, meters, stage: at.stage, is_asked }).unwrap_or(0);
     // What counts requests knows what a first one adds.
     let known = part(&meters.next).min(part(&own));
     let unknown = part(&Spend { requests: 0, ..others }).saturating_add(part(&own) - known);

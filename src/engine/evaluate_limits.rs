@@ -51,7 +51,8 @@ fn rule_contexts<'a>(usage: &'a Usage, event: &'a Event, stage: Stage) -> impl I
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
         let is_own = is_call(stage) && used.scope == Scope::Run;
         let (stage, arrives) = if is_own { (Stage::Call, false) } else { (stage, usage.arrives) };
-        RuleContext { scope: used, stage, arrives, occasion: Occasion::of(event), told, model: usage.model }
+        let attended = event.attended && !usage.has_stand_in;
+        RuleContext { scope: used, stage, arrives, attended, occasion: Occasion::of(event), told, model: usage.model }
     })
 }
 

@@ -203,6 +203,7 @@ impl<'a> Actor<'a> {
             wall_ms: self.occasion.at.wall_since(session.started),
             reserved: under_way + self.beyond_usual(next, &session.limits),
             under_way,
+            questions: self.next(&session.limits, of) * self.others_at_work(),
             missing_usage: self.next(&session.limits, of) * self.missing_usage(),
             subagents_at_work: self.at_work.all,
             subagents: session.subagents.saturating_sub(earlier.subagents) + self.at_work.awaited,
@@ -226,6 +227,7 @@ impl<'a> Actor<'a> {
             next,
             reserved: under_way + self.beyond_usual(next, &budget.limits) + budget.least_request(),
             under_way,
+            questions: self.next(&budget.limits, of) * self.others_at_work(),
             missing_usage: self.next(&budget.limits, of) * self.missing_usage(),
             ..self.same_over(of)
         }
@@ -265,6 +267,13 @@ impl<'a> Actor<'a> {
 
     fn spawns(self) -> bool {
         matches!(self.occasion.activity, Activity::Call(Call { intent: Intent::Spawn { .. }, .. }))
+    }
+
+    /// Counts the session's agents at work beside the one whose request is at hand. The main agent is among them where a subagent acts.
+    fn others_at_work(self) -> u64 {
+        // An agent that is about to start, or to be woken, is not at work yet, but the one that calls for it is.
+        let all = self.at_work.all.max(agents_at_work::expected(&self.state.session));
+        all + u64::from(self.occasion.call().is_some())
     }
 
     /// What the run's next request is expected to spend where it goes to another model than its last.

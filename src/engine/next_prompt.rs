@@ -59,6 +59,7 @@ fn found<'a>(
             scope: used,
             stage: Stage::Prompt,
             arrives: false,
+            attended: true,
             occasion: occasion(now),
             told: &[],
             model,

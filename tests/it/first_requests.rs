@@ -38,7 +38,7 @@ fn ten_agents_of_an_unknown_type_start_one_after_another_under_a_small_cap() {
 
 #[test]
 fn agents_that_all_fit_start_together() {
-    let story = Story::begin(&json!({"session": {"max_cost_usd": 1}}));
+    let story = Story::begin(&json!({"session": {"max_cost_usd": 1, "timeout_action": "terminate"}}));
     story.write(&["m0"]);
     // Each may spend 0.0725 USD.
     let (may, _) = spawned(&story, 14);

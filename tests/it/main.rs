@@ -11,6 +11,7 @@ mod agents_elsewhere;
 mod agree;
 #[cfg(all(feature = "watch", target_os = "linux"))]
 mod alerts;
+mod asked_beside_others;
 mod bad_input;
 mod benchmarks;
 #[cfg(target_os = "linux")]
@@ -113,6 +114,7 @@ mod recounted;
 mod relative_state;
 mod replay;
 mod report;
+mod report_calls;
 mod repositories;
 mod retention;
 mod run_exit;

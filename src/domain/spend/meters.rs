@@ -182,6 +182,8 @@ pub struct Meters {
     pub under_way: Spend,
     /// What the next request is expected to spend.
     pub next: Spend,
+    /// What the other agents at work would spend until each of them asks a person for more: a request each.
+    pub questions: Spend,
     /// What the next request would spend where the cache has lost its conversation by then.
     pub cold: Spend,
     /// What the response that asks for the call at hand is taken for, where it is not on disk yet.

@@ -2,7 +2,7 @@
 
 use crate::domain::action::Action;
 use crate::domain::moment::Moment;
-use crate::domain::session::{Run, Status};
+use crate::domain::session::{Run, Session, Status};
 use crate::domain::spawn::Spawn;
 use crate::domain::time_units::MINUTE_MS;
 use crate::engine::session_state::SessionState;
@@ -32,6 +32,11 @@ pub fn count(state: &SessionState, now: Moment) -> AgentsAtWork {
     let at_work: Vec<&Run> = state.runs().filter(|run| is_at_work(run, now)).collect();
     let awaited = awaited(&starts, &at_work) as u64;
     AgentsAtWork { all: at_work.len() as u64 + awaited + wakes.len() as u64, awaited }
+}
+
+/// Counts the subagents of whose transcripts more is to come, those among them that an event has not loaded.
+pub fn expected(session: &Session) -> u64 {
+    session.read_to.values().flatten().count() as u64
 }
 
 /// Counts the starts whose agents have not begun. An agent that has begun since one was asked for, and is not tied to any yet, takes its
