@@ -65,3 +65,29 @@ fn killed_prompts_are_in_reports() {
         }
     }
 }
+
+/// What is held for an agent is charged where its client is killed: not where the agent never began, since somebody has said No.
+#[test]
+fn agents_that_never_began_are_in_no_report() {
+    for asks in [false, true] {
+        for begins in [false, true] {
+            let cap = REQUESTS + if asks { 1 } else { 9 };
+            let policy =
+                json!({"session": {"max_requests": cap, "grace_turns": 0, "timeout_action": "request_increase"}});
+            let fixture = Fixture::begin(&policy, 1);
+            let client = Open { pid: fixture.clients.pids[1], session: "n0".to_owned(), prompt: "k0".to_owned() };
+            fixture.event(&client, "SessionStart", &json!({"source": "startup", "model": "claude-opus-5-5"}));
+            fixture.event(&client, "UserPromptSubmit", &json!({"prompt": "go"}));
+            let input = json!({"description": "d", "prompt": "work", "subagent_type": "Explore"});
+            let call = json!({"tool_name": "Agent", "tool_use_id": "t0", "tool_input": input});
+            let answer = fixture.event(&client, "PreToolUse", &call);
+            assert_eq!(answer.contains(r#""permissionDecision":"ask""#), asks, "{answer}");
+            if begins {
+                fixture.event(&client, "SubagentStart", &json!({"agent_id": "a1", "agent_type": "Explore"}));
+            }
+            fixture.clients.kill(client.pid);
+            let [live, ..] = fixture.told();
+            assert_eq!(live.0, REQUESTS + 1 + u64::from(begins), "asks: {asks}, begins: {begins}");
+        }
+    }
+}

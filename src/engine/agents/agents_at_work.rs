@@ -30,7 +30,7 @@ pub fn count(state: &SessionState, now: Moment) -> AgentsAtWork {
     let live = state.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
     let (wakes, starts): (Vec<_>, Vec<_>) = live.partition(|spawn| spawn.wakes.is_some());
     let at_work: Vec<&Run> = state.runs().filter(|run| is_at_work(run, now)).collect();
-    let awaited = awaited(&starts, &at_work) as u64;
+    let awaited = awaited(&starts, &at_work).len() as u64;
     AgentsAtWork { all: at_work.len() as u64 + awaited + wakes.len() as u64, awaited }
 }
 
@@ -39,18 +39,25 @@ pub fn expected(session: &Session) -> u64 {
     session.read_to.values().flatten().count() as u64
 }
 
-/// Counts the starts whose agents have not begun. An agent that has begun since one was asked for, and is not tied to any yet, takes its
+/// Whether the agent that a call asks for has not begun.
+pub fn is_awaited(state: &SessionState, call: &str) -> bool {
+    let starts: Vec<&Spawn> = state.session.spawns.iter().filter(|spawn| spawn.wakes.is_none()).collect();
+    let begun: Vec<&Run> = state.runs().filter(|run| !run.is_main()).collect();
+    awaited(&starts, &begun).iter().any(|spawn| spawn.call == call)
+}
+
+/// Returns the starts whose agents have not begun. An agent that has begun since one was asked for, and is not tied to any yet, takes its
 /// place: one of before cannot be the agent of it.
-fn awaited(starts: &[&Spawn], at_work: &[&Run]) -> usize {
-    let mut untied: Vec<Moment> = at_work.iter().filter(|run| run.parent.is_none()).map(|run| run.started).collect();
+fn awaited<'a>(starts: &[&'a Spawn], begun: &[&Run]) -> Vec<&'a Spawn> {
+    let mut untied: Vec<Moment> = begun.iter().filter(|run| run.parent.is_none()).map(|run| run.started).collect();
     // The latest start first: an agent that began after that may be taken for it, and for an earlier one as well.
-    let mut awaited = 0;
+    let mut awaited = Vec::new();
     for spawn in starts.iter().rev() {
         match untied.iter().position(|began| spawn.at.wall_since(*began) == 0) {
             Some(begun) => {
                 untied.swap_remove(begun);
             }
-            None => awaited += 1,
+            None => awaited.push(*spawn),
         }
     }
     awaited

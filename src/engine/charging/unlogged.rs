@@ -13,6 +13,7 @@ use crate::domain::spend::charge::{Charge, ESTIMATES};
 use crate::domain::spend::meters::{Spend, Unlogged};
 use crate::domain::spend::reservation::Reservation;
 use crate::domain::usage::Activity;
+use crate::engine::agents::agents_at_work;
 use crate::engine::charging;
 use crate::engine::charging::compactions;
 use crate::engine::charging::credible;
@@ -112,7 +113,12 @@ pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) 
     let is_lost = |reservation: &&Reservation| reservation.session == state.session.id && is_gone(reservation);
     let lost: Vec<Reservation> = state.session.reservations.iter().filter(is_lost).cloned().collect();
     for reservation in lost {
+        // An agent that was asked for and never began has asked for nothing: somebody has said No.
+        let is_of_none = agents_at_work::is_awaited(state, &reservation.holder);
         state.release(&reservation.holder);
+        if is_of_none {
+            continue;
+        }
         // A run whose end was seen has nothing in flight: what is still held for it was answered under another name.
         let own = state.run(&reservation.holder).map(|run| (run.id.clone(), run.has_ended_by_itself()));
         let own = own.or_else(|| Some((state.session.main.clone()?, false)));
