@@ -1,6 +1,7 @@
 //! The limits in force over one scope: each with its cap, its action, and the layer that set it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,7 @@ use crate::domain::bounds::{self, OTHER_MODELS};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::layer::Layer;
 use crate::domain::limit::{Limit, Role};
+use crate::domain::spend::meters::Spend;
 use crate::domain::stored::serde_default::is_default;
 use crate::domain::text::pattern;
 
@@ -70,6 +72,13 @@ impl Models {
                 plans == (*role == Role::Planning)
             }
         }
+    }
+
+    /// Returns what was spent on some models, of what was spent on each; all that was spent where none are named.
+    pub fn spent(of: Option<&Models>, all: Spend, by_model: &BTreeMap<String, Spend>) -> Spend {
+        let Some(of) = of else { return all };
+        let counted = by_model.iter().filter(|(model, _)| of.include(model));
+        counted.map(|(_, spend)| *spend).sum()
     }
 }
 

@@ -1,7 +1,5 @@
 //! Measuring: what every scope has used at an event, and what the next step would add.
 
-use std::collections::BTreeMap;
-
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Call, Intent};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
@@ -174,7 +172,7 @@ impl<'a> Actor<'a> {
     fn of_run(self, of: Option<&Models>) -> Meters {
         let run = self.run;
         let next = self.next(&run.limits, of);
-        let spent = spent(run.counters.spent, &run.by_model, of);
+        let spent = Models::spent(of, run.counters.spent, &run.by_model);
         let under_way = next * self.late();
         Meters {
             turns: run.counters.turns,
@@ -192,8 +190,8 @@ impl<'a> Actor<'a> {
     fn of_session(self, session: &Session, of: Option<&Models>) -> Meters {
         let next = self.next_of_all(&session.limits, of);
         let earlier = &session.spend_before_install;
-        let before = spent(earlier.spent, &earlier.models, of);
-        let spent = spent(session.counters.spent, &session.by_model, of).beyond(before);
+        let before = Models::spent(of, earlier.spent, &earlier.models);
+        let spent = Models::spent(of, session.counters.spent, &session.by_model).beyond(before);
         let under_way = self.under_way(&session.reservations, &session.limits, of);
         Meters {
             turns: session.counters.turns.saturating_sub(earlier.turns),
@@ -203,7 +201,7 @@ impl<'a> Actor<'a> {
             wall_ms: self.occasion.at.wall_since(session.started),
             reserved: under_way + self.beyond_usual(next, &session.limits),
             under_way,
-            questions: self.next(&session.limits, of) * self.others_at_work(),
+            questions: self.questions(&session.limits, of),
             missing_usage: self.next(&session.limits, of) * self.missing_usage(),
             subagents_at_work: self.at_work.all,
             subagents: session.subagents.saturating_sub(earlier.subagents) + self.at_work.awaited,
@@ -227,7 +225,7 @@ impl<'a> Actor<'a> {
             next,
             reserved: under_way + self.beyond_usual(next, &budget.limits) + budget.least_request(),
             under_way,
-            questions: self.next(&budget.limits, of) * self.others_at_work(),
+            questions: self.questions(&budget.limits, of),
             missing_usage: self.next(&budget.limits, of) * self.missing_usage(),
             ..self.same_over(of)
         }
@@ -241,7 +239,7 @@ impl<'a> Actor<'a> {
             _ if self.run.recent.is_empty() => estimate::first(self.state),
             // The last five may have gone elsewhere.
             Some(of) if self.run.by_model.len() > 1 => {
-                estimate::next_of(self.run, rules, spent(self.run.counters.spent, &self.run.by_model, Some(of)))
+                estimate::next_of(self.run, rules, Models::spent(Some(of), self.run.counters.spent, &self.run.by_model))
             }
             _ => estimate::next(self.run, rules),
         }
@@ -269,11 +267,9 @@ impl<'a> Actor<'a> {
         matches!(self.occasion.activity, Activity::Call(Call { intent: Intent::Spawn { .. }, .. }))
     }
 
-    /// Counts the session's agents at work beside the one whose request is at hand. The main agent is among them where a subagent acts.
-    fn others_at_work(self) -> u64 {
-        // An agent that is about to start, or to be woken, is not at work yet, but the one that calls for it is.
-        let all = self.at_work.all.max(agents_at_work::expected(&self.state.session));
-        all + u64::from(self.occasion.call().is_some())
+    /// Estimates what the other agents at work spend until each of them asks a person for more.
+    fn questions(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
+        self.next(rules, of) * agents_at_work::others(self.state, self.at_work, self.occasion.call())
     }
 
     /// What the run's next request is expected to spend where it goes to another model than its last.
@@ -350,10 +346,4 @@ impl<'a> Actor<'a> {
         let hooks = self.unlogged(of).hooks_of_others;
         self.others(reservations, of).map(|it| spend(it) + hooks).sum()
     }
-}
-
-fn spent(all: Spend, models: &BTreeMap<String, Spend>, of: Option<&Models>) -> Spend {
-    let Some(of) = of else { return all };
-    let counted = models.iter().filter(|(model, _)| of.include(model));
-    counted.map(|(_, spend)| *spend).sum()
 }

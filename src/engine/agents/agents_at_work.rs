@@ -1,8 +1,9 @@
 //! Agents at work in a session: those that run, and those that were asked for and have not begun.
 
 use crate::domain::action::Action;
+use crate::domain::event::Call;
 use crate::domain::moment::Moment;
-use crate::domain::session::{Run, Session, Status};
+use crate::domain::session::{Run, Status};
 use crate::domain::spawn::Spawn;
 use crate::domain::time_units::MINUTE_MS;
 use crate::engine::session_state::SessionState;
@@ -34,9 +35,12 @@ pub fn count(state: &SessionState, now: Moment) -> AgentsAtWork {
     AgentsAtWork { all: at_work.len() as u64 + awaited + wakes.len() as u64, awaited }
 }
 
-/// Counts the subagents of whose transcripts more is to come, those among them that an event has not loaded.
-pub fn expected(session: &Session) -> u64 {
-    session.read_to.values().flatten().count() as u64
+/// Counts the agents of a session at work beside the one that acts: where that is a subagent, the main agent is among them.
+pub fn others(state: &SessionState, at_work: AgentsAtWork, call: Option<&Call>) -> u64 {
+    // An event loads few of them. Of the transcripts of those at work more is to come.
+    let all = at_work.all.max(state.session.read_to.values().flatten().count() as u64);
+    // Whoever is about to start, or to be woken, is not at work yet, but the one that calls for it is.
+    all + u64::from(call.is_some_and(Call::addresses_agent))
 }
 
 /// Whether the agent that a call asks for has not begun.
