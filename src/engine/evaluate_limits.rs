@@ -69,9 +69,13 @@ pub fn findings(usage: &Usage, event: &Event, stage: Stage) -> Vec<Finding> {
         let is_asked_later = |finding: &Finding| begins && used.scope == Scope::Run && asks(finding);
         let of_rules = used.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
         let of_rules = of_rules.filter(|finding| !is_asked_later(finding));
-        findings.extend(of_rules.map(|finding| match finding.action {
-            Action::RequestIncrease if is_call(stage) && finding.is_trip() => evaluate::at_hand(&finding, used),
-            _ => finding,
+        // Who ends work goes by what is spent: what the response at hand is taken for is still to come.
+        let is_asked_now = |finding: &Finding| {
+            is_call(stage) && finding.is_trip() && acts(usage, event, finding) == Action::RequestIncrease
+        };
+        findings.extend(of_rules.map(|finding| match is_asked_now(&finding) {
+            true => evaluate::at_hand(&finding, used),
+            false => finding,
         }));
         findings.extend(used.limits.rates.iter().filter_map(|rate| evaluate_rate(rate, around)));
         // What was answered with No ends its run, also where there is room again.

@@ -98,3 +98,14 @@ fn an_agent_is_held_at_the_price_of_the_model_that_is_named_for_it() {
         }
     }
 }
+
+/// What is not on disk yet is told as still to come: nobody is there to be asked, and what ends the work is not money spent.
+#[test]
+fn an_agent_for_which_there_is_no_room_is_refused_with_what_is_spent() {
+    let policy = json!({"session": {"max_cost_usd": 0.02, "timeout_action": "request_increase"}});
+    let story = Story::with(&policy, |world| world.set("CLAUDE_CODE_SESSION_ATTENDED", "0"));
+    story.write(&["m0"]);
+    story.batch("b0");
+    let said = spawned(&story, 2).1;
+    assert!(said.contains("deny") && said.contains(" 0.0058/0.02"), "{said}");
+}
