@@ -33,6 +33,14 @@ pub fn order<'a>(state: &'a SessionState, target: &Target) -> Option<&'a Order> 
     }
 }
 
+/// Whether a limit has given an order to a target, or to a run by a cap of its session: to each that was answered with No.
+pub fn has_ordered(state: &SessionState, target: &Target, limit: &str) -> bool {
+    let is_by = |order: &Order| order.finding.source == *limit;
+    let of_session = |run: &Run| run.order.as_ref().is_some_and(|it| it.finding.scope == Scope::Session && is_by(it));
+    let is_session = matches!(target, Target::Session(_));
+    order(state, target).is_some_and(is_by) || is_session && state.runs().any(of_session)
+}
+
 /// Returns where the order on a target was set: a run may only have taken over its session's.
 pub fn holder(state: &SessionState, target: &Target) -> Target {
     match order(state, target) {

@@ -153,7 +153,7 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<(Vec<String>, Vec<
     let (mut said, mut freed, mut lacks) = (Vec::new(), Vec::new(), false);
     for (more, target) in more.iter().zip(targets) {
         said.push(raise(edit, &target, more)?);
-        let ordered = clear_order::order(edit.state, &target).is_some_and(|order| order.finding.source == *more.rule);
+        let ordered = clear_order::has_ordered(edit.state, &target, &more.rule);
         let used_up = |edit: &SessionEdit| {
             let used_up = clear_order::used_up(edit.state, &target, edit.now);
             used_up.into_iter().find(|it| it.finding.source == *more.rule)

@@ -108,7 +108,8 @@ pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> Strin
             let again = takes_up(session, &terminal.folder);
             return Some(told(&why, &taken_up(own, again), indent, terminal));
         }
-        let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
+        let more = more_after_no(order, run, &session.limits, id);
+        let lifts = more.unwrap_or_else(|| lifts(order, Some(run), outer.unwrap_or(&run.run_id)));
         let lifts = reader.next(lifts, &now.finding.frees, *at_ms);
         let is_last = session.main.as_ref() == Some(&run.run_id);
         let blocks = if is_last { &session.next_blocks[..] } else { &[] };
@@ -311,6 +312,13 @@ pub fn own_step(order: &Order, limits: &[LimitReading], id: &str) -> Option<Next
         ..order.finding.clone()
     };
     Some(advice::grant(&own, id))
+}
+
+/// Returns what gives more of a session's cap to a subagent that a No has ended, where nothing is left of that: let go on, it would be
+/// ended again at once.
+pub fn more_after_no(order: &Order, run: &RunReport, limits: &[LimitReading], session: &str) -> Option<NextStep> {
+    let is_declined = order.finding.declined && order.finding.scope == Scope::Session && run.agent_type != MAIN;
+    if is_declined { own_step(order, limits, session) } else { None }
 }
 
 /// Returns how a session is taken up whose client is gone, after what has to be given before.

@@ -183,7 +183,8 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
         _ => told.limits.clone(),
     };
     let order = suggestion::of_now(order, order.finding.scope, &limits);
-    let lifts = suggestion::lifts(&order, Some(told), id);
+    let more = suggestion::more_after_no(&order, told, &limits, &session.id);
+    let lifts = more.unwrap_or_else(|| suggestion::lifts(&order, Some(told), id));
     let lifts = match reader {
         Some(reader) => reader.next(lifts, &order.finding.frees, suggestion::by_clock(&order, &told.trips, reader).1),
         None => lifts,

@@ -103,6 +103,26 @@ fn after_a_no_every_place_names_what_lets_the_work_go_on() {
     }
 }
 
+/// A subagent that a No has ended by a cap of its session goes on with more of that: alone it would be ended again at once.
+#[test]
+fn what_a_no_to_a_subagent_leads_to_lets_it_go_on_in_one_step() {
+    for place in ["status", "explain a1-0000"] {
+        let mut fixture = begin(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
+        fixture.spawn("");
+        assert!((0..30).any(|_| !fixture.step(Actor::Worker)));
+        fixture.declines(Actor::Worker);
+        (0..3).for_each(|_| drop(fixture.step(Actor::Worker)));
+        fixture.ends_worker();
+        fixture.stops();
+        let told = shell(&fixture, &format!("fusebox {place}"));
+        let grants: Vec<String> =
+            commands(&told).into_iter().filter(|command| command.starts_with("fusebox grant s-0000")).collect();
+        assert!(grants.len() == 1 && !told.contains("fusebox resume"), "{place}: {told}");
+        let said = shell(&fixture, &grants[0]);
+        assert!(fixture.goes_on(Actor::Worker), "{place}: {said}{told}");
+    }
+}
+
 /// A window passes whether the session goes on or not.
 #[test]
 fn a_rate_whose_window_has_passed_is_free_in_a_session_that_has_ended() {
