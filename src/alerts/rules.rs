@@ -9,6 +9,7 @@ use crate::domain::alert::{AlertRule, Trigger};
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
 use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::record::{Record, RecordKind};
 use crate::domain::scope::Scope;
 use crate::domain::session::Run;
@@ -24,6 +25,7 @@ use crate::report::doing::Activity;
 use crate::report::log_lines;
 use crate::report::reading::{self, LimitReading};
 use crate::report::rows::{Logged, SessionRows};
+use crate::wire::user_lines;
 
 /// Returns what is due by these rules, and by the limits on silence.
 pub fn due(facts: &RuleInput, rules: &[AlertRule]) -> Vec<Alert> {
@@ -190,13 +192,20 @@ fn waits(at: At, ms: u64) -> Vec<Alert> {
     if waited < ms {
         return Vec::new();
     }
-    let what = match activity {
-        Activity::AsksForMore(..) => "it asks for more of a limit".to_owned(),
-        _ => format!("a dialog about {}", call.tool),
+    let is_its = |ask: &&PendingPrompt| matches!(activity, Activity::AsksForMore(..)) && ask.run == at.run.id;
+    let asked = at.rows.session.pending_prompts.iter().find(is_its).map(|ask| &ask.finding);
+    let what = match asked {
+        Some(finding) => format!("it asks for more: {}", user_lines::by_layer(finding)),
+        None => format!("a dialog about {}", call.tool),
     };
     let text = messages::waits(who(at.rows, at.run), duration::to_pass(waited), what);
-    let alert = of_run(at.rows, at.run, format!("waits:{}:{}:{}", at.rows.session.id, at.run.id, since.wall_ms), text);
-    vec![Alert { used: Some(waited as f64), cap: Some(ms as f64), ..alert }]
+    let session = &at.rows.session.id;
+    let cause = match asked.filter(|finding| finding.scope != Scope::Run) {
+        // Of many agents that ask for more of what they share one is told of.
+        Some(finding) => format!("asks:{session}:{}:{}", finding.source, finding.cap),
+        None => format!("waits:{session}:{}:{}", at.run.id, since.wall_ms),
+    };
+    vec![Alert { used: Some(waited as f64), cap: Some(ms as f64), ..of_run(at.rows, at.run, cause, text) }]
 }
 
 fn silence(at: At) -> Option<u64> {

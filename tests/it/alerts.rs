@@ -160,6 +160,27 @@ fn a_dialog_that_waits_is_told_after_a_minute() {
     assert_eq!(rules(&look(&world, &time)), [""; 0]);
 }
 
+/// Agents that ask for more of what they share wait for one answer: it is told once, with what they ask for.
+#[test]
+fn questions_of_several_agents_about_one_cap_are_told_once() {
+    let world = world(&json!({"session": {"max_turns": 2, "timeout_action": "request_increase"}}));
+    let mut time = GivenTime::at(&world, BEGAN_MS);
+    begin(&world, &time);
+    for agent in ["a1", "a2", "a3"] {
+        event(&world, &time, "SubagentStart", &json!({"agent_id": agent, "agent_type": "worker"}));
+    }
+    for (number, agent) in ["a1", "a2", "a1", "a2", "a3"].iter().enumerate() {
+        let who = json!({"agent_id": agent, "agent_type": "worker"});
+        event(&world, &time, "PreToolUse", &with(who, &call("Read", &format!("t{number}"))));
+    }
+    time.pass_ms(60_000);
+    let alerts = look(&world, &time);
+    let asks: Vec<&str> =
+        alerts.iter().filter_map(|alert| alert["text"].as_str()).filter(|it| it.contains("asks")).collect();
+    assert_eq!(asks.len(), 1, "{asks:?}");
+    assert!(asks[0].ends_with("it asks for more: tool calls of the session 2/2 (max_turns, user)"), "{asks:?}");
+}
+
 #[test]
 fn stops_are_told_each_and_many_of_them_once_in_the_quiet_time() {
     let rule = json!({"terminations": {"terminations_per_hour": 1}});
