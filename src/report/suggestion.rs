@@ -162,7 +162,9 @@ fn or_free(session: &SessionReport, text: String, indent: &str, terminal: &Termi
 fn waiting(session: &SessionReport, indent: &str, terminal: &Terminal) -> Vec<String> {
     let is_heard = !session.needs_client;
     let waits = |run: &&RunReport| run.was_let_go_on() && (run.agent_type != MAIN || run.awaits_prompt);
-    let is_shown = |run: &&RunReport| waits(run) && (is_heard || run.awaits_prompt);
+    // What holds the whole session is said already: no prompt or message is let through before.
+    let is_free = session.order.is_none();
+    let is_shown = |run: &&RunReport| is_free && waits(run) && (is_heard || run.awaits_prompt);
     let let_go_on = session.runs.iter().filter(is_shown).map(|run| {
         let who = format!("{} {}, may go on", plain(run.kind()), short(&run.run_id));
         let next = match run.awaits_prompt {

@@ -123,6 +123,23 @@ fn what_a_no_to_a_subagent_leads_to_lets_it_go_on_in_one_step() {
     }
 }
 
+/// Of an agent that was let go on nobody says that it may where its session is stopped since.
+#[test]
+fn nothing_of_a_stopped_session_may_go_on() {
+    let mut fixture = begin(&json!({"agents": {"*": {"max_turns": 2, "timeout_action": "pause"}}}));
+    fixture.spawn("");
+    assert!((0..30).any(|_| !fixture.step(Actor::Worker)));
+    fixture.ends_worker();
+    fixture.stops();
+    let said = shell(&fixture, "fusebox grant a1-0000 max_turns=+5 && fusebox resume a1-0000; fusebox status");
+    assert!(said.contains("sends it a message"), "{said}");
+    shell(&fixture, "fusebox stop s-0000");
+    for place in ["status", "explain s-0000"] {
+        let told = shell(&fixture, &format!("fusebox {place}"));
+        assert!(!told.contains("sends it a message"), "{place}: {told}");
+    }
+}
+
 /// A window passes whether the session goes on or not.
 #[test]
 fn a_rate_whose_window_has_passed_is_free_in_a_session_that_has_ended() {
