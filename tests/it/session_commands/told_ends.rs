@@ -111,7 +111,9 @@ fn what_a_no_to_a_subagent_leads_to_lets_it_go_on_in_one_step() {
         fixture.spawn("");
         assert!((0..30).any(|_| !fixture.step(Actor::Worker)));
         fixture.declines(Actor::Worker);
-        (0..3).for_each(|_| drop(fixture.step(Actor::Worker)));
+        for _ in 0..3 {
+            fixture.step(Actor::Worker);
+        }
         fixture.ends_worker();
         fixture.stops();
         let told = shell(&fixture, &format!("fusebox {place}"));
