@@ -344,6 +344,7 @@ fn limit(canvas: &mut Canvas, y: u16, gauge: &Gauge) {
     canvas.put(1, y, label - 1, &gauge.label, Style::new());
     let cells = if width >= WIDE { WIDE_CELLS } else { CELLS };
     canvas.bar(label + 1, y, cells, gauge.percent);
-    let x = canvas.put(label + cells + 2, y, width, &gauge.figures, Style::new());
-    canvas.put(x + 2, y, width, &format!("{}  {}", gauge.limit, gauge.layer), dim());
+    let reading = &gauge.reading;
+    let x = canvas.put(label + cells + 2, y, width, &reading.figures(), Style::new());
+    canvas.put(x + 2, y, width, &format!("{}  {}", plain(&reading.limit), reading.layer), dim());
 }

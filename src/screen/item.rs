@@ -28,33 +28,26 @@ pub struct ItemId {
 }
 
 /// How much of one limit is used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Gauge {
     /// What is counted, in words.
     pub label: String,
     /// How much is used, in per cent; more than 100 past the cap.
     pub percent: u128,
-    /// Used and cap: `17/25`.
-    pub figures: String,
-    /// The limit's key.
-    pub limit: String,
-    /// Whose rule it is.
-    pub layer: String,
+    /// Used and cap, the limit's key and whose rule it is, which are written of the chosen line alone.
+    pub reading: LimitReading,
 }
 
 impl Gauge {
-    fn of(reading: &LimitReading, billing: Billing) -> Gauge {
+    /// Makes the gauge of a limit.
+    pub fn of(reading: &LimitReading, billing: Billing) -> Gauge {
         Gauge {
             label: reading.cap.limit.label_of(billing).into_owned(),
             percent: percent(reading),
-            figures: reading.figures(),
-            limit: plain(&reading.limit),
-            layer: reading.layer.to_string(),
+            reading: reading.clone(),
         }
     }
-}
 
-impl Gauge {
     /// Returns what is counted in one word: `calls`, `time`, `cost`; of a budget its period.
     pub fn word(&self) -> &str {
         noun(&self.label)
@@ -195,7 +188,7 @@ fn proposal(limits: &[LimitReading], order: Option<&Order>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::domain::action::Action;
     use crate::domain::layer::Layer;
@@ -204,6 +197,23 @@ mod tests {
     use crate::domain::scope::Scope;
     use crate::domain::verdict::Finding;
     use crate::ui::formats::Quantity;
+
+    /// Returns what is used of a limit that the project sets.
+    pub fn reading(key: &str, used: u64, cap: u64) -> LimitReading {
+        let limit = Limit::find(key).unwrap();
+        let [used, cap] = [used, cap].map(|value| Quantity { limit, value });
+        LimitReading {
+            limit: key.to_owned(),
+            used,
+            to_finish: 0,
+            cap,
+            action: Action::Terminate,
+            layer: Layer::Project,
+            increase: 0,
+            per_ms: None,
+            frees_in_ms: None,
+        }
+    }
 
     #[test]
     fn what_a_column_has_room_for_says_what_it_is() {
@@ -225,20 +235,9 @@ mod tests {
     #[test]
     fn as_much_is_proposed_as_lets_it_go_on() {
         let limit = Limit::find("max_turns").unwrap();
-        let quantity = |value| Quantity { limit, value };
         let (action, layer, cap) = (Action::Terminate, Layer::User, 10);
         for (used, is_stopped, more) in [(10, true, 5), (14, true, 5), (17, true, 10), (3, false, 5), (17, false, 10)] {
-            let reading = LimitReading {
-                limit: limit.key.to_owned(),
-                used: quantity(used),
-                to_finish: 0,
-                cap: quantity(cap),
-                action,
-                layer,
-                increase: 5,
-                per_ms: None,
-                frees_in_ms: None,
-            };
+            let reading = LimitReading { action, layer, increase: 5, ..reading("max_turns", used, cap) };
             let (increase, of, billing, responses_alone) = (5, None, Billing::default(), false);
             let rule = LimitRule { limit, cap, action, layer, increase, of, locked: false, billing, responses_alone };
             let finding = Finding::of(&rule, Scope::Run, used);

@@ -9,6 +9,7 @@ use crate::domain::billing::Billing;
 use crate::domain::moment::Moment;
 use crate::domain::session::Status;
 use crate::screen::draw::draw;
+use crate::screen::item::tests::reading;
 use crate::screen::item::{Gauge, Item, ItemId};
 use crate::screen::spent::Spent;
 use crate::screen::update::{Action, ScreenState, SessionCommand, Stage};
@@ -16,11 +17,6 @@ use crate::screen::view::View;
 use crate::ui::key::Key;
 use crate::ui::style::Colour;
 use crate::ui::terminal::plain;
-
-fn gauge(label: &str, percent: u128, figures: &str, limit: &str) -> Gauge {
-    let [label, figures, limit] = [label, figures, limit].map(str::to_owned);
-    Gauge { label, percent, figures, limit, layer: "project".to_owned() }
-}
 
 fn item(name: &str, depth: usize, status: Status, gauges: Vec<Gauge>) -> Item {
     Item {
@@ -40,9 +36,10 @@ fn item(name: &str, depth: usize, status: Status, gauges: Vec<Gauge>) -> Item {
 }
 
 fn view() -> View {
-    let calls = gauge("tool calls", 68, "17/25", "max_turns");
-    let cost = gauge("cost", 96, "0.96/1.00 USD", "max_cost_usd");
-    let session = vec![gauge("cost", 81, "8.10/10.00 USD", "max_cost_usd")];
+    const CENT: u64 = 10_000_000_000;
+    let gauge = |key, used, cap| Gauge::of(&reading(key, used, cap), Billing::Tokens);
+    let (calls, cost) = (gauge("max_turns", 17, 25), gauge("max_cost_usd", 96 * CENT, 100 * CENT));
+    let session = vec![gauge("max_cost_usd", 810 * CENT, 1_000 * CENT)];
     let mut items = vec![
         item("5f0c1d2e shop", 0, Status::Running, session),
         item("main b7e1f0aa", 1, Status::Running, Vec::new()),
