@@ -12,7 +12,7 @@ use crate::domain::moment::Moment;
 use crate::domain::spend::amount::Amount;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
-use crate::platform::locks::{self, Telling};
+use crate::platform::locks::{self, Right};
 use crate::platform::processes;
 use crate::store::team::ledger::Ledger;
 use crate::store::team::sync::{self, Besides, Synced};
@@ -83,7 +83,7 @@ pub fn run(env: &Environment, caller: Caller) -> Result<ExitCode> {
 }
 
 /// Takes the right to change what this machine has joined and told.
-pub fn alone(env: &Environment) -> Result<Telling> {
+pub fn alone(env: &Environment) -> Result<Right> {
     let busy = || {
         Error::failed("another process is telling the team what was spent")
             .hint("it takes a moment: give the command again")

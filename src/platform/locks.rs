@@ -128,22 +128,28 @@ pub fn for_pruning(folder: &Path) -> Result<Option<File>> {
     Ok(lock(&folder.join(DETAIL), ALONE, PATIENCE)?.0)
 }
 
-/// The right to watch, of which there is one.
+/// The right to what one process does at a time.
 #[derive(Debug)]
-pub struct Watching {
+pub struct Right {
     _file: Option<File>,
 }
 
 /// Takes the right to watch; nothing where another process has it.
-pub fn for_watching(folder: &Path) -> Result<Option<Watching>> {
+pub fn for_watching(folder: &Path) -> Result<Option<Right>> {
     let (file, is_others) = lock(&folder.join(WATCH), ALONE, WATCH_PATIENCE)?;
-    Ok((file.is_some() || !is_others).then_some(Watching { _file: file }))
+    Ok((file.is_some() || !is_others).then_some(Right { _file: file }))
+}
+
+/// Takes the right to count transcripts again; nothing where another process has it.
+pub fn for_recounting(folder: &Path) -> Result<Option<Right>> {
+    let (file, is_others) = lock(&folder.join("locks/recount"), ALONE, Duration::ZERO)?;
+    Ok((file.is_some() || !is_others).then_some(Right { _file: file }))
 }
 
 /// Takes the right to watch for clients below a session's; nothing where another process has it.
-pub fn for_clients(folder: &Path, session: &str) -> Result<Option<Watching>> {
+pub fn for_clients(folder: &Path, session: &str) -> Result<Option<Right>> {
     let (file, is_others) = lock(&folder.join(of_clients(session)), ALONE, Duration::ZERO)?;
-    Ok((file.is_some() || !is_others).then_some(Watching { _file: file }))
+    Ok((file.is_some() || !is_others).then_some(Right { _file: file }))
 }
 
 /// Whether a process watches for clients below a session's.
@@ -157,18 +163,11 @@ fn of_clients(session: &str) -> String {
     format!("locks/clients-{:03}", stable_hash::of(session.as_bytes()) % WATCHED_SESSIONS)
 }
 
-/// The right to tell a team what this machine has spent.
-#[cfg(feature = "team")]
-#[derive(Debug)]
-pub struct Telling {
-    _file: Option<File>,
-}
-
 /// Takes the right to tell a team what this machine has spent; nothing where another process has it.
 #[cfg(feature = "team")]
-pub fn for_team(folder: &Path) -> Result<Option<Telling>> {
+pub fn for_team(folder: &Path) -> Result<Option<Right>> {
     let (file, is_others) = lock(&folder.join("locks/team"), ALONE, TEAM_PATIENCE)?;
-    Ok((file.is_some() || !is_others).then_some(Telling { _file: file }))
+    Ok((file.is_some() || !is_others).then_some(Right { _file: file }))
 }
 
 /// Whether lock files work in a folder at all.

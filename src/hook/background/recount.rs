@@ -22,6 +22,7 @@ use crate::hook::policy::shared_budgets;
 use crate::hook::policy::stored::prices;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
+use crate::platform::locks;
 use crate::store::{Store, log_file};
 use crate::transcript::tree::{self, PastSession};
 use crate::transcript::{recent, traces};
@@ -83,10 +84,13 @@ pub fn keep(env: &Environment, folder: &Path, job: &RecountJob) {
 }
 
 fn count(env: &Environment, folder: &Path, job: &RecountJob) -> Result<()> {
+    // It is due at each event until it is done. Of two that count at once each would tell of a part.
+    let Some(_alone) = locks::for_recounting(folder)? else { return Ok(()) };
     let mut paths: BTreeMap<String, PathBuf> =
         recent::changed_since(&job.projects, env.now().wall_ms - MONTH_MS).collect();
     let Some(store) = Store::open_as_it_is(folder)? else { return Ok(()) };
-    let Some(session) = store.session(&job.session)? else { return Ok(()) };
+    let is_done = read(store.metadata(RECOUNTED.stem)?.as_deref()).contains(&job.projects);
+    let Some(session) = store.session(&job.session)?.filter(|_| !is_done) else { return Ok(()) };
     let table = prices(&store, session.policy.filter(|_| session.has_own_prices))?;
     let since_ms = closed_ms(&store)?.max(env.now().wall_ms - MONTH_MS);
     let mut unknown = Vec::new();
