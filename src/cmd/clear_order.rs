@@ -23,7 +23,7 @@ use crate::engine::log_records;
 use crate::engine::measure;
 use crate::engine::next_prompt;
 use crate::engine::session_state::SessionState;
-use crate::engine::spend_ahead::{NextStep, cold_ahead, spend_ahead};
+use crate::engine::spend_ahead::{StepAhead, cold_ahead, spend_ahead};
 
 /// Returns the order that stands for a target.
 pub fn order<'a>(state: &'a SessionState, target: &Target) -> Option<&'a Order> {
@@ -196,7 +196,7 @@ fn meters<'a>(
 /// Returns what the next step adds: a call, or a request and the report after it. Nothing where the limit judges no such step.
 fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> Option<u64> {
     let is_asked = rule.action == Action::RequestIncrease;
-    let step = NextStep { rules, meters, stage: Stage::Request, is_asked };
+    let step = StepAhead { rules, meters, stage: Stage::Request, is_asked };
     match &rule.limit.meter {
         Meter::Spend { part, .. } => Some(spend_ahead(*part, step).unwrap_or(0)),
         // A step that takes longer than what is left ends the agent before it has done anything.

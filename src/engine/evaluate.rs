@@ -13,7 +13,7 @@ use crate::domain::spend::meters::{Spend, UnknownFirsts};
 use crate::domain::text::duration;
 use crate::domain::usage::{Activity, Occasion, ScopeUsage, Usage};
 use crate::domain::verdict::Finding;
-use crate::engine::spend_ahead::{NextStep, cold_ahead, leaves_room, spend_ahead};
+use crate::engine::spend_ahead::{StepAhead, cold_ahead, leaves_room, spend_ahead};
 
 /// The per cent that stands for the last warning before a trip.
 const LAST_WARNING: u8 = 95;
@@ -41,7 +41,7 @@ pub struct RuleContext<'a> {
 pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let RuleContext { scope, stage, .. } = at;
     let (rules, meters) = (scope.limits, scope.meters_of(rule));
-    let step = NextStep { rules, meters, stage, is_asked: at.attended && rule.action == Action::RequestIncrease };
+    let step = StepAhead { rules, meters, stage, is_asked: at.attended && rule.action == Action::RequestIncrease };
     let used = rule.limit.used(meters);
     let name = rule.name();
     let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
@@ -92,16 +92,16 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
 }
 
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
-fn next_request(rule: &LimitRule, step: NextStep) -> u64 {
+fn next_request(rule: &LimitRule, step: StepAhead) -> u64 {
     match &rule.limit.meter {
-        Meter::Spend { part, .. } => spend_ahead(*part, NextStep { stage: Stage::Request, ..step }).unwrap_or(0),
+        Meter::Spend { part, .. } => spend_ahead(*part, StepAhead { stage: Stage::Request, ..step }).unwrap_or(0),
         Meter::Count { .. } | Meter::Window | Meter::Silence => 0,
     }
 }
 
 /// Returns how many requests are taken to come: those under way, the next, and what follows it for sure.
-fn requests_ahead(step: NextStep) -> u64 {
-    let at = |stage| spend_ahead(|spend| spend.requests, NextStep { stage, ..step }).unwrap_or(0);
+fn requests_ahead(step: StepAhead) -> u64 {
+    let at = |stage| spend_ahead(|spend| spend.requests, StepAhead { stage, ..step }).unwrap_or(0);
     at(Stage::Request).max(at(step.stage))
 }
 
@@ -113,7 +113,7 @@ pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     let meters = used.meters_of(rule);
     let missing_usage = rule.limit.meter.part(&meters.missing_usage);
     let is_asked = trip.action == Action::RequestIncrease;
-    let step = NextStep { rules: used.limits, meters, stage: Stage::Request, is_asked };
+    let step = StepAhead { rules: used.limits, meters, stage: Stage::Request, is_asked };
     let (spent, ahead) = (rule.limit.used(meters).saturating_add(missing_usage), next_request(rule, step));
     if spent.saturating_add(ahead) <= rule.cap {
         return trip.clone();
@@ -143,7 +143,7 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
         return false;
     }
     let is_asked = at.attended && rule.action == Action::RequestIncrease;
-    let ahead = spend_ahead(*part, NextStep { rules, meters, stage: at.stage, is_asked }).unwrap_or(0);
+    let ahead = spend_ahead(*part, StepAhead { rules, meters, stage: at.stage, is_asked }).unwrap_or(0);
     // What counts requests knows what a first one adds.
     let known = part(&meters.next).min(part(&own));
     let unknown = part(&Spend { requests: 0, ..others }).saturating_add(part(&own) - known);

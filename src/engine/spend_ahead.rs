@@ -33,7 +33,7 @@ pub fn cold_ahead(limit: &Limit, meters: &Meters) -> u64 {
 
 /// A scope in which a next step is taken.
 #[derive(Clone, Copy)]
-pub struct NextStep<'a> {
+pub struct StepAhead<'a> {
     /// The scope's rules.
     pub rules: &'a LimitSet,
     /// What it has used.
@@ -45,15 +45,15 @@ pub struct NextStep<'a> {
 }
 
 /// Returns what the next request, the report after it, the requests in flight, hooks, and questions of others would add.
-pub fn spend_ahead(part: fn(&Spend) -> u64, step: NextStep) -> Option<u64> {
+pub fn spend_ahead(part: fn(&Spend) -> u64, step: StepAhead) -> Option<u64> {
     let has_questions = step.is_asked && matches!(step.stage, Stage::Request | Stage::Spawn | Stage::Wake);
     let questions = if has_questions { part(&step.meters.questions) } else { 0 };
     let besides = questions.saturating_add(part(&step.meters.hooks_ahead));
     requests_of(part, step).map(|ahead| ahead.saturating_add(besides))
 }
 
-fn requests_of(part: fn(&Spend) -> u64, step: NextStep) -> Option<u64> {
-    let NextStep { rules, meters, stage, .. } = step;
+fn requests_of(part: fn(&Spend) -> u64, step: StepAhead) -> Option<u64> {
+    let StepAhead { rules, meters, stage, .. } = step;
     let grace = u64::from(rules.grace_turns);
     // One that makes a call may be followed by another, and the last one ends the work.
     let each = part(&meters.next).saturating_add(part(&meters.hooks_of_calls));
