@@ -39,9 +39,9 @@ pub struct RuleContext<'a> {
 
 /// Looks at one rule: a trip, an early warning that was not given yet, or nothing.
 pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
-    let RuleContext { scope, stage, .. } = at;
-    let (rules, meters) = (scope.limits, scope.meters_of(rule));
-    let step = StepAhead { rules, meters, stage, is_asked: at.attended && rule.action == Action::RequestIncrease };
+    let scope = at.scope;
+    let step = step_of(rule, &at);
+    let StepAhead { rules, meters, stage, .. } = step;
     let used = rule.limit.used(meters);
     let name = rule.name();
     let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
@@ -91,6 +91,12 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     (!given(percent)).then(|| finding(percent, used, 0))
 }
 
+/// Returns the step that is judged, as a rule takes it.
+fn step_of<'a>(rule: &LimitRule, at: &RuleContext<'a>) -> StepAhead<'a> {
+    let is_asked = at.attended && rule.action == Action::RequestIncrease;
+    StepAhead { rules: at.scope.limits, meters: at.scope.meters_of(rule), stage: at.stage, is_asked }
+}
+
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
 fn next_request(rule: &LimitRule, step: StepAhead) -> u64 {
     match &rule.limit.meter {
@@ -136,14 +142,14 @@ pub fn as_used(trip: &Finding, scopes: &[ScopeUsage]) -> Finding {
 /// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
 /// they and it may spend does not fit into a cap.
 pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
-    let (rules, meters) = (at.scope.limits, at.scope.meters_of(rule));
+    let step = step_of(rule, &at);
+    let meters = step.meters;
     let Meter::Spend { part, .. } = &rule.limit.meter else { return false };
     let UnknownFirsts { others, own } = meters.unknown;
     if at.stage != Stage::Spawn || others.requests == 0 || rule.action == Action::Warn {
         return false;
     }
-    let is_asked = at.attended && rule.action == Action::RequestIncrease;
-    let ahead = spend_ahead(*part, StepAhead { rules, meters, stage: at.stage, is_asked }).unwrap_or(0);
+    let ahead = spend_ahead(*part, step).unwrap_or(0);
     // What counts requests knows what a first one adds.
     let known = part(&meters.next).min(part(&own));
     let unknown = part(&Spend { requests: 0, ..others }).saturating_add(part(&own) - known);
