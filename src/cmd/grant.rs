@@ -101,8 +101,13 @@ fn nothing_to_grant(edit: &SessionEdit) -> Error {
     Error::usage(format!("nothing is granted to {}", edit.name(&edit.target))).hint(raises + &held_by(edit))
 }
 
-/// Names the command that raises the first limit of the target.
+/// Names the command that raises a limit of the target: of one that is used up by enough, or else of the first.
 fn of_first(edit: &SessionEdit) -> Option<String> {
+    let id = edit.target.id();
+    if let Some(it) = clear_order::used_up(edit.state, &edit.target, edit.now).into_iter().next() {
+        let step = advice::grant(&Finding { increase: it.more, ..it.finding }, id).command()?;
+        return Some(format!("`{step}` is enough for its next step: "));
+    }
     let rules = clear_order::rules(edit.state, &edit.target)?;
     let first = rules.limits.iter().find(|rule| rule.limit.unit != Unit::Switch)?;
     let more = quoted(&format!("{}={}", first.name(), like(&named(first.limit.key)?)));

@@ -243,6 +243,13 @@ impl Run {
         self.listed.as_ref().is_some_and(|listed| listed.name == self.name && listed.task == self.task)
     }
 
+    /// Takes over what another run's next request is estimated by: this one goes on with its conversation.
+    pub fn take_estimates(&mut self, from: &Run) {
+        self.model.clone_from(&from.model);
+        self.recent.clone_from(&from.recent);
+        (self.context, self.replay_price) = (from.context, from.replay_price);
+    }
+
     /// Whether this is a run of the main agent: a type of agents may have its name.
     pub fn is_main(&self) -> bool {
         self.depth == 0 && self.parent.is_none() && self.agent_type == MAIN

@@ -194,6 +194,8 @@ pub fn decline_call(state: &mut SessionState, call: &str) {
         let ask = state.session.pending_prompts.remove(at);
         note_no(state, &ask);
     }
+    // What the call was to start never begins.
+    spawns::release_spawn(state, call);
 }
 
 /// Takes note of a No: its run is not asked again, and ends at its next step.

@@ -185,7 +185,9 @@ fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSo
     let before = state.run_mut(&before).map(|last| {
         last.left |= last.working && last.status == Status::Running;
         end(last, Status::Completed);
-        Run { model: last.model.clone(), recent: last.recent.clone(), ..Run::default() }
+        let mut next = Run::default();
+        next.take_estimates(last);
+        next
     });
     let id = main_id(&state.session, event);
     let run = Run {

@@ -56,6 +56,10 @@ pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Opt
         "session" => (&session.limits, &session.session_id),
         _ => return None,
     };
+    let is_it = |it: &&(Finding, NextStep)| it.0.scope.as_str() == asked.scope && it.0.source == *asked.limit;
+    if let Some((_, step)) = session.next_blocks.iter().find(is_it) {
+        return Some(step.clone());
+    }
     let reading = limits.iter().find(|reading| reading.limit == asked.limit)?;
     // As much as the dialog has proposed.
     let needs = reading.cap.limit.base(asked.needs).unwrap_or(0).max(reading.used.value);
@@ -174,14 +178,13 @@ fn waiting(session: &SessionReport, indent: &str, terminal: &Terminal) -> Vec<St
         told(&who, &next, indent, terminal)
     });
     // Of a run that is at work its own lines say that.
-    let is_interrupted =
-        |run: &&RunReport| run.is_interrupted && is_heard && session.main.as_ref() == Some(&run.run_id);
-    let after_a_no = session.runs.iter().filter(is_interrupted).filter_map(|run| {
+    let interrupted = session.main_run().filter(|run| run.is_interrupted && is_heard);
+    let after_a_no = interrupted.into_iter().filter_map(|run| {
         let asked = run.dialogs.last()?;
-        let next = after_no(session, run, asked)?.entry();
+        let step = after_no(session, run, asked)?;
         let who =
             format!("{} {}, asked for more of {}: No", plain(run.kind()), short(&run.run_id), plain(&asked.limit));
-        Some(told(&who, &next, indent, terminal))
+        (!used_up(session).any(|(_, said)| said == step)).then(|| told(&who, &step.entry(), indent, terminal))
     });
     let_go_on.chain(after_a_no).collect()
 }

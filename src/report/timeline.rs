@@ -119,8 +119,9 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let used_up = sessions().filter(is_last).flat_map(|it| suggestion::used_up_steps(it, source.here));
     let reader = Reader { now_ms: source.now.wall_ms, zone: &terminal.zone };
     let of_prompts = prompt_blocks.iter().map(|it| it.next(reader).entry());
-    let steps: Vec<String> =
+    let mut steps: Vec<String> =
         next(source, told, Some(reader)).into_iter().chain(of_prompts).chain(after_no).chain(used_up).collect();
+    steps.dedup();
     let mut said = Vec::new();
     for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
         // What is next has a place of its own.

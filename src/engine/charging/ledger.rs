@@ -2,7 +2,7 @@
 
 use crate::domain::bounds::of_model;
 use crate::domain::moment::Moment;
-use crate::domain::session::Reservation;
+use crate::domain::session::{Reservation, Run};
 use crate::domain::spend::charge::Charge;
 pub use crate::engine::scopes::SpendChange;
 use crate::engine::session_state::SessionState;
@@ -32,12 +32,13 @@ pub fn hand_spend_on(state: &mut SessionState, charged: &[Charge], to: &str) {
         from.counters.spent = from.counters.spent.beyond(charge.spend);
         let was = of_model(&mut from.by_model, &charge.model, !charge.unknown_model);
         *was = was.beyond(charge.spend);
-        let known = (from.model.clone(), from.recent.clone(), from.context, from.replay_price);
+        let mut known = Run::default();
+        known.take_estimates(from);
         let Some(to) = state.run_mut(to) else { continue };
         to.counters.spent += charge.spend;
         *of_model(&mut to.by_model, &charge.model, !charge.unknown_model) += charge.spend;
         if to.recent.is_empty() {
-            (to.model, to.recent, to.context, to.replay_price) = known;
+            to.take_estimates(&known);
         }
     }
 }

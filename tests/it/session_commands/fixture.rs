@@ -225,8 +225,11 @@ impl Fixture {
             "content": "The user doesn't want to proceed with this tool use."}]);
         let row = json!({"type": "user", "message": {"role": "user", "content": result},
             "toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"});
+        let content = json!([{"type": "text", "text": "[Request interrupted by user for tool use]"}]);
+        let now = rfc3339::format(Environment::real().now().wall_ms);
+        let end = json!({"type": "user", "timestamp": now, "message": {"role": "user", "content": content}});
         let mut file = fs::OpenOptions::new().append(true).open(self.world.path("transcripts/s-0000.jsonl")).unwrap();
-        file.write_all(format!("{row}\n").as_bytes()).unwrap();
+        file.write_all(format!("{row}\n{end}\n").as_bytes()).unwrap();
     }
 
     fn respond(&self, actor: Actor, number: u32) {

@@ -65,7 +65,7 @@ fn a_grant_without_a_limit_or_an_amount_shows_a_command_to_copy() {
     assert_snapshot!(world.run(&["grant", "a1"]), @r"
     [stderr]
     error: nothing is granted to developer a1b2c3d4
-      hint: `fusebox grant a1b2c3d4 max_turns=+10` raises the first: developer a1b2c3d4 has max_turns (now 25), max_cost_usd (now 1.00 USD)
+      hint: `fusebox grant a1b2c3d4 max_cost_usd=+1.00` is enough for its next step: developer a1b2c3d4 has max_turns (now 25), max_cost_usd (now 1.00 USD)
     [exit 2]
     ");
     assert_snapshot!(world.run(&["grant", "a1", "max_turns"]), @r"

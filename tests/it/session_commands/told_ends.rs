@@ -103,6 +103,41 @@ fn after_a_no_every_place_names_what_lets_the_work_go_on() {
     }
 }
 
+/// Returns the amounts of a cap that a text says would be enough.
+fn amounts(told: &str) -> Vec<String> {
+    let words = told.split(|it: char| it.is_whitespace() || "`;".contains(it));
+    words.filter_map(|word| word.strip_prefix("max_cost_usd=+")).map(str::to_owned).collect()
+}
+
+/// A No has ended the call that asked, whatever it was to start: nothing of it is to come, and all places name one amount.
+#[test]
+fn after_a_no_every_place_names_the_same_amount() {
+    for (tool, cap) in [("Read", 0.025), ("Agent", 0.025)] {
+        let mut fixture = begin(&json!({"session": {"max_cost_usd": cap, "timeout_action": "request_increase"}}));
+        let asks = |fixture: &mut Fixture| {
+            fixture.responds();
+            let asks = fixture.calls(tool).contains(r#""ask""#);
+            if !asks {
+                fixture.says_yes(Actor::Main);
+            }
+            asks
+        };
+        assert!((0..9).any(|_| asks(&mut fixture)), "{tool}: nothing asks: {}", fixture.answers());
+        fixture.says_no();
+        let places = ["status", "explain s-0000", "explain p1-0000", "explain", "grant s-0000"];
+        let mut told: Vec<String> = places.map(|place| shell(&fixture, &format!("fusebox {place}"))).into();
+        assert!(!fixture.prompt(), "{tool}: {}", told.join("\n"));
+        told.push(fixture.answers().lines().last().unwrap_or_default().to_owned());
+        let all: Vec<Vec<String>> = told.iter().map(|told| amounts(told)).collect();
+        let first = all[0].first().unwrap_or_else(|| panic!("{tool}: {}", told[0]));
+        let same = all.iter().all(|named| !named.is_empty() && named.iter().all(|it| it == first));
+        assert!(same, "{tool}: {all:?}\n{}", told.join("\n"));
+        let enough = format!("fusebox grant s-0000 max_cost_usd=+{first}");
+        let said = shell(&fixture, &enough);
+        assert!(!said.contains("not enough") && fixture.prompt() && fixture.step(Actor::Main), "{tool}: {said}");
+    }
+}
+
 /// A subagent that a No has ended by a cap of its session goes on with more of that: alone it would be ended again at once.
 #[test]
 fn what_a_no_to_a_subagent_leads_to_lets_it_go_on_in_one_step() {
