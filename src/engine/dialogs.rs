@@ -277,7 +277,11 @@ fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
         side.limits.take_back(&finding.source.name(), *given, finding.layer);
     }
     if let Some(budget) = state.shared_budgets.iter_mut().find(|budget| budget.scope == finding.scope) {
-        budget.granted.retain(|granted| *granted != (finding.source.to_string(), *given));
+        // Others may have given as much: theirs stays.
+        let is_it = |(limit, more): &(String, u64)| finding.source == *limit.as_str() && more == given;
+        if let Some(at) = budget.granted.iter().rposition(is_it) {
+            budget.granted.remove(at);
+        }
     }
     state.session.has_stand_in = true;
     log_records::write(state, run, RecordKind::IncreaseDeclined, finding);

@@ -2,6 +2,7 @@
 
 mod advice;
 mod agents;
+mod answered_by_hooks;
 mod blocked_prompts;
 mod cold_grants;
 mod everything;

@@ -47,16 +47,18 @@ pub fn matters(store: &Store, state: &SessionState, event: &Event) -> Result<boo
         return Ok(true);
     }
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project | Scope::Team);
+    // A Yes that no person has given is taken back by whatever comes next.
+    if session.pending_prompts.iter().any(|ask| shared(ask.finding.scope)) {
+        return Ok(true);
+    }
     if let Some(ending) = event.ending() {
         return Ok(ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0));
     }
     let touches_own = Touches::of(&event.kind) == Touches::Own;
     let Some(call) = event.kind.call() else { return Ok(!touches_own) };
-    let pending_prompts = session.pending_prompts.iter().any(|ask| shared(ask.finding.scope));
     let pending_trips = session.pending_trips.iter().any(|trip| shared(trip.scope));
     let mut rates = session.user_limits.counting_rates().chain(session.project_limits.counting_rates());
     Ok(!touches_own
-        || pending_prompts
         || pending_trips
         || !session.sees_batches
         || rates.any(|rate| rate.counts_tool(&call.tool))

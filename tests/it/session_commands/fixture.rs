@@ -146,6 +146,16 @@ impl Fixture {
         self.main("UserPromptSubmit", json!({"prompt": format!("<task-notification>\n{ended}\n</task-notification>")}))
     }
 
+    /// Any event of the main agent's.
+    pub fn tells(&self, name: &str, rest: Value) {
+        self.main(name, rest);
+    }
+
+    /// Returns the id of the last call.
+    pub fn last_call(&self) -> String {
+        format!("t{}", self.clock.calls)
+    }
+
     /// The main agent ends its turn.
     pub fn stops(&self) {
         self.main("Stop", json!({}));
