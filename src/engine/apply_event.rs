@@ -24,7 +24,7 @@ use crate::engine::end_client;
 use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::find_run;
-use crate::engine::held_calls;
+use crate::engine::holds;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
 use crate::engine::renew_limits;
@@ -95,10 +95,10 @@ pub fn apply_event(
 
 /// Counts an event, but for one that was counted before it was held.
 fn count_once(state: &mut SessionState, id: &str, event: &Event, ingested: &Ingested) {
-    held_calls::exclude_held_time(state, id, event, ingested);
-    held_calls::end_unanswered_hold(state, id, event, ingested);
+    holds::exclude_held_time(state, id, event, ingested);
+    holds::end_unanswered_hold(state, id, event, ingested);
     match ingested.is_again {
-        true => held_calls::count_again(state, id, event),
+        true => holds::count_again(state, id, event),
         false => count::count(state, id, event),
     }
 }

@@ -8,7 +8,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::agents::let_go_on;
-use crate::engine::held_calls;
+use crate::engine::holds;
 use crate::engine::session_state::SessionState;
 
 /// Clears the order of the state's session and of every run that has adopted it; returns it.
@@ -79,7 +79,7 @@ fn clear(state: &mut SessionState, id: &str, main_run: MainRun, at: Moment) -> O
 /// Clears the order of one run. One whose loop has not been ended yet is still at work; the current main run goes on with
 /// the next prompt; subagents with the next message to them. A main run that a later one has followed stays what it was.
 fn go_on(state: &mut SessionState, id: &str, main_run: MainRun, at: Moment) {
-    held_calls::exclude_time_until_lifted(state, id, at);
+    holds::exclude_time_until_lifted(state, id, at);
     let current = state.session.main.as_deref() == Some(id) && main_run == MainRun::GoesOn;
     let is_over = state.session.is_over;
     let Some(run) = state.run_mut(id) else { return };

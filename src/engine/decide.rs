@@ -96,8 +96,9 @@ fn ends_for_good(usage: &Usage, event: &Event) -> Option<Finding> {
 fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
     let finalizes = |tool: &str| usage.scopes.first().is_some_and(|run| run.limits.finalizes(tool));
     let grace = order.grace_left.saturating_sub(1);
-    let of_order = || vec![with_used_by_now(&order.finding, usage)];
-    let because = |decision, grace| Verdict::refusing(decision, of_order(), Refusal::Ordered { grace });
+    let because = |decision, grace| {
+        Verdict::refusing(decision, vec![with_used_by_now(&order.finding, usage)], Refusal::Ordered { grace })
+    };
     match (order.phase, &event.kind) {
         (Phase::Refusing, EventKind::ToolRequested(_)) => because(Decision::Deny, order.grace_left),
         (Phase::Reporting, EventKind::ToolRequested(call))
@@ -120,35 +121,37 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
             because(Decision::Stop, 0)
         }
         // What lies between two turns of a stopped run is the session's: the next prompt begins a run of its own.
-        (_, EventKind::Compacting) => {
-            let lasts = matches!(order.finding.scope, Scope::Session | Scope::Outer);
-            match lasts || order.finding.action == Action::Pause || usage.onset == Onset::Joins {
-                true => because(Decision::Deny, 0),
-                false => evaluate_limits(usage, event),
-            }
-        }
+        (_, EventKind::Compacting) if is_of_turn(order, usage) => evaluate_limits(usage, event),
+        (_, EventKind::Compacting) => because(Decision::Deny, 0),
         // A run whose loop has ended has no report left to give.
-        (phase, EventKind::Prompt { notifications, by_machine, .. })
-            if phase == Phase::Halted || usage.onset == Onset::GoesOn =>
-        {
-            let finding = &order.finding;
-            let costs = finding.spent_by_requests() || finding.action == Action::Pause;
-            // Each line of a command that is watched would begin a response.
-            let goes_on = notifications.iter().all(|notification| notification.is_line);
-            if goes_on || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
-                let blocked = because(Decision::Deny, 0);
-                let is_persons = !by_machine && notifications.is_empty();
-                return if is_persons { at_this_prompt(blocked, usage) } else { blocked };
-            }
-            match evaluate_limits(usage, event) {
-                // Its answer in words is a request, too.
-                judged if judged.refusal.is_some() => {
-                    Verdict::refusing(Decision::Deny, judged.findings, Refusal::Blocked)
-                }
-                _ => Verdict { findings: of_order(), decision: Decision::Warn, ..Verdict::default() },
-            }
+        (phase, EventKind::Prompt { .. }) if phase == Phase::Halted || usage.onset == Onset::GoesOn => {
+            obey_at_prompt(order, because(Decision::Deny, 0), event, usage)
         }
         _ => Verdict::default(),
+    }
+}
+
+/// Whether an order ends with the turn that it was given in: what comes before the next prompt is judged by the limits alone.
+fn is_of_turn(order: &Order, usage: &Usage) -> bool {
+    let lasts = matches!(order.finding.scope, Scope::Session | Scope::Outer);
+    !lasts && order.finding.action != Action::Pause && usage.onset != Onset::Joins
+}
+
+/// Answers a prompt to a run that has ended: it is blocked, or begins an answer in words alone.
+fn obey_at_prompt(order: &Order, blocked: Verdict, event: &Event, usage: &Usage) -> Verdict {
+    let EventKind::Prompt { notifications, by_machine, .. } = &event.kind else { return Verdict::default() };
+    let finding = &order.finding;
+    let costs = finding.spent_by_requests() || finding.action == Action::Pause;
+    // Each line of a command that is watched would begin a response.
+    let goes_on = notifications.iter().all(|notification| notification.is_line);
+    if goes_on || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
+        let is_persons = !by_machine && notifications.is_empty();
+        return if is_persons { at_this_prompt(blocked, usage) } else { blocked };
+    }
+    match evaluate_limits(usage, event) {
+        // Its answer in words is a request, too.
+        judged if judged.refusal.is_some() => Verdict::refusing(Decision::Deny, judged.findings, Refusal::Blocked),
+        _ => Verdict { decision: Decision::Warn, findings: blocked.findings, ..Verdict::default() },
     }
 }
 

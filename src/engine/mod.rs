@@ -15,7 +15,7 @@ pub mod evaluate_limits;
 pub mod event_facts;
 pub mod find_run;
 pub mod grants;
-pub mod held_calls;
+pub mod holds;
 pub mod inherited_budget;
 pub mod lifecycle;
 pub mod limit_source;

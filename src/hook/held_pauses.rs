@@ -10,7 +10,7 @@ use crate::domain::moment::Moment;
 use crate::domain::process::Process;
 use crate::domain::refusal::Refusal;
 use crate::domain::verdict::Decision;
-use crate::engine::held_calls;
+use crate::engine::holds;
 use crate::error::Result;
 use crate::hook::apply::Applied;
 use crate::hook::deadline::Deadline;
@@ -63,7 +63,7 @@ pub fn hold(
     let Some(time) = due(env, deadline, &mut loaded, call, applied, pause)? else {
         if pause.is_saved {
             let held_ms = pause.held_ms(call.event.at);
-            held_calls::end_hold(&mut loaded.state, &applied.run, &call.event, &applied.verdict, held_ms);
+            holds::end_hold(&mut loaded.state, &applied.run, &call.event, &applied.verdict, held_ms);
         }
         return Ok(Some(loaded));
     };
@@ -77,7 +77,7 @@ pub fn hold(
         let answer = word_verdict::word(&loaded, call, applied);
         let (pid, ns) = (env.pid(), processes::namespace().unwrap_or(0));
         let holder = processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns });
-        held_calls::begin_hold(&mut loaded.state, &applied.run, &call.event, time.as_millis() as u64, holder);
+        holds::begin_hold(&mut loaded.state, &applied.run, &call.event, time.as_millis() as u64, holder);
         reply::keep(&mut loaded, &answer);
         let saved = save::save(env, loaded, deadline, &call.event, folder.clone())?;
         let seen = Seen::of(&folder);

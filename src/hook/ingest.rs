@@ -22,9 +22,8 @@ use crate::hook::policy::{retention, shared_budgets};
 use crate::hook::reconcile::{
     answered_dialogs, backlog, limits_lost, recall_missed, spend_before_install, unheard_messages,
 };
-use crate::hook::settings::nested_clients;
-use crate::hook::tampering::{altered_rows, changed_calls};
-use crate::hook::{check_completion, estimates, overload, policy};
+use crate::hook::tampering::altered_rows;
+use crate::hook::{check_completion, estimates, policy, refusal_reasons};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::pricing::table::Table;
@@ -39,17 +38,13 @@ use crate::transcript::{ending, layout};
 pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result<Ingested> {
     let Loaded { store, state, judged } = loaded;
     let (input, event) = (call.input, &call.event);
-    let reason = nested_clients::refusal_reason(env, store, state, input, event, &call.guard)?;
-    let reason = reason.or_else(|| changed_calls::refusal_reason(&state.session, event));
-    let reason = reason.map_or_else(|| altered_rows::refusal_reason(store, state, event), |reason| Ok(Some(reason)))?;
-    state.facts.refusal_reason = reason.or_else(|| overload::refusal_reason(state, event));
+    let before_reading = refusal_reasons::before_reading(env, store, state, call)?;
     state.facts.last_request_failed = has_failed(state, event);
     unheard_messages::note_messages(state, input, event, &call.guard);
     called_skills::called(env, state, event, input);
     let models = next_model::find(env, state, event, input);
     let mut ingested = ingest_transcripts(env, store, state, event, input.prompt(), &models)?;
-    let reason = state.facts.refusal_reason.take();
-    state.facts.refusal_reason = reason.or_else(|| limits_lost::refusal_reason(&state.session, event));
+    state.facts.refusal_reason = before_reading.or_else(|| refusal_reasons::after_reading(&state.session, event));
     ingested.missing = check_completion::missing(state, event, judged.as_ref());
     Ok(ingested)
 }

@@ -16,9 +16,10 @@ pub mod load_session;
 pub mod notify_later;
 pub mod overload;
 pub mod parse;
+pub mod refusal_reasons;
 pub mod reply;
 pub mod save;
-pub mod watch_client;
+pub mod side_checks;
 pub mod word_verdict;
 
 // What the recipe's functions use.
@@ -184,7 +185,7 @@ pub fn respond(
         let Some(loaded) = held_calls::hold(env, deadline, loaded, &applied, &mut held) else { continue };
         let Some(mut loaded) = held_pauses::hold(env, deadline, loaded, &call, &applied, &mut pause)? else { continue };
         let mut answer = word_verdict::word(&loaded, &call, &applied);
-        let jobs = watch_client::watch(env, &mut loaded, &call, &applied, &mut answer);
+        let jobs = side_checks::run_side_checks(env, &mut loaded, &call, &applied, &mut answer);
         let answer = reply::compose(&mut loaded, &call, &applied, answer);
         let saved = save::save(env, loaded, deadline, &call.event, folder.clone())?;
         return Ok(HookResult { answer, rest: Some(FollowUp::Finish(Box::new(saved), jobs)) });

@@ -1,4 +1,4 @@
-//! What is watched besides the call itself, once its verdict is worded: settings that change, a command whose time is cut, other hooks
+//! What is looked at beside the call itself, once its verdict is worded: settings that change, a command whose time is cut, other hooks
 //! that change calls, and clients that ask the model without any hook.
 
 use crate::hook::apply::Applied;
@@ -16,7 +16,7 @@ use crate::wire::output::Answer;
 
 /// Notes what it sees in the state, and adds to the answer: a change of settings may have to wait. Returns what processes are to watch
 /// that outlive this one.
-pub fn watch(
+pub fn run_side_checks(
     env: &Environment,
     loaded: &mut Loaded,
     call: &HookCall,

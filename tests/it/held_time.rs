@@ -12,7 +12,7 @@ use fusebox::domain::start_source::StartSource;
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;
-use fusebox::engine::{clear_orders, held_calls};
+use fusebox::engine::{clear_orders, holds};
 
 use crate::state::SameForAll;
 
@@ -93,7 +93,7 @@ fn let_go(agent: &Agent) -> (SessionState, String) {
         attended: true,
         kind: EventKind::ToolRequested(call("held")),
     };
-    held_calls::begin_hold(&mut state, &id, &held, 900_000, None);
+    holds::begin_hold(&mut state, &id, &held, 900_000, None);
     assert!(clear_orders::clear_run_order(&mut state, &id, at(LET_GO_MS)).is_some());
     (state, id)
 }

@@ -8,7 +8,7 @@ use crate::domain::record::{Record, RecordKind};
 use crate::domain::session::{Process, Reservation, Run, Session, Status};
 use crate::domain::text::rfc3339;
 use crate::engine::charging;
-use crate::engine::held_calls;
+use crate::engine::holds;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -40,7 +40,7 @@ pub fn is_hold_abandoned(run: &Run) -> bool {
 /// Ends the holds of loaded runs whose hooks are gone: nobody waits there any more.
 pub fn end_abandoned_holds(state: &mut SessionState) {
     let abandoned: Vec<String> = state.runs().filter(|run| is_hold_abandoned(run)).map(|run| run.id.clone()).collect();
-    abandoned.iter().for_each(|id| held_calls::end_abandoned_hold(state, id));
+    abandoned.iter().for_each(|id| holds::end_abandoned_hold(state, id));
 }
 
 /// Marks what was at work in a session whose client is gone, and writes that down once.
