@@ -7,7 +7,7 @@ use crate::domain::mode::Mode;
 use crate::domain::moment::Moment;
 use crate::domain::record::{Record, Warning};
 use crate::domain::scope::Scope;
-use crate::domain::session::{Order, Run, Session, Status};
+use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::domain::team::Standing;
 use crate::error::Result;
 use crate::hook::policy::team_budget::UNBOUND;
@@ -93,7 +93,23 @@ fn refuses_agent(record: &&Record) -> bool {
 /// Says which limits only warned, each once.
 pub fn warned(records: &[Numbered]) -> Vec<String> {
     let only_warned = |record: &&Record| record.mode.is_empty() && record.percent.is_none() && record.action == "warn";
-    each_once(records, only_warned).into_iter().map(to_people::run_warned).collect()
+    let mut said: Vec<String> = Vec::new();
+    for record in records.iter().map(|row| &row.2).filter(only_warned) {
+        let Some(figures) = log_lines::figures(record) else { continue };
+        let line = to_people::run_warned(holder(record), figures);
+        if !said.contains(&line) {
+            said.push(line);
+        }
+    }
+    said
+}
+
+/// Names the agent that a record is about.
+fn holder(record: &Record) -> String {
+    match record.agent_type.as_str() {
+        MAIN => "the main agent".to_owned(),
+        kind => format!("{kind} ({})", messages::short(&record.run)),
+    }
 }
 
 /// Names the limits that would have blocked, where they had not only been observed, each once; empty where there are none.

@@ -18,7 +18,7 @@ use crate::engine::blocked_prompts;
 use crate::engine::charging;
 use crate::engine::clear_orders;
 use crate::engine::count;
-use crate::engine::decide::{bars, decide};
+use crate::engine::decide::decide;
 use crate::engine::dialogs;
 use crate::engine::end_client;
 use crate::engine::enforce;
@@ -27,6 +27,7 @@ use crate::engine::find_run;
 use crate::engine::holds;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
+use crate::engine::next_prompt;
 use crate::engine::renew_limits;
 use crate::engine::repeated;
 use crate::engine::session_state::SessionState;
@@ -224,10 +225,7 @@ fn barred<'a>(state: &'a SessionState, event: &Event) -> Option<Barred<'a>> {
     let EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
     let run = state.addressee(to).filter(|run| !run.is_main())?;
     let Some(order) = &run.order else {
-        let mut scopes = [measure::addressee(state, run, Occasion::of(event))];
-        let split = unenforced::split(state, &scopes, event.at);
-        unenforced::keep_blocking(&mut scopes, &split);
-        let mut finding = bars(&scopes[0], event, estimate::model_of(state, run))?;
+        let mut finding = next_prompt::bars(state, run, Occasion::of(event), event.attended)?;
         name_subject(&mut finding, run);
         return Some(Barred { run: &run.id, finding, ended: false });
     };

@@ -10,7 +10,7 @@ use crate::domain::mode::Mode;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Phase};
-use crate::domain::usage::{Barred, Occasion, Onset, ScopeUsage, Usage};
+use crate::domain::usage::{Barred, Occasion, Onset, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::evaluate::{RuleContext, at_hand, evaluate_rate, evaluate_rule};
 use crate::engine::evaluate_limits::{acts, ends_call, evaluate_limits, findings, place};
@@ -217,16 +217,9 @@ fn fits(usage: &Usage, event: &Event) -> bool {
     })
 }
 
-/// Returns why a message to an agent is refused, where a limit of its own leaves nothing for the request that it asks for.
-pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Finding> {
-    no_room(addressee, event, Stage::Prompt, model)
-}
-
-/// Finds the limit of a scope that leaves no room for a request of a model, at a stage of the work.
-pub fn no_room(scope: &ScopeUsage, event: &Event, stage: Stage, model: &str) -> Option<Finding> {
-    let (occasion, attended) = (Occasion::of(event), event.attended);
-    let around = RuleContext { scope, stage, arrives: false, attended, occasion, told: scope.warned, model };
-    let found = scope.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
+/// Finds the limit of a scope that leaves no room for a request, at a stage of the work.
+pub fn no_room(around: RuleContext) -> Option<Finding> {
+    let found = around.scope.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
     let trips = found.filter(Finding::does_more_than_warn);
     trips.max_by_key(|finding| (finding.action, Reverse(place(finding))))
 }

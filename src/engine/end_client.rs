@@ -20,6 +20,7 @@ use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::decide::no_room;
 use crate::engine::enforce::{self, NextHold};
 use crate::engine::estimate;
+use crate::engine::evaluate::RuleContext;
 use crate::engine::evaluate_limits::place;
 use crate::engine::find_run;
 use crate::engine::measure;
@@ -88,7 +89,17 @@ pub fn used_up(state: &SessionState, id: &str, event: &Event, is_held: bool) -> 
     let model = estimate::model_of(state, run);
     let wider = scopes.iter().filter(|used| used.scope != Scope::Run);
     let found = wider.filter_map(|used| {
-        let finding = no_room(used, event, Stage::End, model)?;
+        let (occasion, attended) = (Occasion::of(event), event.attended);
+        let around = RuleContext {
+            scope: used,
+            stage: Stage::End,
+            arrives: false,
+            attended,
+            occasion,
+            told: used.warned,
+            model,
+        };
+        let finding = no_room(around)?;
         let rule = used.limits.limits.iter().find(|rule| rule.is_source(&finding.source));
         let increase = rule.filter(|rule| !rule.locked).map_or(0, |rule| rule.increase);
         (!may_still_be_raised(event, &finding, increase)).then(|| Finding { above: used.above.to_owned(), ..finding })

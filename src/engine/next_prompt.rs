@@ -7,6 +7,7 @@ use crate::domain::scope::Scope;
 use crate::domain::session::Run;
 use crate::domain::usage::{Activity, Occasion, ScopeUsage};
 use crate::domain::verdict::Finding;
+use crate::engine::decide::no_room;
 use crate::engine::estimate;
 use crate::engine::evaluate::{RuleContext, evaluate_rate, evaluate_rule};
 use crate::engine::measure;
@@ -35,6 +36,28 @@ pub fn used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
     let none = Run::default();
     let main = main_run(state).unwrap_or(&none);
     found(state, main, &measure::usage(state, main, occasion(now)), now).collect()
+}
+
+/// Returns why a message to an agent is refused, where a limit of its own leaves nothing for the request that it asks for.
+pub fn bars(state: &SessionState, run: &Run, occasion: Occasion, attended: bool) -> Option<Finding> {
+    let mut scopes = [measure::addressee(state, run, occasion)];
+    let split = unenforced::split(state, &scopes, occasion.at);
+    unenforced::keep_blocking(&mut scopes, &split);
+    let [scope] = &scopes;
+    no_room(RuleContext {
+        scope,
+        stage: Stage::Prompt,
+        arrives: false,
+        attended,
+        occasion,
+        told: scope.warned,
+        model: estimate::model_of(state, run),
+    })
+}
+
+/// Returns the same of an agent at rest that is written to at a moment.
+pub fn bars_at(state: &SessionState, run: &str, now: Moment) -> Option<Finding> {
+    bars(state, state.run(run)?, occasion(now), true).filter(|_| state.session.mode == Mode::Enforce)
 }
 
 fn main_run(state: &SessionState) -> Option<&Run> {

@@ -215,8 +215,8 @@ messages! {
     /// The client of `fusebox run` writes down nothing of what it spends.
     run_estimated() => "cost and tokens are estimates, and may be far below what was spent: the client keeps no transcript.";
 
-    /// At the end of `fusebox run`: a limit was passed that only warns.
-    run_warned(figures = "max_turns 25/25") => "{figures}: this limit only warns, and work went on past it.";
+    /// At the end of `fusebox run`: an agent has reached a limit that only warns, or would have passed it with its next request.
+    run_warned(who = "developer (a1b2c3d4)", figures = "max_turns 25/25") => "{who}: {figures}: this limit only warns, and work went on.";
 
     /// At the end of `fusebox run`: a person had switched limits off.
     run_limits_off() => "limits were switched off (`fusebox off`)";

@@ -21,6 +21,7 @@ pub mod log_lines;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 pub mod model;
+pub mod more_room;
 pub mod next_prompt;
 pub mod off_report;
 pub mod own_run;

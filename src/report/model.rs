@@ -137,6 +137,7 @@ impl Report {
         let mut shared = team_budget::with_team(rows, budgets, now);
         for (session, rows) in sessions.iter_mut().zip(rows) {
             session.next_blocks = next_prompt::blocks(rows, budgets, now);
+            next_prompt::note_bars(rows, &mut session.runs, now);
             let stays = |it: &PromptBlock| shared.iter().all(|of| !prompt_block::is_budget_raised(&it.finding, of));
             session.prompt_blocks.retain(stays);
             for run in &mut session.runs {

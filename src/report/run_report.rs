@@ -9,6 +9,7 @@ use crate::domain::run::kind_of;
 use crate::domain::session::{Order, Run, Status};
 use crate::domain::spend::charge::Charge;
 use crate::domain::stored::serde_default::is_default;
+use crate::domain::verdict::Finding;
 use crate::engine::session_state::SessionState;
 use crate::report::by_model::{self, ModelReport};
 use crate::report::cleared_stops;
@@ -93,6 +94,9 @@ pub struct RunReport {
     /// Whether a person has let it go on after a stop, and it has not gone on yet.
     #[serde(skip)]
     pub may_go_on: bool,
+    /// The limit of its own that leaves nothing for the message with which it would go on.
+    #[serde(skip)]
+    pub barred: Option<Finding>,
     /// Whether the next prompt goes on with it, since a person has let it.
     #[serde(skip)]
     pub awaits_prompt: bool,
@@ -163,6 +167,7 @@ impl RunReport {
             says_partial: run.partial,
             task: run.task.clone(),
             may_go_on,
+            barred: None,
             awaits_prompt,
             is_client_here: !rows.session.is_over && rows.session.status != Status::Orphaned,
             is_ending: run.working && run.order.is_some() && !rows.session.is_over,

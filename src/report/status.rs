@@ -9,6 +9,7 @@ use crate::messages::to_people;
 use crate::report::bars::{self, bars};
 use crate::report::group::Group;
 use crate::report::model::{Report, SessionReport};
+use crate::report::more_room;
 use crate::report::off_report::OffReport;
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::run_report::RunReport;
@@ -271,7 +272,7 @@ fn branch(session: &SessionReport, run: &RunReport, show: Show, deep: usize, ter
     for asked in &run.dialogs {
         let limits = if asked.scope == Scope::Run.as_str() { &run.limits } else { &session.limits };
         text.push_str(&terminal.wrap(&format!("{indent}  "), &asked.told(limits)));
-        if let Some(more) = suggestion::after_no(session, run, asked) {
+        if let Some(more) = more_room::after_no(session, run, asked) {
             text.push_str(&terminal.steps(&format!("{indent}    "), &more.entry()));
         }
     }

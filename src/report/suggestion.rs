@@ -8,9 +8,9 @@ use crate::domain::session::{MAIN, Order, Status};
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Stopped, typed};
-use crate::messages::next_step::{NextStep, before_prompt};
-use crate::report::dialogs::{Dialog, DialogState};
+use crate::messages::next_step::NextStep;
 use crate::report::model::SessionReport;
+use crate::report::more_room::{self, after_no, more_after_no, own_step};
 use crate::report::next_prompt::all_steps;
 use crate::report::passing::Reader;
 use crate::report::reading::LimitReading;
@@ -20,7 +20,7 @@ use crate::report::take_up;
 use crate::report::trip::Trip;
 use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{self, short};
-use crate::wire::user_lines::{by_layer_and_now, of_end};
+use crate::wire::user_lines::{by_layer, by_layer_and_now, of_end};
 
 /// Returns what a person does next about the order of a run or session.
 pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> NextStep {
@@ -35,43 +35,6 @@ pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> NextStep {
 /// Returns `max_turns=+12`, in configuration's unit, rounded up to what people would type.
 pub fn more(limit: &Limit, amount: u64) -> String {
     format!("{}=+{}", limit.key, typed(limit, amount))
-}
-
-/// Returns how work goes on after a No, where that run is still at work and is not asked again. A No ends the main agent's turn, and
-/// with it what its own limits counted.
-pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<NextStep> {
-    // The client ends the turn in which the answer is No, and tells no hook.
-    let is_held =
-        run.order.is_some() || session.order.is_some() || run.status != Status::Running && !run.is_interrupted;
-    if asked.answer != DialogState::Declined || is_held {
-        return None;
-    }
-    if asked.scope == "run" && run.agent_type == MAIN {
-        let blocks = session.next_blocks.iter();
-        let others = blocks.map(|(finding, step)| (finding.source.to_string(), step.clone()));
-        return Some(before_prompt(NextStep::NextPrompt, others));
-    }
-    let (limits, id) = match asked.scope.as_str() {
-        "run" => (&run.limits, &run.run_id),
-        "session" => (&session.limits, &session.session_id),
-        _ => return None,
-    };
-    let is_it = |it: &&(Finding, NextStep)| it.0.scope.as_str() == asked.scope && it.0.source == *asked.limit;
-    if let Some((_, step)) = session.next_blocks.iter().find(is_it) {
-        return Some(step.clone());
-    }
-    let reading = limits.iter().find(|reading| reading.limit == asked.limit)?;
-    // As much as the dialog has proposed.
-    let needs = reading.cap.limit.base(asked.needs).unwrap_or(0).max(reading.used.value);
-    // More may have been given since.
-    let lacks = needs.checked_sub(reading.cap.value).filter(|lacks| *lacks > 0)?;
-    let more = typed(reading.cap.limit, sufficient(reading.increase, lacks));
-    Some(NextStep::Grant { id: short(id).to_owned(), limit: asked.limit.clone(), more, spent: String::new() })
-}
-
-/// Returns the smallest multiple of an increase that is as much as is lacking, at least one.
-pub fn sufficient(increase: u64, lacking: u64) -> u64 {
-    increase.max(1).saturating_mul(lacking.div_ceil(increase.max(1)).max(1))
 }
 
 /// Says of everything that is held or stopped in a session why, and below that the command that lets it go on.
@@ -171,10 +134,9 @@ fn waiting(session: &SessionReport, indent: &str, terminal: &Terminal) -> Vec<St
     let is_shown = |run: &&RunReport| is_free && waits(run) && (is_heard || run.awaits_prompt);
     let let_go_on = session.runs.iter().filter(is_shown).map(|run| {
         let who = format!("{} {}, may go on", plain(run.kind()), short(&run.run_id));
-        let next = match run.awaits_prompt {
-            true => goes_on(session, &terminal.folder),
-            false => "when the main agent sends it a message: ask for that in the client".to_owned(),
-        };
+        let room = |finding| format!(" once it has room: {}", by_layer(finding));
+        let who = who + &run.barred.as_ref().map(room).unwrap_or_default();
+        let next = if run.awaits_prompt { goes_on(session, &terminal.folder) } else { more_room::before_message(run) };
         told(&who, &next, indent, terminal)
     });
     // Of a run that is at work its own lines say that.
@@ -298,32 +260,6 @@ pub fn because(order: &Order) -> String {
 /// nobody.
 pub fn is_nobodys_below(order: &Order, status: Status) -> bool {
     order.finding.scope == Scope::Outer && status == Status::Completed
-}
-
-/// Returns what gives more of the session's own limit of that kind, where it would keep the next prompt back; `None` where it has room.
-pub fn own_step(order: &Order, limits: &[LimitReading], id: &str) -> Option<NextStep> {
-    let reading = limits.iter().find(|reading| order.finding.source == *reading.limit)?;
-    let needs = (reading.used.value + reading.to_finish).saturating_add(order.finding.ahead.max(1));
-    let increase = sufficient(reading.increase, needs.checked_sub(reading.cap.value).filter(|lacks| *lacks > 0)?);
-    let (used, cap) = (reading.used.value, reading.cap.value);
-    let increase = if reading.increase == 0 { 0 } else { increase };
-    let own = Finding {
-        scope: Scope::Session,
-        used,
-        cap,
-        increase,
-        rule_increase: 0,
-        used_by_now: 0,
-        ..order.finding.clone()
-    };
-    Some(advice::grant(&own, id))
-}
-
-/// Returns what gives more of a session's cap to a subagent that a No has ended, where nothing is left of that: let go on, it would be
-/// ended again at once.
-pub fn more_after_no(order: &Order, run: &RunReport, limits: &[LimitReading], session: &str) -> Option<NextStep> {
-    let is_declined = order.finding.declined && order.finding.scope == Scope::Session && run.agent_type != MAIN;
-    if is_declined { own_step(order, limits, session) } else { None }
 }
 
 /// Returns how a session is taken up whose client is gone, after what has to be given before.

@@ -3,6 +3,7 @@
 use crate::domain::record::RecordKind;
 use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
+use crate::domain::session::MAIN;
 use crate::domain::spend::charge::Charge;
 use crate::domain::text::duration;
 use crate::domain::verdict::Finding;
@@ -11,6 +12,7 @@ use crate::report::dialogs::Dialog;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, SessionReport};
+use crate::report::more_room;
 use crate::report::next_prompt::{self, all_steps};
 use crate::report::passing::Reader;
 use crate::report::reading::{self, LimitReading};
@@ -113,7 +115,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let sessions = || report.sessions.iter();
     let prompt_blocks: Vec<_> =
         sessions().flat_map(|session| &session.prompt_blocks).filter(|_| told.is_blocked_prompt()).collect();
-    let after_no = sessions().filter_map(|session| suggestion::after_no(session, told, declined?));
+    let after_no = sessions().filter_map(|session| more_room::after_no(session, told, declined?));
     let after_no = after_no.map(|step| step.entry());
     let is_last = |session: &&SessionReport| session.main.as_deref() == Some(id);
     let used_up = sessions().filter(is_last).flat_map(|it| suggestion::used_up_steps(it, source.here));
@@ -162,6 +164,9 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
     if take_up::needs_client(session) && (told.awaits_prompt || told.is_outgrown) {
         return Some(again);
     }
+    if told.was_let_go_on() && told.agent_type != MAIN && session.order.is_none() && !take_up::needs_client(session) {
+        return Some(more_room::before_message(told));
+    }
     if told.waits() {
         return Some("answer Yes or No in the client".to_owned());
     }
@@ -169,7 +174,7 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
     let of_session = session.order.as_ref().filter(|_| told.is_blocked_prompt());
     let order = told.order.as_ref().filter(|_| !told.is_outgrown).or(of_session)?;
     if suggestion::is_nobodys_below(order, session.status) {
-        let own = suggestion::own_step(order, &reading::of_session(source.rows, source.now), &session.id);
+        let own = more_room::own_step(order, &reading::of_session(source.rows, source.now), &session.id);
         return Some(suggestion::taken_up(own.and_then(|step| step.command()), again));
     }
     let id = match (order.finding.scope, &session.outer) {
@@ -184,7 +189,7 @@ pub fn next(source: &TimelineSource, told: &RunReport, reader: Option<Reader>) -
         _ => told.limits.clone(),
     };
     let order = suggestion::of_now(order, order.finding.scope, &limits);
-    let more = suggestion::more_after_no(&order, told, &limits, &session.id);
+    let more = more_room::more_after_no(&order, told, &limits, &session.id);
     let lifts = more.unwrap_or_else(|| suggestion::lifts(&order, Some(told), id));
     let lifts = match reader {
         Some(reader) => reader.next(lifts, &order.finding.frees, suggestion::by_clock(&order, &told.trips, reader).1),

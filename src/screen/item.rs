@@ -7,6 +7,7 @@ use crate::messages::advice::typed;
 use crate::report::bars::percent;
 use crate::report::doing::Doing;
 use crate::report::model::SessionReport;
+use crate::report::more_room;
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::run_report::RunReport;
 use crate::report::standing::{INTERRUPTED, WAITS};
@@ -181,7 +182,7 @@ fn proposal(limits: &[LimitReading], order: Option<&Order>) -> String {
         let given = order.filter(|order| order.finding.source == *reading.limit).map(|order| &order.finding);
         let more = match given.map(|finding| suggestion::finding_of_now(finding, finding.scope, limits)) {
             Some(finding) => finding.sufficient_increase(),
-            None => suggestion::sufficient(reading.increase, reading.used.value.saturating_sub(reading.cap.value)),
+            None => more_room::sufficient(reading.increase, reading.used.value.saturating_sub(reading.cap.value)),
         };
         format!("{}=+{}", reading.limit, typed(reading.cap.limit, more))
     })

@@ -127,14 +127,19 @@ fn three_calls() -> String {
 
 #[test]
 fn run_says_which_limits_only_warned_and_strict_takes_that_for_right() {
-    let limits = r#"{"main": {"max_turns": 2, "timeout_action": "warn", "warn_at": []}}"#;
-    for strict in [&["run", "client"][..], &["run", "--strict", "client"]] {
-        let world = TestWorld::new();
-        world.write("home/.claude/fusebox.json", limits);
-        world.script("bin/client", &three_calls());
-        let ran = world.run(strict);
-        let told = ran.stderr.matches("max_turns 2/2: this limit only warns, and work went on past it.").count();
-        assert_eq!((told, ran.code), (1, 0), "{ran}");
+    let warns = r#"{"max_turns": 2, "timeout_action": "warn", "warn_at": []}"#;
+    let of_workers = three_calls().replace(r#""cwd""#, r#""agent_id":"a1b2c3d4e5","agent_type":"worker","cwd""#);
+    let agents = [("the main agent", three_calls()), ("worker (a1b2c3d4)", of_workers)];
+    for (who, calls) in agents {
+        for strict in [&["run", "client"][..], &["run", "--strict", "client"]] {
+            let world = TestWorld::new();
+            world
+                .write("home/.claude/fusebox.json", format!(r#"{{"main": {warns}, "agents": {{"worker": {warns}}}}}"#));
+            world.script("bin/client", &calls);
+            let ran = world.run(strict);
+            let line = format!("{who}: max_turns 2/2: this limit only warns, and work went on.");
+            assert_eq!((ran.stderr.matches(&line).count(), ran.code), (1, 0), "{ran}");
+        }
     }
 }
 

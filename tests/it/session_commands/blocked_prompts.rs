@@ -10,7 +10,7 @@ use crate::session_commands::prompt_block::begin;
 fn blocked_at(cap: f64) -> Fixture {
     let mut fixture = begin(&json!({"session": {"max_cost_usd": cap, "timeout_action": "terminate"}}));
     assert!((0..30).any(|_| !fixture.step(Actor::Main)), "nothing stopped at {cap}");
-    fixture.responds();
+    fixture.responds(Actor::Main);
     fixture.stops();
     assert!(!fixture.prompt(), "a prompt passed the cap of {cap}");
     fixture

@@ -119,7 +119,7 @@ fn no_answer_says_that_work_goes_on_and_that_it_is_blocked() {
     for command in ["grant s-0000 max_cost_usd=+1", "resume s-0000", "reset s-0000"] {
         let mut fixture = begin(&json!({"session": session, "user": {"max_cost_usd_per_day": 0.05}}));
         assert!((0..9).any(|_| !fixture.step(Actor::Main)), "nothing stops it");
-        (0..4).for_each(|_| fixture.responds());
+        (0..4).for_each(|_| fixture.responds(Actor::Main));
         fixture.stops();
         let said = shell(&fixture, &format!("fusebox {command}"));
         let at = |words: &str| said.lines().position(|line| line.contains(words)).unwrap_or_else(|| panic!("{said}"));

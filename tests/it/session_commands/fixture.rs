@@ -112,10 +112,10 @@ impl Fixture {
         self.clock.has_ended = false;
     }
 
-    /// A response of the main agent is written down.
-    pub fn responds(&mut self) {
+    /// A response of an agent is written down.
+    pub fn responds(&mut self, actor: Actor) {
         self.clock.calls += 1;
-        self.respond(Actor::Main, self.clock.calls);
+        self.respond(actor, self.clock.calls);
     }
 
     /// Returns the lines that the person was shown.

@@ -27,7 +27,7 @@ fn a_subagent_that_was_paused_with_its_parent_goes_on_with_it_although_more_was_
     assert!(!fixture.step(Actor::Worker), "who is below follows");
     fixture.ends_worker();
     // What is used by now is noted where an event is refused.
-    fixture.responds();
+    fixture.responds(Actor::Main);
     assert!(!fixture.prompt());
     assert_eq!(word(&fixture, "worker a1-0000"), "paused");
     fixture.world.run(&["resume", "p1-0000"]).ok();

@@ -48,7 +48,7 @@ impl Other {
         let grace = u32::from(comes == Comes::InReport);
         let main = json!({"main": {"max_turns": 2, "grace_turns": grace}});
         let mut fixture = begin(&with(main, &self.limits));
-        let spend = |fixture: &mut Fixture| (0..13).for_each(|_| fixture.responds());
+        let spend = |fixture: &mut Fixture| (0..13).for_each(|_| fixture.responds(Actor::Main));
         assert!(fixture.step(Actor::Main) && fixture.step(Actor::Main));
         if comes == Comes::Before {
             spend(&mut fixture);

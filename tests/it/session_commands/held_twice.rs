@@ -110,7 +110,7 @@ fn who_grants_more_of_one_limit_is_told_of_the_other() {
         let mut fixture = begin(&json!({"main": main, "session": session}));
         assert!((0..9).any(|_| !fixture.step(Actor::Main)));
         // The last response leaves too little for the next request, and no event has come since.
-        fixture.responds();
+        fixture.responds(Actor::Main);
         let said = follows(&fixture, "fusebox grant p1-0000 max_turns=+9");
         assert!(said.contains("max_cost_usd would stop it again at once") && !said.contains("error:"), "{said}");
         assert!(fixture.goes_on(Actor::Main), "{action}: {said}");
@@ -141,7 +141,7 @@ fn a_blocked_prompt_is_called_that_and_has_a_next_step() {
             let limit = with(limit.clone(), &json!({"timeout_action": "request_increase"}));
             let mut fixture = begin(&json!({"session": limit}));
             let is_blocked = |_| {
-                fixture.responds();
+                fixture.responds(Actor::Main);
                 fixture.stops();
                 !fixture.prompt()
             };

@@ -125,7 +125,7 @@ fn a_stop_that_is_lifted_stays_in_the_record_until_the_agent_has_gone_on() {
 fn the_heading_of_sessions_stands_above_them() {
     let mut fixture = begin(&json!({"user": {"max_cost_usd_per_day": 0.02, "timeout_action": "terminate"}}));
     assert!((0..9).any(|_| !fixture.step(Actor::Main)), "nothing stops it");
-    (0..4).for_each(|_| fixture.responds());
+    (0..4).for_each(|_| fixture.responds(Actor::Main));
     fixture.stops();
     fixture.leaves();
     let said = shell(&fixture, "fusebox status");

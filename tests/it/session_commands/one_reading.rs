@@ -102,7 +102,7 @@ fn what_is_spent_after_a_stop_is_said_to_be_of_now_and_every_offer_covers_it() {
     let used = shown("max_cost_usd", &trip["used"]);
     // What was under way when it was stopped, and far more than the cap.
     for _ in 0..60 {
-        fixture.responds();
+        fixture.responds(Actor::Main);
     }
     fixture.step(Actor::Main);
     let status = shell(&fixture, "fusebox status");

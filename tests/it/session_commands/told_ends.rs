@@ -115,7 +115,7 @@ fn after_a_no_every_place_names_the_same_amount() {
     for (tool, cap) in [("Read", 0.025), ("Agent", 0.025)] {
         let mut fixture = begin(&json!({"session": {"max_cost_usd": cap, "timeout_action": "request_increase"}}));
         let asks = |fixture: &mut Fixture| {
-            fixture.responds();
+            fixture.responds(Actor::Main);
             let asks = fixture.calls(tool).contains(r#""ask""#);
             if !asks {
                 fixture.says_yes(Actor::Main);
@@ -174,6 +174,28 @@ fn nothing_of_a_stopped_session_may_go_on() {
     for place in ["status", "explain s-0000"] {
         let told = shell(&fixture, &format!("fusebox {place}"));
         assert!(!told.contains("sends it a message"), "{place}: {told}");
+    }
+}
+
+/// An agent that was let go on and has nothing left of another limit of its own is refused the message: that is said, with what is enough.
+#[test]
+fn who_may_go_on_with_nothing_left_is_said_to_need_more() {
+    for place in ["status", "explain a1-0000", "explain s-0000"] {
+        let limits = json!({"max_turns": 2, "max_cost_usd": 0.024, "grace_turns": 0, "timeout_action": "terminate"});
+        let mut fixture = begin(&json!({"agents": {"*": limits}}));
+        fixture.spawn("");
+        assert!((0..30).any(|_| !fixture.step(Actor::Worker)));
+        (0..2).for_each(|_| fixture.responds(Actor::Worker));
+        fixture.ends_worker();
+        fixture.stops();
+        shell(&fixture, "fusebox grant a1-0000 max_turns=+5");
+        let told = shell(&fixture, &format!("fusebox {place}"));
+        let grants: Vec<String> =
+            commands(&told).into_iter().filter(|command| command.starts_with("fusebox grant a1-0000")).collect();
+        assert_eq!(grants.len(), 1, "{place}: {told}");
+        assert!(!fixture.goes_on(Actor::Worker), "{place}: {told}");
+        let said = shell(&fixture, &grants[0]);
+        assert!(fixture.goes_on(Actor::Worker), "{place}: {said}{told}");
     }
 }
 

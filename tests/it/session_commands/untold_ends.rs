@@ -17,7 +17,7 @@ fn full_with_a_stopped_subagent() -> Fixture {
     fixture.stops();
     assert!((0..9).any(|_| !fixture.step(Actor::Worker)));
     fixture.ends_worker();
-    (0..99).for_each(|_| fixture.responds());
+    (0..99).for_each(|_| fixture.responds(Actor::Main));
     fixture
 }
 

@@ -14,7 +14,7 @@ fn a_grant_of_a_budget_says_what_status_says_is_used() {
     let mut fixture = begin(&json!({"user": {"max_cost_usd_per_day": 5}}));
     assert!(fixture.step(Actor::Main));
     // No event has told of these responses.
-    (0..3).for_each(|_| fixture.responds());
+    (0..3).for_each(|_| fixture.responds(Actor::Main));
     let said = shell(&fixture, "fusebox grant user max_cost_usd_per_day=+1");
     let status: Value = serde_json::from_str(&fixture.world.run(&["status", "--json"]).ok()).unwrap();
     assert_eq!(status["budgets"][0]["used"], "0.023360000000", "{status}");
@@ -43,7 +43,7 @@ fn a_session_that_is_let_go_is_not_called_blocked() {
     shell(&fixture, "fusebox init");
     fixture.begin();
     let is_blocked = |_| {
-        fixture.responds();
+        fixture.responds(Actor::Main);
         fixture.stops();
         !fixture.prompt()
     };
@@ -64,7 +64,7 @@ fn a_session_that_is_let_go_is_not_called_blocked() {
 fn a_blocked_prompt_counts_as_a_run_nowhere() {
     let mut fixture = begin(&json!({"session": {"max_cost_usd": 0.02, "timeout_action": "request_increase"}}));
     let is_blocked = |_| {
-        fixture.responds();
+        fixture.responds(Actor::Main);
         fixture.stops();
         !fixture.prompt()
     };

@@ -206,7 +206,7 @@ fn what_a_stopped_session_is_said_to_have_used_is_what_it_has() {
     fixture.begin();
     assert!((0..9).any(|_| !fixture.step(Actor::Main)));
     // The response that was under way when it was stopped.
-    fixture.responds();
+    fixture.responds(Actor::Main);
     let (status, log) = (fixture.world.run(&["status"]).ok(), fixture.world.run(&["log"]).ok());
     let figures = |text: &str| text.split_whitespace().find(|word| word.contains("/0.02")).map(str::to_owned).unwrap();
     let bar = figures(status.lines().find(|line| line.contains("[#")).unwrap());
