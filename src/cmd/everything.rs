@@ -116,7 +116,7 @@ fn take_all(
             Ok(said) => session_edit::print(env, &said),
             Err(error) => {
                 failed = true;
-                env.eprintln_safe(&format!("error: {error}"));
+                session_edit::print_failure(env, candidate.cells.first().map_or("", String::as_str), &error);
             }
         }
     }

@@ -81,15 +81,45 @@ struct Whose {
 impl Whose {
     /// Writes down what somebody did for a project where no session does that.
     fn write_down(&self, env: &Environment, store: &Store, what: impl Fn(&str) -> String) -> Result<()> {
-        if !self.sessions.is_empty() {
-            return Ok(());
+        let is_told = !self.sessions.is_empty();
+        if is_told { Ok(()) } else { require_human::write_down(env, store, "", "", &what(&require_human::who(env))) }
+    }
+}
+
+/// What became of the sessions.
+#[derive(Default)]
+struct Switched {
+    said: Vec<String>,
+    has_failed: bool,
+}
+
+impl Switched {
+    /// Changes a session. One of a repository's that cannot be changed is named and leaves the others alone: the repository is
+    /// switched already.
+    fn add(
+        &mut self,
+        env: &Environment,
+        whose: &Whose,
+        id: &str,
+        change: impl FnOnce(&mut SessionEdit) -> Vec<String>,
+    ) -> Result<()> {
+        match session_edit::edit(env, &Target::Session(id.to_owned()), |edit| Ok(change(edit))) {
+            Ok(said) => self.said.extend(said),
+            Err(error) if whose.project.is_none() => return Err(error),
+            Err(error) => {
+                self.has_failed = true;
+                session_edit::print_failure(env, &format!("session {}", short(id)), &error);
+            }
         }
-        require_human::write_down(env, store, "", "", &what(&require_human::who(env)))
+        Ok(())
     }
 
-    /// Says that no hook is registered here, where no session is at work that one was heard of.
-    fn without_hooks(&self, env: &Environment) -> Option<String> {
-        self.sessions.is_empty().then(|| run_hooks::missing(env))?.map(str::to_owned)
+    /// Says it, and that no hook is registered here, where no session is at work that one was heard of.
+    fn print(mut self, env: &Environment, whose: &Whose) -> Result<ExitCode> {
+        let missing = whose.sessions.is_empty().then(|| run_hooks::missing(env)).flatten();
+        self.said.extend(missing.map(str::to_owned));
+        session_edit::print(env, &self.said);
+        Ok(ExitCode::from(u8::from(self.has_failed)))
     }
 }
 
@@ -104,29 +134,28 @@ pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
     let (policy, _) = load::load(env, &folder, store.is_trusted(&env.project_of(&folder).to_string_lossy())?);
     let off = LimitsOff { since_ms: now, until_ms, managed: managed(&policy), ..LimitsOff::default() };
     let team = policy.team().map(|team| team.name);
-    let until = match until_ms {
-        Some(at) => format!("until {}", query::zone(env).minute(at)),
-        None => "until `fusebox on`".to_owned(),
-    };
+    let time = until_ms.map(|at| query::zone(env).minute(at));
+    let until = format!("until {}", time.as_deref().unwrap_or("`fusebox on`"));
     if let Some(project) = &whose.project {
+        store.begin()?;
         store.set_limits_off(project, Some(&off))?;
         whose.write_down(env, &store, |by| {
             notices::switched_off(by, &whose.name, &until, stays(&off, team.as_deref(), ""))
         })?;
+        store.commit()?;
     }
     drop(store);
-    let mut said = vec![format!("the limits of {} are off {until}", whose.name)];
+    let mut switched = Switched::default();
+    switched.said.push(format!("the limits of {} are off {until}", whose.name));
     for id in &whose.sessions {
-        said.extend(session_edit::edit(env, &Target::Session(id.clone()), |edit| {
+        switched.add(env, &whose, id, |edit| {
             let said = switch_off(edit, &off, &until);
             // Of a session whose client is gone is spoken where it is named.
-            Ok(if whose.project.is_none() || next_client::has_client(&edit.state.session) { said } else { Vec::new() })
-        })?);
+            if whose.project.is_none() || next_client::has_client(&edit.state.session) { said } else { Vec::new() }
+        })?;
     }
-    said.push(kept(&off, team.as_deref()));
-    said.extend(whose.without_hooks(env));
-    session_edit::print(env, &said);
-    Ok(ExitCode::SUCCESS)
+    switched.said.push(kept(&off, team.as_deref()));
+    switched.print(env, &whose)
 }
 
 /// Switches them on again.
@@ -135,38 +164,33 @@ pub fn on(env: &Environment, args: &OnArgs) -> Result<ExitCode> {
     let now = env.now().wall_ms;
     let store = Store::open(env)?;
     let whose = whose(env, &store, args.id.as_deref())?;
-    let mut was_off = false;
+    let ended = ended(&store, &whose, now)?;
+    let mut was_off = !ended.is_empty();
     if let Some(project) = &whose.project {
-        was_off = store.limits_off(project)?.is_some_and(|off| off.holds(now));
-        store.set_limits_off(project, None)?;
-        if was_off {
+        store.begin()?;
+        if store.limits_off(project)?.is_some_and(|off| off.holds(now)) {
+            was_off = true;
             whose.write_down(env, &store, |by| notices::switched_on(by, &whose.name))?;
         }
+        store.set_limits_off(project, None)?;
+        store.commit()?;
     }
-    let ended = ended(&store, &whose, now)?;
     drop(store);
-    let mut said = Vec::new();
-    for id in &whose.sessions {
-        let of_session = session_edit::edit(env, &Target::Session(id.clone()), |edit| Ok(switch_on(edit)))?;
-        said.extend(of_session);
-    }
-    for id in ended {
-        // It is on when a client takes the session up. Of sessions that `off` has changed nothing in there is nothing to say.
-        let of_session = session_edit::edit(env, &Target::Session(id), |edit| {
-            let has_changed = edit.state.session.limits_off.as_ref().is_some_and(|off| !off.let_go_on.is_empty());
+    let mut switched = Switched::default();
+    for id in whose.sessions.iter().chain(&ended) {
+        switched.add(env, &whose, id, |edit| {
+            // An ended one is on when a client takes it up. Where `off` has changed nothing in it there is nothing to say.
+            let off = edit.state.session.limits_off.as_ref();
+            let is_silent = ended.contains(id) && off.is_none_or(|off| off.let_go_on.is_empty());
             let said = switch_on(edit);
-            Ok(if has_changed { said } else { Vec::new() })
+            if is_silent { Vec::new() } else { said }
         })?;
-        said.extend(of_session);
-        was_off = true;
     }
-    if said.is_empty() && !was_off {
+    if switched.said.is_empty() && !was_off && !switched.has_failed {
         return Err(Error::failed(format!("the limits of {} are not off", whose.name)));
     }
-    said.insert(0, format!("the limits of {} are on again", whose.name));
-    said.extend(whose.without_hooks(env));
-    session_edit::print(env, &said);
-    Ok(ExitCode::SUCCESS)
+    switched.said.insert(0, format!("the limits of {} are on again", whose.name));
+    switched.print(env, &whose)
 }
 
 /// Finds the session that is named, or the repository of this folder with its sessions.

@@ -78,6 +78,12 @@ pub fn print(env: &Environment, said: &[String]) {
     env.print(&text);
 }
 
+/// Says why one of several could not be changed.
+pub fn print_failure(env: &Environment, name: &str, error: &Error) {
+    let hint = error.advice().unwrap_or("run the command again: it changes those that are left");
+    env.eprintln_safe(&format!("error: {name} is as it was: {error}\n  hint: {hint}"));
+}
+
 /// Changes a session or run; returns what `change` says of it.
 pub fn edit(
     env: &Environment,

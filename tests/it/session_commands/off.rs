@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::session_commands::fixture::{Actor, Fixture};
 use crate::session_commands::{SHOP, log};
-use crate::state::{SameForAll, at, load, rules, save, session, with_shop};
+use crate::state::{SameForAll, at, load, main_run, rules, save, session, with_shop};
 
 /// A session that one of these limits has stopped.
 pub fn stopped(policy: &Value) -> Fixture {
@@ -359,4 +359,34 @@ fn the_log_names_the_session_whose_limits_a_person_switches() {
         }
     }
     assert!(!log.contains("this session"), "{log}");
+}
+
+/// By then the repository's limits are off, or on again: the others are not left as they were.
+#[test]
+fn a_session_that_cannot_be_changed_is_named_and_leaves_the_others_alone() {
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    let project = load(&fixture.world, "s-0000").0.project;
+    save(&fixture.world, |store| {
+        for id in ["77aa01bc-0000", "77bb01bc-0000"] {
+            store.save_session(&Session { project: project.clone(), ..session(id) }).unwrap();
+        }
+        store.save_run(&main_run("77aa01bc-0000", "m1")).unwrap();
+    });
+    let damage = "UPDATE run SET engine = 'not to be read' WHERE id = 'm1'";
+    rusqlite::Connection::open(fixture.world.path("state/state.db")).unwrap().execute_batch(damage).unwrap();
+    for words in ["off", "on"] {
+        let outcome = fixture.world.run(&[words]);
+        let fault = "error: session 77aa01bc is as it was: the state is damaged";
+        assert!(outcome.code == 1 && outcome.stderr.starts_with(fault), "{words}: {outcome}");
+        assert!(outcome.stdout.contains(&format!("project are {words}")), "{words}: {outcome}");
+        assert!(outcome.stdout.contains("session s-0000 takes it at once"), "{words}: {outcome}");
+        for id in ["s-0000", "77bb01bc-0000"] {
+            let until_ms = load(&fixture.world, id).0.limits_off.map(|off| off.until_ms);
+            assert_eq!(until_ms.is_some_and(|until| until.is_none()), words == "off", "{words} {id}: {outcome}");
+        }
+    }
+    // What is named alone fails as it is.
+    let outcome = fixture.world.run(&["off", "77aa01bc"]);
+    assert!(outcome.code == 1 && outcome.stdout.is_empty(), "{outcome}");
 }
