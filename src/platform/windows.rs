@@ -15,8 +15,8 @@ use std::os::windows::io::AsRawHandle;
 use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SystemTimeOfDayInformation};
 use windows_sys::Win32::Foundation::{HANDLE_FLAG_INHERIT, SetHandleInformation};
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_SHARE_READ,
-    FILE_SHARE_WRITE, FILE_TYPE_DISK, GetDriveTypeW, GetFileInformationByHandle, GetFileType,
+    BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_DELETE_ON_CLOSE, FILE_FLAG_OPEN_REPARSE_POINT,
+    FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_DISK, GetDriveTypeW, GetFileInformationByHandle, GetFileType,
 };
 use windows_sys::Win32::System::Console::{
     CONSOLE_SCREEN_BUFFER_INFO, GetConsoleCP, GetConsoleScreenBufferInfo, GetStdHandle, STD_ERROR_HANDLE,
@@ -29,6 +29,10 @@ use windows_sys::Win32::System::WindowsProgramming::{DRIVE_REMOTE, QueryUnbiased
 pub const OPENS_FOLDERS: u32 = FILE_FLAG_BACKUP_SEMANTICS;
 /// Opens a link itself.
 pub const OPENS_LINKS: u32 = FILE_FLAG_OPEN_REPARSE_POINT;
+/// Removes the file once it is closed, also by the end of the process.
+pub const GOES_WHEN_CLOSED: u32 = FILE_FLAG_DELETE_ON_CLOSE;
+/// Lets nobody else open it.
+pub const SHARES_NOTHING: u32 = 0;
 /// Lets others read and write, and neither rename nor remove.
 pub const SHARES_NO_NAME: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE;
 

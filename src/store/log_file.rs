@@ -80,7 +80,7 @@ fn open(folder: &Folder) -> io::Result<Appended> {
     if log.length <= ROTATE_AT {
         return Ok(log);
     }
-    folder.rename(FILE, EARLIER)?;
+    folder.put_aside(FILE, EARLIER, ROTATE_AT)?;
     folder.append(FILE)
 }
 

@@ -5,6 +5,9 @@ mod survivors;
 mod year;
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Barrier;
+use std::thread;
 
 use fusebox::domain::call::CallRecord;
 use fusebox::domain::record::Record;
@@ -222,5 +225,34 @@ fn the_log_keeps_one_old_file() {
         log_file::append(log_file::LogPlace { of_session: "", state: &world.path("log") }, &[Record::default()]);
         assert_eq!(world.files("log"), "log/execution-limits.log\nlog/execution-limits.log.1");
         assert!(world.read("log/execution-limits.log").unwrap().len() < 1000);
+    }
+}
+
+/// Hooks come at once where the log has grown long: one puts it aside, and every record is kept beside what was put aside.
+#[test]
+fn a_long_log_is_put_aside_once_however_many_write_to_it() {
+    const WRITERS: u64 = 4;
+    let world = TestWorld::new();
+    let (folder, log) = (world.path("log"), world.path("log/execution-limits.log"));
+    let length = |name: &str| fs::metadata(folder.join(name)).map_or(0, |meta| meta.len());
+    let append = || log_file::append(log_file::LogPlace { of_session: "", state: &folder }, &[Record::default()]);
+    append();
+    let (record, full) = (length("execution-limits.log"), (10 << 20) + 1);
+    for round in 0..200 {
+        fs::remove_dir_all(&folder).unwrap();
+        fs::create_dir(&folder).unwrap();
+        fs::File::create(&log).unwrap().set_len(full).unwrap();
+        let together = Barrier::new(WRITERS as usize);
+        thread::scope(|scope| {
+            for _ in 0..WRITERS {
+                scope.spawn(|| {
+                    together.wait();
+                    append();
+                });
+            }
+        });
+        let (now, earlier) = (length("execution-limits.log"), length("execution-limits.log.1"));
+        assert!(earlier >= full, "round {round}: what was put aside is gone, {earlier} bytes are left");
+        assert_eq!(now + earlier, full + WRITERS * record, "round {round}: a record is lost");
     }
 }

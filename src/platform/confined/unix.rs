@@ -7,7 +7,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode, OFlags, RawMode, fchmod, mkdirat, open, openat, renameat, unlinkat};
+use rustix::fs::{
+    AtFlags, FlockOperation, Mode, OFlags, RawMode, fchmod, flock, mkdirat, open, openat, renameat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::platform::confined::appended::{Appended, oddity};
@@ -85,8 +87,16 @@ impl Folder {
         file.write_all(text.as_bytes())
     }
 
-    /// Renames a file in this folder; what has the new name goes, and no link is followed.
-    pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        Ok(renameat(&self.opened, from, &self.opened, to)?)
+    /// Renames a file in this folder that is longer than so many bytes, unless another process does that now or has done it. What has
+    /// the new name goes, and no link is followed.
+    pub fn put_aside(&self, from: &str, to: &str, longer_than: u64) -> io::Result<()> {
+        // The lock goes with the folder. Where a file system has none, the file is renamed without.
+        if flock(&self.opened, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+            return Ok(());
+        }
+        if self.append(from)?.length > longer_than {
+            renameat(&self.opened, from, &self.opened, to)?;
+        }
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::platform::confined::appended::{Appended, oddity};
 use crate::platform::file_info;
-use crate::platform::windows::{OPENS_FOLDERS, OPENS_LINKS, SHARES_NO_NAME};
+use crate::platform::windows::{GOES_WHEN_CLOSED, OPENS_FOLDERS, OPENS_LINKS, SHARES_NO_NAME, SHARES_NOTHING};
 
 /// A folder that is open.
 pub struct Folder {
@@ -61,9 +61,22 @@ impl Folder {
         file.write_all(text.as_bytes())
     }
 
-    /// Renames a file in this folder; what has the new name goes, and no link is followed.
-    pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.path.join(from), self.path.join(to))
+    /// Renames a file in this folder that is longer than so many bytes, unless another process does that now or has done it. What has
+    /// the new name goes, and no link is followed.
+    pub fn put_aside(&self, from: &str, to: &str, longer_than: u64) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .share_mode(SHARES_NOTHING)
+            .custom_flags(OPENS_LINKS | GOES_WHEN_CLOSED);
+        // Folders have no locks here, and a lock on the file itself would keep others from writing to it.
+        let Ok(_alone) = options.open(self.path.join(format!("{from}.lock"))) else { return Ok(()) };
+        if self.append(from)?.length > longer_than {
+            fs::rename(self.path.join(from), self.path.join(to))?;
+        }
+        Ok(())
     }
 }
 
