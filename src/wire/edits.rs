@@ -1,7 +1,7 @@
 //! Which shell commands have committed, by their words and by what git says.
 
 use crate::wire::shell::invocation::Invocation;
-use crate::wire::shell::{self, Part, Word};
+use crate::wire::shell::{self, Part, Simple, Word};
 
 /// Options of git itself that are followed by a value.
 const VALUED: [&str; 6] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"];
@@ -32,38 +32,41 @@ fn is_commits_line(line: &str) -> bool {
 /// Whether a command ends well only where its commit did: that stands last, and nothing but plain commands before it.
 fn ends_as_its_commit(command: &str) -> bool {
     let parts = shell::parts(command);
-    let git = |part: &Part, is: &dyn Fn(&[Word]) -> bool| match part {
-        Part::Command(simple) => match simple.words.split_first() {
-            Some((program, args)) => program.text == "git" && is(args),
-            None => false,
-        },
-        _ => false,
-    };
-    let is_plain = |part: &Part| matches!(part, Part::Command(simple) if simple.words.first().is_some_and(|word| BEFORE.contains(&&*word.text)));
-    let prepares = |part: &Part| git(part, &|args| args.first().is_some_and(|word| GIT_BEFORE.contains(&&*word.text)));
-    let Some((last, before)) = parts.split_last() else { return false };
-    git(last, &is_commit) && before.iter().all(|part| is_plain(part) || prepares(part)) && !hides_its_end(command)
-}
-
-/// What leaves a part of a command out, or turns its end round.
-const KEYWORDS: [&str; 6] = ["if", "for", "while", "until", "case", "!"];
-
-/// Whether a command's end does not tell how each of its parts ended: outside quotes it has `|`, `||`, `&`, a group or a keyword.
-fn hides_its_end(command: &str) -> bool {
-    let (mut quote, mut unquoted) = (None, String::new());
-    let mut rest = command.chars().peekable();
-    while let Some(letter) = rest.next() {
-        match (quote, letter) {
-            (Some(open), _) if open == letter => quote = None,
-            (Some('"') | None, '\\') => _ = rest.next(),
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(letter),
-            (None, '&') if rest.next_if_eq(&'&').is_some() => {}
-            (None, '|' | '&' | '(' | '{') => return true,
-            (None, letter) => unquoted.push(letter),
+    // What runs in parentheses ends nothing but these.
+    let (mut open, mut own) = (0_usize, Vec::new());
+    for part in &parts {
+        match part {
+            Part::Open => open += 1,
+            Part::Close => open = open.saturating_sub(1),
+            Part::Command(simple) if simple.is_called => return false,
+            Part::Command(simple) if open == 0 => own.push(simple),
+            Part::Command(_) => {}
         }
     }
-    unquoted.split([' ', '\t', '\n', ';']).any(|word| KEYWORDS.contains(&word))
+    let Some((last, before)) = own.split_last().filter(|_| parts.last() != Some(&Part::Close)) else { return false };
+    let is_git = |simple: &Simple, is: &dyn Fn(&[Word]) -> bool| {
+        simple.words.split_first().is_some_and(|(program, args)| program.text == "git" && is(args))
+    };
+    let starts_with = |words: &[Word], names: &[&str]| words.first().is_some_and(|word| names.contains(&&*word.text));
+    let prepares = |simple: &&Simple| {
+        starts_with(&simple.words, &BEFORE) || is_git(simple, &|args| starts_with(args, &GIT_BEFORE))
+    };
+    is_git(last, &is_commit)
+        && !last.is_doubtful
+        && before.iter().all(prepares)
+        && is_neither_negated_nor_followed(command, before, last)
+}
+
+/// Whether neither `!` stands before the last command, nor arithmetic behind it: both are no parts.
+fn is_neither_negated_nor_followed(command: &str, before: &[&Simple], last: &Simple) -> bool {
+    let end = |simple: &&Simple| {
+        let words = [&simple.words, &simple.assignments, &simple.writes, &simple.reads].into_iter().flatten();
+        words.map(|word| word.end).max().unwrap_or(0)
+    };
+    let from = before.iter().map(end).max().unwrap_or(0);
+    let name = last.words.first().map_or(0, |word| word.end);
+    let around = [command.get(from..name), command.get(end(&last)..)].map(Option::unwrap_or_default);
+    !around.iter().any(|text| text.contains('!') || text.contains("(("))
 }
 
 /// Whether a text makes a commit; `left` is how many bytes are still read of texts in it.
@@ -158,6 +161,72 @@ mod tests {
             "git add x || git commit -qm x",
             "sh -c 'git commit -qm x'; true",
         ] {
+            assert!(!has_committed(nothing, ""), "{nothing}");
+        }
+    }
+
+    /// What may stand in a command and joins it to no other, though it has a shell's signs.
+    const BESIDE: [&str; 28] = [
+        "2>&1",
+        ">&2",
+        "1>&2",
+        ">/dev/null 2>&1",
+        "2>&1 >/dev/null",
+        "&>log",
+        "&>>log",
+        "&> log",
+        ">| log",
+        "3>&-",
+        "2>&-",
+        "<&-",
+        "0<&3",
+        "{out}>&1",
+        "<list",
+        "<<<'a & b | (c)'",
+        ">${log}",
+        ">>$(date +%F).log",
+        "# a & b | (c)",
+        "-m 'a & b'",
+        "-m \"a | b (c)\"",
+        "-m a\\&b\\|c",
+        "-m $'it\\'s & so'",
+        "-m \"$(cat <<'E'\na \"b\" & (c)\nE\n)\"",
+        "-F - <<E\na & b (c) | if\nE",
+        "-F - <<'E' 2>&1\n(a)\nE",
+        "-- for",
+        "-- {a,b}",
+    ];
+
+    #[test]
+    fn a_commit_that_says_nothing_is_seen_with_whatever_stands_beside_it() {
+        for it in BESIDE {
+            for quiet in ["git commit -qm x", "cd x && git add -A 2>&1 && git commit -qm x"] {
+                let command = format!("{quiet} {it}");
+                assert!(has_committed(&command, ""), "{command}");
+            }
+            for other in [
+                "git commit -qm x",
+                "! git commit -qm x",
+                "cd x && ! git commit -qm x",
+                "git add x || git commit -qm x",
+            ] {
+                for behind in
+                    ["|| true", "| cat", "|& cat", "&", "; echo 1", "|| ((1))", "; (true)", "|| >log", "|| A=1", "|| !"]
+                {
+                    let is_split = it.contains(['\n', '#']);
+                    let command = format!("{other} {it} {behind}");
+                    assert!(is_split || !has_committed(&command, ""), "{command}");
+                }
+            }
+        }
+        for quiet in [
+            "git add {a,b} && git commit -qm x",
+            "(cd x; make) && git commit -qm x",
+            "echo \"wow!\" & git commit -qm x",
+        ] {
+            assert!(has_committed(quiet, ""), "{quiet}");
+        }
+        for nothing in ["git() (exit 0); git commit -qm x", "{ ! git commit -qm x; }", "! A=$(b) git commit -qm x"] {
             assert!(!has_committed(nothing, ""), "{nothing}");
         }
     }

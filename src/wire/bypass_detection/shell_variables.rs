@@ -61,7 +61,7 @@ impl Walk<'_> {
         let bare = Simple {
             is_unread: simple.is_unread,
             follows: simple.follows,
-            is_doubtful: simple.is_doubtful,
+            is_doubtful: simple.may_do_nothing(),
             is_repeated: simple.is_repeated,
             is_called: simple.is_called,
             ..Simple::default()
@@ -210,5 +210,5 @@ impl Walk<'_> {
 
 /// Whether a command runs once and in its shell, for all that its text tells.
 fn is_sure(simple: &Simple) -> bool {
-    !(simple.is_doubtful || simple.follows || simple.is_called || simple.is_repeated)
+    !(simple.may_do_nothing() || simple.follows || simple.is_called || simple.is_repeated)
 }

@@ -54,7 +54,7 @@ impl Way {
 
     /// Notes the folder that a `cd` leads to.
     pub fn enter(&mut self, simple: &Simple, it: &Invocation, folder: Option<&String>) {
-        self.is_doubtful |= simple.is_doubtful || simple.follows || !is_plain(simple, it);
+        self.is_doubtful |= simple.may_do_nothing() || simple.follows || !is_plain(simple, it);
         self.is_whole = folder.is_some() && it.args.iter().any(|word| word.text.starts_with('/'));
         self.is_lost &= !self.is_whole;
         self.is_doubtful |= self.joined.len() > MOST_ENTERED;

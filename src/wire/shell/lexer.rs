@@ -266,11 +266,7 @@ impl<'a> Lexer<'a> {
                 let raw = &self.text[start..target.end];
                 self.take(&mut list.command, |command| &mut command.writes, raw, target);
             }
-            // What it reads may not be there.
-            _ => {
-                list.command.is_doubtful = true;
-                list.command.reads.push(target);
-            }
+            _ => list.command.reads.push(target),
         }
     }
 

@@ -87,6 +87,11 @@ impl Word<'_> {
 }
 
 impl Simple<'_> {
+    /// Whether what it does is not sure: it may not run, or in a process of its own, or what it reads is not there.
+    pub fn may_do_nothing(&self) -> bool {
+        self.is_doubtful || !self.reads.is_empty()
+    }
+
     /// Returns it as one that borrows nothing.
     pub fn to_static(&self) -> Simple<'static> {
         let words = |words: &[Word]| words.iter().map(Word::to_static).collect();

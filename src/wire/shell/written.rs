@@ -158,7 +158,7 @@ fn plain_output(text: &str, left: &mut usize, find: &Find, depth: usize) -> Opti
             Part::Close => open = open.saturating_sub(1),
             Part::Command(simple) if open == 0 => {
                 // What one writes into a pipe is the next one's.
-                let one = one_output(&simple, left, find, depth).filter(|_| !simple.is_doubtful)?;
+                let one = one_output(&simple, left, find, depth).filter(|_| !simple.may_do_nothing())?;
                 said.get_or_insert_default().push_str(&one);
             }
             Part::Command(_) => {}
