@@ -217,9 +217,7 @@ fn count(store: &Store, budget: &mut SharedBudget, share: &TeamShare, now: Momen
     let mut seen = HashSet::new();
     store.each_charge_since(from_ms, Whose::All, |charge| {
         if seen.insert(charge.message) {
-            let is_priced = !charge.unknown_model;
-            let model = budget.name_of(&charge.session, &charge.model, is_priced).into_owned();
-            budget.charge(&model, is_priced, charge.at_ms, charge.spend);
+            budget.charge(&charge.session, &charge.model, !charge.unknown_model, charge.at_ms, charge.spend);
         }
     })
 }

@@ -144,30 +144,25 @@ impl SharedBudget {
         }
     }
 
-    /// Charges a response to the periods that have begun by its time.
+    /// Charges a response of a session to the periods that have begun by its time.
     ///
     /// A response with a time after the period's end counts too, so a clock that ran ahead frees nothing.
-    pub fn charge(&mut self, model: &str, is_priced: bool, at_ms: i64, adds: Spend) {
-        for period in &mut self.periods {
-            if period.to_ms > 0 && at_ms >= period.from_ms {
-                *of_model(&mut period.spent, model, is_priced) += adds;
-                self.changed = true;
-            }
-        }
+    pub fn charge(&mut self, session: &str, model: &str, is_priced: bool, at_ms: i64, adds: Spend) {
+        self.change(session, model, is_priced, at_ms, |spent| *spent += adds);
     }
 
     /// Takes a charge out of the periods that had begun by its time.
-    pub fn take_back(&mut self, model: &str, at_ms: i64, spend: Spend) {
-        for period in self.periods.iter_mut().filter(|period| period.to_ms > 0 && at_ms >= period.from_ms) {
-            let of_model = of_model(&mut period.spent, model, true);
-            *of_model = of_model.beyond(spend);
-            self.changed = true;
-        }
+    pub fn take_back(&mut self, session: &str, model: &str, is_priced: bool, at_ms: i64, spend: Spend) {
+        self.change(session, model, is_priced, at_ms, |spent| *spent = spent.beyond(spend));
     }
 
-    /// Returns the name under which it keeps a model that a session has used.
-    pub fn name_of<'a>(&mut self, session: &str, model: &'a str, is_priced: bool) -> Cow<'a, str> {
-        if is_priced { Cow::Borrowed(model) } else { self.unpriced.name(session, model) }
+    fn change(&mut self, session: &str, model: &str, is_priced: bool, at_ms: i64, change: impl Fn(&mut Spend)) {
+        // A session's further models without a price have one name.
+        let model = if is_priced { Cow::Borrowed(model) } else { self.unpriced.name(session, model) };
+        for period in self.periods.iter_mut().filter(|period| period.to_ms > 0 && at_ms >= period.from_ms) {
+            change(of_model(&mut period.spent, &model, is_priced));
+            self.changed = true;
+        }
     }
 
     /// Whether rules cap a period that is not open at a moment.
@@ -324,8 +319,8 @@ mod tests {
         budget.open(&rules(), 150, day(150));
         assert!(!budget.is_due(&rules(), 199));
         assert_eq!(budget.periods[1], Period::default());
-        budget.charge("opus", true, 99, Spend { cost: Amount(1), ..Spend::default() });
-        budget.charge("opus", true, 150, Spend { cost: Amount(2), ..Spend::default() });
+        budget.charge("s1", "opus", true, 99, Spend { cost: Amount(1), ..Spend::default() });
+        budget.charge("s1", "opus", true, 150, Spend { cost: Amount(2), ..Spend::default() });
         assert_eq!(cost(&budget), 2);
         budget.granted.push(("max_cost_usd_per_day".to_owned(), 7));
         budget.set_limits(&rules());
@@ -343,7 +338,7 @@ mod tests {
         budget.granted.push(("max_cost_usd_per_day".to_owned(), 7));
         assert!(budget.is_due(&rules(), 150));
         budget.open(&rules(), 150, day(150));
-        budget.charge("opus", true, 250, Spend { cost: Amount(2), ..Spend::default() });
+        budget.charge("s1", "opus", true, 250, Spend { cost: Amount(2), ..Spend::default() });
         assert_eq!((cost(&budget), budget.granted.len()), (2, 1));
     }
 }

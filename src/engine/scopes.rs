@@ -67,8 +67,7 @@ impl<'a> ScopeMut<'a> {
         }
         match self {
             ScopeMut::Budget(budget) => {
-                let model = budget.name_of(session, adds.model, adds.is_priced).into_owned();
-                budget.charge(&model, adds.is_priced, adds.at_ms, adds.spend);
+                budget.charge(session, adds.model, adds.is_priced, adds.at_ms, adds.spend);
                 budget.charge_project(adds.spend.cost);
             }
             ScopeMut::Run(Run { counters, by_model, .. })
@@ -92,16 +91,17 @@ impl<'a> ScopeMut<'a> {
     }
 
     /// Takes a charge back that was an estimate of what no transcript shows.
-    pub fn take_back(&mut self, model: &str, at_ms: i64, spend: Spend) {
+    pub fn take_back(&mut self, session: &str, taken: &SpendChange) {
+        let SpendChange { model, is_priced, at_ms, spend, .. } = *taken;
         match self {
             ScopeMut::Budget(budget) if budget.counted => {}
-            ScopeMut::Budget(budget) => budget.take_back(model, at_ms, spend),
+            ScopeMut::Budget(budget) => budget.take_back(session, model, is_priced, at_ms, spend),
             ScopeMut::Run(Run { counters, by_model, .. })
             | ScopeMut::Session(Session { counters, by_model, .. })
             | ScopeMut::Outer(Session { counters, by_model, .. }) => {
                 counters.spent = counters.spent.beyond(spend);
                 counters.unlogged = counters.unlogged.beyond(spend);
-                let of_model = of_model(by_model, model, true);
+                let of_model = of_model(by_model, model, is_priced);
                 *of_model = of_model.beyond(spend);
             }
         }

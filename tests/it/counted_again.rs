@@ -1,6 +1,7 @@
 //! A session that is counted again, since another program has changed its row, is what it was: with what clients below it have
 //! done, and from when on its time runs.
 
+use fusebox::domain::spend::meters::Spend;
 use fusebox::domain::text::rfc3339;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
@@ -22,10 +23,15 @@ fn execute(world: &TestWorld, sql: &str) {
 
 /// The row of a response with a call, and that of the call's result.
 fn worked(session: &str, id: &str) -> String {
+    worked_by("claude-opus-5-5", session, id)
+}
+
+fn worked_by(model: &str, session: &str, id: &str) -> String {
     let time = rfc3339::format(Environment::real().now().wall_ms);
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000});
     let content = json!([{"type": "tool_use", "id": id, "name": "Read", "input": {}}]);
-    let message = json!({"role": "assistant", "id": format!("m-{id}"), "model": "claude-opus-5-5", "content": content, "usage": usage});
+    let message =
+        json!({"role": "assistant", "id": format!("m-{id}"), "model": model, "content": content, "usage": usage});
     let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "done"}]});
     let prompt = format!("p-{session}");
     let response = json!({"type": "assistant", "promptId": prompt, "timestamp": time, "message": message});
@@ -223,5 +229,43 @@ fn what_was_spent_before_a_reset_is_restored_too() {
         execute(&world, damage);
         start(&world, second.pids[0], "s2");
         assert_eq!((before > 0, spent()), (true, before), "{damage}");
+    }
+}
+
+/// A shared budget keeps a session's further models without a price under one name, by which its limits over some models count them: as
+/// they are charged, and as they are summed again.
+#[test]
+fn what_sessions_share_names_models_alike_when_a_session_is_counted_again() {
+    for (is_shown, misses) in [(true, 0), (false, 0), (true, 4), (false, 4)] {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", json!({"user": {"max_cost_usd_per_day": 100}}).to_string());
+        let processes = Processes::start();
+        let client = processes.pids[0];
+        start(&world, client, "s1");
+        let rows = (0..6).map(|at| worked_by(&format!("made-up-{at}"), "s1", &format!("t{at}")));
+        world.write("s1.jsonl", rows.collect::<String>());
+        event(&world, client, "s1", "PostToolBatch", &json!({"tool_calls": []}));
+        for number in 0..misses {
+            let (id, tool) = (format!("late-{number}"), "Read");
+            assert_eq!(call(&world, client, "s1", &id), "");
+            let calls = json!([{"tool_name": tool, "tool_input": {}, "tool_use_id": id, "tool_response": "done"}]);
+            event(&world, client, "s1", "PostToolBatch", &json!({"tool_calls": calls}));
+        }
+        let shared = || {
+            let store = Store::open_for(&world.path("state"), None).unwrap();
+            let user = store.shared_budgets().unwrap().into_iter().find(|budget| budget.id.is_empty()).unwrap();
+            let models = &user.periods[0].spent;
+            // Four models have a name of their own: which ones, their order says.
+            (models.len(), models.values().copied().sum::<Spend>(), format!("{models:#?}"))
+        };
+        let before = shared();
+        assert_eq!(before.0, 5, "{}", before.2);
+        execute(&world, "UPDATE session SET turns = 1000");
+        if !is_shown {
+            world.write("s1.jsonl", "");
+        }
+        event(&world, client, "s1", "PostToolBatch", &json!({"tool_calls": []}));
+        let after = shared();
+        assert_eq!((after.0, after.1), (before.0, before.1), "{is_shown} {misses}: {} {}", before.2, after.2);
     }
 }

@@ -146,7 +146,8 @@ fn charge(state: &mut SessionState, id: &str, count: u64, now: Moment) {
         missing_usage.ever_charged = missing_usage.ever_charged.max(missing_usage.sum.requests - 1) + 1;
         let message = name(holder, missing_usage.ever_charged);
         let (run, session, model) = (id.to_owned(), state.session.id.clone(), model.clone());
-        state.effects.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
+        let charge = Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() };
+        state.effects.estimated.push(Charge { unknown_model: !is_priced, ..charge });
     }
     let (key, what) = match state.missing_usage_mut(id).1.doubted {
         true => ("doubted", notices::responses_doubted(path, each.cost, each.tokens)),

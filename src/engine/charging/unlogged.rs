@@ -68,9 +68,11 @@ pub fn take_back(state: &mut SessionState, run: &str, call: &str) {
         return;
     }
     let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).unlogged.take() else { return };
-    state.scopes_mut(run).for_each(|mut scope| scope.take_back(&model, at_ms, spend));
+    let (message, session) = (name_of(call), state.session.id.clone());
+    let taken = change(&model, at_ms, spend);
+    state.scopes_mut(run).for_each(|mut scope| scope.take_back(&session, &taken));
     // It stays on record, with nothing spent.
-    let (message, session, run) = (name_of(call), state.session.id.clone(), run.to_owned());
+    let run = run.to_owned();
     state.effects.estimated.push(Charge { message, session, run, model, at_ms, ..Charge::default() });
 }
 
@@ -189,14 +191,17 @@ fn times(cost: Amount, each: Amount) -> u64 {
     cost.0.checked_div(each.0).unwrap_or(0).clamp(1, MOST_AT_ONCE)
 }
 
+fn change(model: &str, at_ms: i64, spend: Spend) -> SpendChange<'_> {
+    SpendChange { model, is_priced: true, at_ms, spend, inherited: false, earlier: false }
+}
+
 fn charge(state: &mut SessionState, run: &str, name: &str, model: String, spend: Spend) {
     if spend.requests == 0 {
         return;
     }
     let now = state.session.last;
     let at_ms = now.wall_ms;
-    let adds = SpendChange { model: &model, is_priced: true, at_ms, spend, inherited: false, earlier: false };
-    spread(state, run, &adds, now);
+    spread(state, run, &change(&model, at_ms, spend), now);
     let (message, session) = (name_of(name), state.session.id.clone());
     state.effects.estimated.push(Charge {
         message,

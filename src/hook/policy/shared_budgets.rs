@@ -185,9 +185,7 @@ fn sum(store: &Store, budget: &mut SharedBudget, session: &str) -> Result<()> {
     let mut seen = HashSet::new();
     store.each_charge_since(since, whose, |charge| {
         if seen.insert(charge.message) {
-            let is_priced = !charge.unknown_model;
-            let model = budget.name_of(&charge.session, &charge.model, is_priced);
-            budget.charge(&model, is_priced, charge.at_ms, charge.spend);
+            budget.charge(&charge.session, &charge.model, !charge.unknown_model, charge.at_ms, charge.spend);
         }
     })
 }

@@ -104,7 +104,7 @@ pub fn add_remains(store: &Store, state: &mut SessionState, event: &Event, found
         }
         store.save_charge(&charge)?;
         for budget in state.shared_budgets.iter_mut().filter(|budget| budget.counted && !charge.inherited) {
-            budget.charge(&charge.model, !charge.unknown_model, charge.at_ms, charge.spend);
+            budget.charge(&charge.session, &charge.model, !charge.unknown_model, charge.at_ms, charge.spend);
         }
         let (adds, again) = (charge.spend, charge.spend);
         lost.push((charge.run.clone(), NewCharge { charge, adds, again, replay_price: ReplayPrice::default() }));
