@@ -170,12 +170,16 @@ pub fn for_team(folder: &Path) -> Result<Option<Right>> {
     Ok((file.is_some() || !is_others).then_some(Right { _file: file }))
 }
 
+/// The lock file that shows whether locks work.
+const TRIAL: &str = "locks/trial";
+
 /// Whether lock files work in a folder at all.
 pub fn work_in(folder: &Path) -> bool {
-    let path = folder.join("locks/trial");
-    let works = files::open_to_lock(&path).is_ok_and(|file| file.try_lock_exclusive().is_ok());
+    let path = folder.join(TRIAL);
+    let tried = files::open_to_lock(&path).and_then(|file| file.try_lock_exclusive());
     let _gone = changes::remove_file(&path);
-    works
+    // One that another process holds for now works, too.
+    tried.map_or_else(|cause| is_held(&cause), |()| true)
 }
 
 #[cfg(test)]
@@ -199,5 +203,15 @@ mod tests {
         drop(held);
         let (held, waited) = comes.recv().unwrap();
         assert!(held.is_some() && waited);
+    }
+
+    #[test]
+    fn a_trial_that_is_under_way_shows_that_locks_work() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!work_in(folder.path()), "there is no folder for them");
+        changes::make_folders(&folder.path().join("locks")).unwrap();
+        let other = files::open_to_lock(&folder.path().join(TRIAL)).unwrap();
+        other.try_lock_exclusive().unwrap();
+        assert!(work_in(folder.path()));
     }
 }
