@@ -54,6 +54,7 @@ const ACCOUNT: &str = "changes the account, and with it the server, of model req
 const TRUSTS: &str = "lets another server pass for the model's, which can change what requests cost";
 const SHOWS: &str = "changes what the client shows of itself to the model's server";
 const PROVIDER: &str = "changes the provider of the model, and with it the prices";
+const UNSHOWN: &str = "asks for requests that no transcript shows";
 const UNWRITTEN: &str = "keeps requests out of the transcript";
 const GIVES_UP: &str = "has the client give up requests before they are answered, and ask again";
 /// The shortest wait for an answer, in milliseconds, that is taken for a person's. The client's own is ten minutes for a request.
@@ -116,7 +117,8 @@ pub const VARIABLES: &[Diversion] = &[
     row("API_TIMEOUT_MS", Reach::Requests, GIVES_UP),
     row("CLAUDE_*STREAM*_TIMEOUT_MS", Reach::Requests, GIVES_UP),
     row("CLAUDE_CODE_SKIP_PROMPT_HISTORY", Reach::Requests, UNWRITTEN),
-    row("CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES", Reach::Requests, "asks for requests that no transcript shows"),
+    row("CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES", Reach::Requests, UNSHOWN),
+    row("CLAUDE_CODE_AGENT_PROGRESS_SUMMARIES", Reach::Requests, UNSHOWN),
     row("CLAUDE_CODE_EXPERIMENTAL_OBSERVER_AGENTS", Reach::Requests, "starts agents that go on without asking a hook"),
     row("ANTHROPIC_*BASE_URL", Reach::Requests, SERVER),
     row("_CLAUDE_*BASE_URL", Reach::Requests, SERVER),

@@ -48,6 +48,8 @@ fn a_client_that_starts_is_diverted_by_less() {
         ("LD_PRELOAD", true),
         ("ANTHROPIC_BASE_URL", true),
         ("CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES", true),
+        ("CLAUDE_CODE_AGENT_PROGRESS_SUMMARIES", true),
+        ("CLAUDE_CODE_DISABLE_AGENT_PROGRESS_SUMMARIES", false),
         ("PATH", false),
         ("LD_LIBRARY_PATH", false),
         ("CLAUDECODE", false),
