@@ -6,6 +6,7 @@ use crate::cmd::require_human;
 use crate::cmd::session_edit;
 use crate::cmd::target::{LATELY_DAYS, Target, TargetArgs};
 use crate::cmd::{query, target};
+use crate::domain::run::kind_of;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -56,7 +57,8 @@ impl Candidate {
     }
 
     fn of_run(run: &Run, session: &Session, state: String) -> Candidate {
-        let (name, cost) = (format!("{} {}", run.agent_type, short(&run.id)), run.counters.spent.cost.to_string());
+        let (name, cost) =
+            (format!("{} {}", kind_of(&run.agent_type), short(&run.id)), run.counters.spent.cost.to_string());
         Candidate {
             target: Target::Run { session: run.session.clone(), run: run.id.clone() },
             cells: vec![name, state, cost, project(&session.project).to_owned()],

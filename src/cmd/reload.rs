@@ -10,6 +10,7 @@ use crate::cmd::require_human;
 use crate::config::load;
 use crate::config::problem::Problem;
 use crate::domain::moment::Moment;
+use crate::domain::run::kind_of;
 use crate::domain::session::{Session, Status};
 use crate::engine::clear_orders;
 use crate::engine::next_prompt;
@@ -175,7 +176,8 @@ fn take_rules(state: &mut SessionState, rulebook: &PinnedLimits) -> Vec<String> 
         run.policy = policy;
         // Of one that has ended the new limits are told nowhere, and matter where it is woken.
         let matters = run.working || run.order.is_some() || is_current(&id);
-        let changed = limit_changes::of_limits(&format!("{} {}", run.agent_type, short(&run.id)), &old, &run.limits);
+        let changed =
+            limit_changes::of_limits(&format!("{} {}", kind_of(&run.agent_type), short(&run.id)), &old, &run.limits);
         changes.extend(changed.into_iter().filter(|_| matters));
     }
     changes

@@ -17,8 +17,9 @@ use crate::domain::spend::meters::Spend;
 use crate::domain::start_source::StartSource;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Verdict};
+use crate::engine::charging::reservations::{self, NextHold};
 use crate::engine::decide::no_room;
-use crate::engine::enforce::{self, NextHold};
+use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::evaluate::RuleContext;
 use crate::engine::evaluate_limits::place;
@@ -38,7 +39,7 @@ pub fn judge(state: &mut SessionState, id: &str, event: &Event) {
     let Some(finding) = used_up(state, id, event, awaited > 0) else {
         (state.session.client_start.starts_past_cap, state.session.client_start.awaited_past_cap) = (0, 0);
         if arrives && awaited == 0 {
-            enforce::hold_next(state, event, NextHold { holder: id.to_owned(), run: id });
+            reservations::hold_next(state, event, NextHold { holder: id.to_owned(), run: id });
         }
         return;
     };

@@ -2,21 +2,21 @@
 
 use crate::domain::action::Action;
 use crate::domain::call::CallState;
-use crate::domain::event::{Call, Event, EventKind, Intent};
+use crate::domain::event::{Call, Event, EventKind};
 use crate::domain::limit::Ends;
 use crate::domain::record::RecordKind;
 use crate::domain::refusal::Refusal;
+use crate::domain::run::kind_of;
 use crate::domain::scope::Scope;
-use crate::domain::session::{Order, Phase, Reservation, Run, Status};
+use crate::domain::session::{Order, Phase, Run, Status};
 use crate::domain::unit::Unit;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::agents::run_ends;
 use crate::engine::blocked_prompts;
-use crate::engine::charging::compactions;
+use crate::engine::charging::reservations;
 use crate::engine::count;
 use crate::engine::dialogs;
-use crate::engine::estimate;
 use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
@@ -88,9 +88,9 @@ pub fn enforce(state: &mut SessionState, id: &str, event: &Event, verdict: &Verd
     match verdict.decision {
         Decision::Ask => {
             dialogs::ask(state, id, event, verdict);
-            reserve(state, id, event);
+            reservations::hold_following(state, id, event);
         }
-        Decision::Allow | Decision::Warn => reserve(state, id, event),
+        Decision::Allow | Decision::Warn => reservations::hold_following(state, id, event),
         Decision::Deny | Decision::Stop => {}
     }
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
@@ -223,54 +223,11 @@ fn tell_of_refused_start(state: &mut SessionState, id: &str, finding: &Finding) 
     let Some(run) = state.run(id) else { return };
     let who = match run.is_main() {
         true => "the main agent".to_owned(),
-        false => format!("{} ({})", run.agent_type, short(&run.id)),
+        false => format!("{} ({})", kind_of(&run.agent_type), short(&run.id)),
     };
     let (what, used, cap) = (finding.label(), finding.used, finding.cap);
     let text = notices::start_refused(who, what, used, cap, &finding.source, finding.layer);
     state.session.notify_user(&text);
-}
-
-/// Holds the estimate of the request that follows this event.
-fn reserve(state: &mut SessionState, id: &str, event: &Event) {
-    let (holder, makes) = match &event.kind {
-        EventKind::BatchEnded(_) | EventKind::Prompt { .. } => (id.to_owned(), id.to_owned()),
-        EventKind::Compacting => (compactions::holder(&state.session, event), id.to_owned()),
-        EventKind::ToolRequested(Call { id: call, intent: Intent::Spawn { .. }, .. }) => (call.clone(), id.to_owned()),
-        EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) => {
-            let asleep = state.addressee(to).filter(|run| run.status != Status::Running);
-            let Some(woken) = asleep.map(|run| run.id.clone()) else { return };
-            (woken.clone(), woken)
-        }
-        _ => return,
-    };
-    hold_next(state, event, NextHold { holder, run: &makes });
-}
-
-/// Whose next request is held.
-pub struct NextHold<'a> {
-    /// The name that it is held under.
-    pub holder: String,
-    /// The run that makes it, which may be another than the one that was decided about.
-    pub run: &'a str,
-}
-
-/// Holds the estimate of the next request of a run.
-pub fn hold_next(state: &mut SessionState, event: &Event, hold: NextHold) {
-    let NextHold { holder, run: makes } = hold;
-    let meters = measure::meters(state, makes, Occasion::of(event)).session;
-    let named = state.facts.next_model.as_ref().map(|next| next.name.clone());
-    let last = || state.run(makes).map(|run| estimate::model_of(state, run).to_owned());
-    let model = named.or_else(last).unwrap_or_default();
-    // A response that is over and not on disk yet is in flight for the others, too.
-    let asked = meters.next * meters.late + meters.next.max(state.facts.request_ahead);
-    let spend = match event.kind {
-        // A prompt that is long in itself is asked as it stands.
-        EventKind::Prompt { .. } => asked.max(state.facts.unknown_first),
-        _ => asked,
-    };
-    let first = state.facts.unknown_first;
-    let (session, client) = (state.session.id.clone(), state.session.client);
-    state.reserve(&Reservation { holder, spend, at: event.at, model, session, client, first });
 }
 
 /// Sets the order that a trip brings.

@@ -7,6 +7,7 @@ use crate::domain::billing::Billing;
 use crate::domain::frees::Frees;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::Limit;
+use crate::domain::run::kind_of;
 use crate::domain::run_end::RunEnd;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Session};
@@ -155,7 +156,11 @@ pub fn over(scope: Scope) -> &'static str {
 
 /// Names a run: `the main agent`, `developer (a1b2c3d4)`.
 pub fn named(run: &Run) -> String {
-    if run.is_main() { "the main agent".to_owned() } else { format!("{} ({})", run.agent_type, short(&run.id)) }
+    if run.is_main() {
+        "the main agent".to_owned()
+    } else {
+        format!("{} ({})", kind_of(&run.agent_type), short(&run.id))
+    }
 }
 
 /// Tells of a subagent that was stopped or paused: what ended it, what it had used, and what tells more.
@@ -185,7 +190,7 @@ pub fn ended_subagent(end: &RunEnd, session: &Session, run: &Run) -> String {
         (true, false) => format!("{}. ", self::calls(run)),
         (false, _) => format!("{calls}{spent}{moment}. "),
     };
-    let who = format!("{} ({id}){with}", end.agent_type);
+    let who = format!("{} ({id}){with}", kind_of(&end.agent_type));
     let says = |moment: &str| to_people::stopped_agent(did, &who, &why, used(moment), &next);
     let mut all = [" by now; what is in flight counts later", " so far"].into_iter().map(says);
     fit(all.find(|said| is_short(said)).unwrap_or_else(|| says(if end.paused { "" } else { " so far" })), &end.finding)

@@ -54,6 +54,27 @@ fn transcript(world: &TestWorld, session: &str, totals: &[f64]) {
     world.write(&format!("{session}.jsonl"), text);
 }
 
+/// The day's sum is counted anew where a session begins: what has no id of the client's counts in each session.
+#[test]
+fn estimates_of_many_sessions_all_stay_in_the_days_sum() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", json!({"user": {"max_cost_usd_per_day": 100}}).to_string());
+    let processes = Processes::start();
+    let client = processes.pids[0];
+    let sessions = ["s1", "s2", "s3", "s4"];
+    for id in sessions {
+        start(&world, client, id);
+        // An agent of the client's own, which no transcript shows.
+        event(&world, client, id, "SubagentStop", &json!({"agent_id": format!("a-{id}"), "agent_type": ""}));
+        let status: Value = serde_json::from_str(&world.run(&["status", "--all", "--json"]).ok()).unwrap();
+        let usd = |value: &Value| value.as_str().unwrap().parse::<f64>().unwrap();
+        let shown = status["sessions"].as_array().unwrap();
+        let of_sessions: f64 = shown.iter().map(|it| usd(&it["cost_usd"])).sum();
+        let day = usd(&status["budgets"][0]["used"]);
+        assert!(day > 0.0 && (day - of_sessions).abs() < 1e-9, "{id}: {day} of {of_sessions}");
+    }
+}
+
 fn ends(world: &TestWorld, client: u32, session: &str) {
     event(world, client, session, "Stop", &json!({}));
     event(world, client, session, "SessionEnd", &json!({"reason": "other"}));

@@ -17,6 +17,9 @@ const FIRST: Amount = Amount((10 * 4 + 20_000 * 5 + 300 * 20) * 1_000_000);
 /// The conversation again from the cache, the response and the instructions that are new to it, and a summary of 3,000 bytes.
 const COMPACTION: Amount = Amount((20_010 * 200_000) + (300 * 5 + 1_600 * 4 + 1_000 * 20) * 1_000_000);
 
+/// The conversation again from the cache, with an answer as long as the one before.
+const ONCE_MORE: Amount = Amount((20_010 + 300) * 200_000 + 300 * 20 * 1_000_000);
+
 fn first() -> Value {
     json!({"input_tokens": 10, "output_tokens": 300, "cache_creation_input_tokens": 20_000})
 }
@@ -180,6 +183,40 @@ fn the_clients_helper_that_writes_a_summary_is_no_run() {
     story.event("SubagentStart", &agent);
     story.event("SubagentStop", &agent);
     assert_eq!(story.state().1.len(), 2);
+}
+
+/// A call in place of a summary is a request that was made: the client goes on without a summary.
+#[test]
+fn a_compaction_that_is_answered_with_a_call_is_charged_as_one_of_the_conversations_responses() {
+    for again in [1, 3] {
+        let story = Story::begin(&by_the_day());
+        story.write_row("m0", &story.now(), &first());
+        story.batch("t0");
+        for number in 0..again {
+            // Of most that it begins nothing comes: there is too little to compact.
+            story.event("PreCompact", &json!({"trigger": "auto"}));
+            story.write_row(&format!("n{number}"), &story.now(), &first());
+            story.batch(&format!("n{number}"));
+            story.event("PreCompact", &json!({"trigger": "auto"}));
+            let call = json!({"agent_id": format!("a{number}ec62581db5"), "agent_type": "", "tool_name": "Bash",
+                "tool_input": {"command": "echo no"}, "tool_use_id": format!("h{number}")});
+            story.event("PreToolUse", &call);
+            let mut batch = call.clone();
+            batch["tool_calls"] = json!([call]);
+            story.event("PostToolBatch", &batch);
+        }
+        story.write_row("m1", &story.now(), &first());
+        story.batch("t1");
+        story.event("Stop", &json!({}));
+        let (cost, today, report) = told(&story);
+        // At what the conversation costs once more, from the cache.
+        let each = Amount(cost.0 - (FIRST * (2 + again)).0);
+        assert!(cost == today && each >= ONCE_MORE * again && each < FIRST * again, "{again}: {cost:?} {today:?}");
+        assert_eq!(report["requests"], json!(2 + 2 * again), "{again}");
+        let (session, _) = story.state();
+        let of_helper = session.reservations.iter().any(|it| it.holder.ends_with("ec62581db5"));
+        assert!(!of_helper, "{:?}", session.reservations);
+    }
 }
 
 #[test]

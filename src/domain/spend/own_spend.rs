@@ -9,10 +9,10 @@ impl Session {
         self.counters.spent.beyond(self.nested_spend) + self.spend_before_reset
     }
 
-    /// Returns a number for the next charge at an estimate that has no name of its own: none is given twice.
-    pub fn number_estimate(&mut self) -> u64 {
+    /// Returns a name for the next charge at an estimate that has none of its own: it is given to no other, here or in another session.
+    pub fn name_estimate(&mut self) -> String {
         // Earlier versions went by what was counted.
         self.estimates = self.estimates.max(self.counters.unlogged.requests) + 1;
-        self.estimates
+        format!("{}:{}", self.id, self.estimates)
     }
 }

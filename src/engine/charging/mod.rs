@@ -5,4 +5,5 @@ pub mod compactions;
 pub mod credible;
 pub mod ledger;
 pub mod missing;
+pub mod reservations;
 pub mod unlogged;

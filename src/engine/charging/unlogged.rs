@@ -94,15 +94,15 @@ pub fn charge_hooks_of_sent(state: &mut SessionState, run: &str) {
 
 fn charge_all(state: &mut SessionState, run: &str, hooks: Vec<(String, Spend)>) {
     for (model, spend) in hooks {
-        let number = state.session.number_estimate();
-        charge(state, run, &number.to_string(), model, spend);
+        let name = state.session.name_estimate();
+        charge(state, run, &name, model, spend);
     }
 }
 
 /// Charges a request at what was held for it, and returns that: its client has ended before the answer, or the answer takes too
 /// long.
 pub fn charge_lost(state: &mut SessionState, run: &str, reservation: &Reservation) -> Spend {
-    let name = format!("lost:{}", state.session.number_estimate());
+    let name = format!("lost:{}", state.session.name_estimate());
     // Of a first request nothing was known when it was asked.
     let is_unknown = (reservation.spend.tokens, reservation.spend.cost) == (0, Amount::ZERO);
     let spend = if is_unknown { estimate::first(state) } else { reservation.spend };
@@ -165,7 +165,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
         let (model, each) = state.run(run).map_or_else(Default::default, |run| {
             (estimate::model_of(state, run).to_owned(), estimate::missing_usage(state, run).max(run.counters.dearest))
         });
-        let name = format!("total:{}", state.session.number_estimate());
+        let name = format!("total:{}", state.session.name_estimate());
         // Responses that events have told of and no row shows are what is missing. Else a person's command that takes a conversation
         // up asks once, and what an agent starts may ask any number of times.
         let told = state.run_mut(run).map_or(0, |run| std::mem::take(&mut run.unpaid).max(0).unsigned_abs());
@@ -182,7 +182,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
 /// Charges a run what the client's total shows and nothing else.
 pub fn charge_told(state: &mut SessionState, run: &str, spend: Spend) {
     let model = state.run(run).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
-    let name = format!("total:{}", state.session.number_estimate());
+    let name = format!("total:{}", state.session.name_estimate());
     charge(state, run, &name, model, spend);
 }
 

@@ -27,6 +27,7 @@ pub fn is_any(session: &Session, event: &Event) -> bool {
     let one = |_: &ModelHook| Spend { requests: 1, ..Spend::default() };
     let (of_call, of_batch) = hooks_ahead(session, event, &one);
     calls(event).iter().any(|call| tools::unlogged_request(&call.tool).is_some())
+        || find_run::is_nameless(event)
         || hooks(session, event).next().is_some()
         || hooks_that_ask::may_be_untold(session)
         || of_call.requests + of_batch.requests > 0
@@ -141,12 +142,14 @@ pub fn estimate_requests<'t>(
 }
 
 /// Whether an agent is met for the first time that the client has made for itself, such as one that answers a side question. The one
-/// that writes a compaction's summary is charged by that.
+/// that writes a compaction's summary is charged by that, but for a response that calls a tool in its place.
 fn is_of_the_clients_own(state: &SessionState, event: &Event) -> bool {
     let Agent::Sub { id, .. } = &event.agent else { return false };
     let is_met = matches!(event.kind, EventKind::SubagentEnded(_) | EventKind::ToolRequested(_));
     let is_new = is_met && find_run::is_nameless(event) && state.run(id).is_none();
-    is_new && !is_hook_agent(id) && !compactions::is_any_under_way(&state.session)
+    let writes_summary =
+        matches!(event.kind, EventKind::SubagentEnded(_)) && compactions::is_any_under_way(&state.session);
+    is_new && !is_hook_agent(id) && !writes_summary
 }
 
 /// Returns what such an agent asks: the conversation of the main run once more.
