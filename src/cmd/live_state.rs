@@ -95,15 +95,19 @@ impl LiveState {
                 })
         };
         let ids: Vec<String> = listed.iter().filter(|it| is_new(it)).map(|session| session.id.clone()).collect();
-        let mut fresh = if depth == Depth::Transcripts { query::fresh_sessions(env, &ids)? } else { Vec::new() };
-        // Hooks wait for the state's locks: each session has them for itself.
-        let folder = store::folder(env)?;
-        if depth == Depth::State {
-            for session in listed.into_iter().filter(|session| ids.contains(&session.id)) {
-                fresh.push(query::rows_of(&Store::open_for(&folder, Some(&session.id))?, session)?);
+        match depth {
+            Depth::Transcripts => query::each_fresh_session(env, &ids, |store, rows| self.take(store, rows))?,
+            // Hooks wait for the state's locks: each session has them for itself.
+            Depth::State => {
+                let folder = store::folder(env)?;
+                for session in listed.into_iter().filter(|session| ids.contains(&session.id)) {
+                    let store = Store::open_for(&folder, Some(&session.id))?;
+                    self.take(&store, query::rows_of(&store, session)?)?;
+                }
             }
         }
-        self.take(env, fresh)
+        self.read_shared(env)?;
+        Ok(ids.len())
     }
 
     /// Reads the sessions whose transcripts have grown in a state that nobody has written since. To read rows costs the most by far, and
@@ -115,27 +119,29 @@ impl LiveState {
         if ids.is_empty() {
             return Ok(0);
         }
-        let fresh = query::fresh_sessions(env, &ids)?;
-        self.take(env, fresh)
+        query::each_fresh_session(env, &ids, |store, rows| self.take(store, rows))?;
+        self.read_shared(env)?;
+        Ok(ids.len())
     }
 
-    /// Puts rows that were read in the place of those that are known; returns of how many sessions.
-    fn take(&mut self, env: &Environment, fresh: Vec<SessionRows>) -> Result<usize> {
-        let (count, folder) = (fresh.len(), store::folder(env)?);
-        for rows in fresh {
-            let id = rows.session.id.clone();
-            if status::at_work(rows.session.status) {
-                self.calls.insert(id.clone(), Store::open_for(&folder, Some(&id))?.latest_calls(&id)?);
-            } else {
-                self.calls.remove(&id);
-            }
-            self.rows.retain(|known| known.session.id != id);
-            self.rows.push(rows);
-        }
+    /// Puts a session's rows in the place of those that are known, with its latest calls.
+    fn take(&mut self, store: &Store, rows: SessionRows) -> Result<()> {
+        let id = &rows.session.id;
+        match status::at_work(rows.session.status) {
+            true => self.calls.insert(id.clone(), store.latest_calls(id)?),
+            false => self.calls.remove(id),
+        };
+        self.rows.retain(|known| known.session.id != *id);
+        self.rows.push(rows);
+        Ok(())
+    }
+
+    /// Reads what sessions share.
+    fn read_shared(&mut self, env: &Environment) -> Result<()> {
         let store = Store::open(env)?;
         (self.budgets, self.pruned) = (store.shared_budgets()?, store.sums()?);
         let shares = self.budgets.iter().filter_map(|budget| budget.team.as_ref());
         self.team_caps = shares.flat_map(|share| share.caps.clone()).collect();
-        Ok(count)
+        Ok(())
     }
 }

@@ -26,18 +26,31 @@ use crate::transcript::{layout, turn_end};
 use crate::ui::style::{Colour, Terminal};
 
 /// Returns sessions with all their rows, after reading their transcripts to the end.
-///
-/// Each is read by a connection of its own: hooks wait for the locks, and a connection keeps the database from them as long as it is there.
 pub fn fresh_sessions(env: &Environment, ids: &[String]) -> Result<Vec<SessionRows>> {
     let mut fresh = Vec::new();
+    each_fresh_session(env, ids, |_, rows| {
+        fresh.push(rows);
+        Ok(())
+    })?;
+    Ok(fresh)
+}
+
+/// Hands out each of some sessions with all its rows, after reading its transcripts to the end.
+///
+/// Each is read by a connection of its own: hooks wait for the locks, and a connection keeps the database from them as long as it is there.
+pub fn each_fresh_session(
+    env: &Environment,
+    ids: &[String],
+    mut take: impl FnMut(&Store, SessionRows) -> Result<()>,
+) -> Result<()> {
     for id in ids {
         let store = Store::open_for(&store::folder(env)?, Some(id))?;
         catch_up(env, &store, id)?;
         if let Some(session) = store.session(id)? {
-            fresh.push(rows_of(&store, *session)?);
+            take(&store, rows_of(&store, *session)?)?;
         }
     }
-    Ok(fresh)
+    Ok(())
 }
 
 /// How far back a session that is over is searched for runs that are still open, in milliseconds: 30 days.
