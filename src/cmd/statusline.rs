@@ -10,6 +10,7 @@ use crate::domain::session::{Run, Session};
 use crate::error::{Error, Result};
 use crate::hook::origin::sender;
 use crate::hook::policy;
+use crate::hook::reconcile::catch_up;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::run_command::Program;
@@ -91,8 +92,15 @@ fn line(env: &Environment, bytes: &[u8]) -> Result<String> {
     if sender::is_from_client(env, &session) {
         session = client_figures::take(&store, session, input.total(), &plan)?;
     }
+    let mut runs = at_work(&store, &session)?;
+    if !runs.iter().any(|run| run.working) && catch_up::has_grown(&session.position) {
+        // The client writes the last response of a turn after the last event of it.
+        catch_up::catch_up(env, &store, &input.session_id)?;
+        session = store.session(&input.session_id)?.unwrap_or(session);
+        runs = at_work(&store, &session)?;
+    }
     let budgets = store.shared_budgets()?;
-    let rows = SessionRows { runs: at_work(&store, &session)?, session: *session, ..SessionRows::default() };
+    let rows = SessionRows { runs, session: *session, ..SessionRows::default() };
     store.leave();
     let colour = if env.var("NO_COLOR").is_some() { Colour::Off } else { Colour::On };
     let (billing, cost_source) = (policy.billing().unwrap_or_default(), policy.cost_source());

@@ -75,12 +75,11 @@ pub fn text(source: StatusLineSource, terminal: &Terminal) -> String {
 
 fn fitted(parts: &[Part], terminal: &Terminal) -> String {
     let band = |part: &Part| [NEAR, NEARLY_ALL].iter().filter(|from| part.percent >= **from).count();
-    // What the session has spent is always there, by whoever is asked first.
-    let mut by_weight: Vec<usize> = (1..parts.len()).collect();
+    let mut by_weight: Vec<usize> = (0..parts.len()).collect();
     by_weight.sort_unstable_by_key(|at| (std::cmp::Reverse((parts[*at].is_standing, band(&parts[*at]))), *at));
     let mut wide = 0;
     let mut kept: Vec<usize> = Vec::new();
-    for at in std::iter::once(0).chain(by_weight) {
+    for at in by_weight {
         let adds = length(&parts[at].text) + if kept.is_empty() { 0 } else { length(BETWEEN) };
         if wide + adds <= terminal.width || kept.is_empty() {
             wide += adds;

@@ -18,7 +18,7 @@ use crate::report::session_table::{COST, NEW_COST, SESSIONS};
 use crate::report::status;
 use crate::report::suggestion;
 use crate::report::trip::Trip;
-use crate::ui::formats::{Timestamp, counted};
+use crate::ui::formats::{Timestamp, by_number, counted};
 use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::ui::table::{Align, Column, table};
 use crate::wire::messages::short;
@@ -122,7 +122,8 @@ fn silent(report: &Report, terminal: &Terminal) -> String {
         return String::new();
     }
     let clients = counted(seen, "client");
-    let words = format!("Of {}: {clients} asked Fusebox nothing, {running} of them at work now.", ids.join(", "));
+    let were = by_number(seen, "was", "were");
+    let words = format!("Of {}: {clients} {were} not known here, {running} of them at work now.", ids.join(", "));
     format!("\n{}", terminal.wrap("", &format!("{words} No figure here has what they spent.")))
 }
 
@@ -205,7 +206,7 @@ impl Totals {
 }
 
 fn trips(report: &Report, terminal: &Terminal) -> String {
-    let row = |session: &SessionReport, run: &RunReport, trip: &Trip| {
+    let row = |(session, run, trip): &(&SessionReport, &RunReport, &Trip)| {
         let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
         let did = log_lines::with_mode(&trip.did, &trip.mode);
         let cells = vec![
@@ -219,30 +220,33 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
             did,
             trip.layer.clone(),
         ];
-        (trip.number, (Style::Plain, cells))
+        (Style::Plain, cells)
     };
-    let mut rows: Vec<(i64, (Style, Vec<String>))> = Vec::new();
-    for session in &report.sessions {
-        rows.extend(session.trips().into_iter().map(|(run, trip)| row(session, run, trip)));
-    }
-    sort_by_key(&mut rows, |(number, _)| std::cmp::Reverse(*number));
-    if rows.is_empty() {
+    let trips = newest_trips(report);
+    if trips.is_empty() {
         return String::new();
     }
-    let rows: Vec<(Style, Vec<String>)> = rows.into_iter().map(|(_, row)| row).collect();
+    let rows: Vec<(Style, Vec<String>)> = trips.iter().map(row).collect();
     let mut columns = TRIPS.map(|(column, _)| column);
     // Without its action a trip that ended nothing looks like one that did.
-    if report.sessions.iter().flat_map(SessionReport::trips).any(|(_, trip)| trip.observed) {
+    if trips.iter().any(|(.., trip)| trip.observed) {
         columns.iter_mut().filter(|column| column.head == "ACTION").for_each(|column| column.rank = 0);
     }
-    let subjects = subjects(report, terminal);
+    let subjects = subjects(&trips, terminal);
     let more = "`fusebox explain NUMBER` tells more of a trip.";
     format!("\n{}\n{subjects}{more}\n", table(&columns, &rows, terminal).trim_end())
 }
 
+/// Returns all trips, the newest first.
+fn newest_trips(report: &Report) -> Vec<(&SessionReport, &RunReport, &Trip)> {
+    let of = |session| SessionReport::trips(session).into_iter().map(move |(run, trip)| (session, run, trip));
+    let mut trips: Vec<_> = report.sessions.iter().flat_map(of).collect();
+    sort_by_key(&mut trips, |(.., trip)| std::cmp::Reverse(trip.number));
+    trips
+}
+
 /// Says what was repeated, of the trips that have no figures, and what was to come where a limit tripped before it was used up.
-fn subjects(report: &Report, terminal: &Terminal) -> String {
-    let trips = report.sessions.iter().flat_map(SessionReport::trips).map(|(_, trip)| trip);
+fn subjects(trips: &[(&SessionReport, &RunReport, &Trip)], terminal: &Terminal) -> String {
     let line = |trip: &Trip| {
         let has_no_figures = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
         let words = match trip.ahead() {
@@ -252,19 +256,20 @@ fn subjects(report: &Report, terminal: &Terminal) -> String {
         };
         Some(terminal.wrap("", &format!("#{} {words}", trip.number)))
     };
-    trips.filter_map(line).collect()
+    trips.iter().filter_map(|(.., trip)| line(trip)).collect()
 }
 
-/// Says what people were asked for in dialogs, and what they answered.
+/// Says what people were asked for in dialogs, and what they answered, the newest first.
 fn dialogs(report: &Report, terminal: &Terminal) -> String {
     let runs = report.sessions.iter().flat_map(|session| &session.runs);
-    let asked = runs.flat_map(|run| run.dialogs.iter().map(move |dialog| (run, dialog)));
+    let mut asked: Vec<_> = runs.flat_map(|run| run.dialogs.iter().map(move |dialog| (run, dialog))).collect();
+    sort_by_key(&mut asked, |(_, dialog)| std::cmp::Reverse(dialog.number));
     let line = |(run, dialog): (&RunReport, &Dialog)| {
         let who = format!("{} {}", plain(run.kind()), short(&run.run_id));
         let at = terminal.zone.minute(dialog.at.0);
         terminal.wrap("", &format!("#{} {at} {who} {}", dialog.number, dialog.told(&run.limits)))
     };
-    let lines: String = asked.map(line).collect();
+    let lines: String = asked.into_iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 

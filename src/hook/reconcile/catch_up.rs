@@ -40,7 +40,7 @@ pub fn is_behind(env: &Environment, session: &Session, runs: &[Run]) -> bool {
     has_unread(session, runs) || orphans::is_orphaned(session, env.now()) || runs.iter().any(orphans::is_hold_abandoned)
 }
 
-/// Does so with the sessions that a session knows of clients that are gone, whose requests nobody has seen answered: its own, and
+/// Catches up with the sessions that a session knows of clients that are gone, whose requests nobody has seen answered: its own, and
 /// those below it. Returns the session as it is then.
 pub fn catch_up_with_lost(
     env: &Environment,
@@ -59,7 +59,7 @@ pub fn catch_up_with_lost(
     store.session(&session.id)
 }
 
-/// Does so with the other sessions whose requests hold room in what this one shares: those above it, and budgets.
+/// Catches up with the other sessions whose requests hold room in what this one shares: those above it, and budgets.
 pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
     let above = state.above.iter().flat_map(|above| &above.reservations);
     let reservations = above.chain(state.shared_budgets.iter().flat_map(|budget| &budget.reservations));
@@ -137,15 +137,17 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     Ok(())
 }
 
+/// Whether a transcript has more than was read of it.
+pub fn has_grown(position: &TranscriptPosition) -> bool {
+    file_info::of(Path::new(&position.path)).is_ok_and(|meta| meta.length != position.offset)
+}
+
 /// Whether a session's transcripts have more than was read of them: in known files, or in those of agents that nobody announced.
 fn has_unread(session: &Session, runs: &[Run]) -> bool {
     let of_runs = runs.iter().filter_map(|run| run.position.as_ref());
     let read: Vec<&TranscriptPosition> =
         std::iter::once(&session.position).chain(&session.more_positions).chain(of_runs).collect();
-    let has_grown = |position: &&TranscriptPosition| {
-        file_info::of(Path::new(&position.path)).is_ok_and(|meta| meta.length != position.offset)
-    };
     let is_known = |path: &Path| read.iter().any(|position| Path::new(&position.path) == path);
     let agents = layout::agent_files(Path::new(&session.position.path));
-    read.iter().any(has_grown) || agents.iter().any(|(_, path)| !is_known(path))
+    read.iter().any(|position| has_grown(position)) || agents.iter().any(|(_, path)| !is_known(path))
 }

@@ -120,6 +120,31 @@ fn the_status_line_names_its_own_session() {
     }
 }
 
+/// However narrow the terminal is, the status line says that the session does not go on, and what is nearly used up before what is not.
+#[test]
+fn the_status_line_says_first_that_the_session_does_not_go_on() {
+    let mut fixture = begin(&json!({"session": {"max_cost_usd": 100}, "user": {"max_cost_usd_per_day": 0.0878}}));
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)));
+    fixture.says_no();
+    fixture.stops();
+    assert!(!fixture.prompt());
+    let line = |width: usize| {
+        let command = fixture.world.command(&["statusline"]).env("NO_COLOR", "1").env("COLUMNS", &width.to_string());
+        command.stdin(json!({"session_id": "s-0000"})).run().ok()
+    };
+    let whole = line(200);
+    let parts: Vec<&str> = whole.trim().split(" · ").collect();
+    let ["session", "prompt", "today"] = [0, 1, 2].map(|at| parts[at].split(' ').next().unwrap()) else {
+        unreachable!("{whole}")
+    };
+    let columns = |parts: &[&str]| parts.join(" · ").chars().count() + 4;
+    for width in 20..=columns(&parts) {
+        let narrow = line(width);
+        assert!(narrow.contains(parts[1]), "{width}: {narrow}");
+        assert_eq!(narrow.contains("today"), width >= columns(&parts[1..3]), "{width}: {narrow}");
+    }
+}
+
 /// A grant makes room for the prompt that was blocked: the status line says no more that it is.
 #[test]
 fn the_status_line_tells_of_a_blocked_prompt_until_there_is_room() {
@@ -142,4 +167,28 @@ fn the_report_says_what_was_to_come() {
     let (to_come, trips): (Vec<&str>, Vec<&str>) =
         said.lines().filter(|line| line.starts_with('#')).partition(|line| line.contains(" to come"));
     assert!(!trips.is_empty() && trips.len() == to_come.len(), "{said}");
+}
+
+#[test]
+fn the_report_tells_everything_newest_first() {
+    let in_the_table = |line: &str| line.contains("s-0000");
+    let to_come = |line: &str| line.contains(" to come");
+    let asked = |line: &str| line.contains("asked for more");
+    for (action, told) in [("terminate", [in_the_table, to_come].as_slice()), ("request_increase", &[asked])] {
+        let mut fixture = begin(&json!({"main": {"max_cost_usd": 0.1, "timeout_action": action}}));
+        for _ in 0..3 {
+            assert!((0..30).any(|_| !fixture.step(Actor::Main)));
+            if action == "request_increase" {
+                fixture.says_no();
+            }
+            fixture.stops();
+            assert!(fixture.prompt());
+        }
+        let said = shell(&fixture, "fusebox report");
+        for is_told in told {
+            let lines = said.lines().filter(|line| line.starts_with('#') && is_told(line));
+            let numbers: Vec<u32> = lines.map(|line| line[1..].split(' ').next().unwrap().parse().unwrap()).collect();
+            assert!(numbers.len() == 3 && numbers.is_sorted_by(|one, next| one > next), "{numbers:?}: {said}");
+        }
+    }
 }
