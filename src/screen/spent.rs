@@ -23,8 +23,8 @@ const MINUTES_OF_WORK: usize = 5;
 pub struct Spent {
     /// Since the day began.
     pub today: String,
-    /// In a minute, over the last ten; nothing where no agent is at work.
-    pub a_minute: String,
+    /// In a minute, over the last ten; `None` where no agent is at work.
+    pub a_minute: Option<String>,
     /// What the day comes to at that pace; `None` where there is no pace to go by.
     pub day: Option<String>,
 }
@@ -36,7 +36,7 @@ impl Spent {
         let day = page.zone.period(Span::Day, now_ms);
         let part = Part { by: GroupBy::Day, since_ms: day.from_ms, until_ms: i64::MAX, zone: &page.zone };
         let today = group::group(source.rows, source.pruned, &part).total;
-        let lately: Vec<&Charge> = if at_work == 0 { Vec::new() } else { lately(source) };
+        let lately = lately(source);
         let spend = rows::sum(lately.iter().copied());
         let minutes: BTreeSet<i64> = lately.iter().map(|charge| (now_ms - charge.at_ms) / MINUTE_MS).collect();
         let left = u64::try_from((day.to_ms - now_ms) / MINUTE_MS).unwrap_or(0);
@@ -47,11 +47,11 @@ impl Spent {
         let (all_tokens, cost) = (by_night(today.tokens, spend.tokens), by_night(today.cost_usd.0.0, spend.cost.0));
         Spent {
             today: page.spent(today.tokens, today.cost_usd.0),
-            a_minute: match page.billing {
+            a_minute: (at_work > 0).then(|| match page.billing {
                 Billing::Tokens => Amount(spend.cost.0 / PACE_MINUTES).to_string(),
                 Billing::Plan => format!("{} tokens", tokens(spend.tokens / PACE_MINUTES)),
-            },
-            day: (minutes.len() >= MINUTES_OF_WORK).then(|| page.spent(all_tokens, Amount(cost))),
+            }),
+            day: (at_work > 0 && minutes.len() >= MINUTES_OF_WORK).then(|| page.spent(all_tokens, Amount(cost))),
         }
     }
 }
@@ -59,11 +59,14 @@ impl Spent {
 impl Spent {
     /// Returns what the head says, each part with whether it is an aside; what the pace is a mean of where there is room for all.
     pub fn parts(&self, room: usize) -> Vec<(String, bool)> {
-        let told = [(format!("{}/min", self.a_minute), false), (format!("today {}", self.today), false)];
+        let a_minute = self.a_minute.as_ref().map(|a_minute| (format!("{a_minute}/min"), false));
         let day = self.day.as_ref().map(|day| (format!("at this pace {day}"), true));
-        let mut parts: Vec<(String, bool)> = told.into_iter().chain(day).collect();
+        let mut parts: Vec<(String, bool)> =
+            a_minute.into_iter().chain([(format!("today {}", self.today), false)]).chain(day).collect();
         let mean = format!("(mean of {PACE_MINUTES} min)");
-        if parts.iter().map(|(part, _)| length(part) + 2).sum::<usize>() + length(&mean) <= room {
+        if self.a_minute.is_some()
+            && parts.iter().map(|(part, _)| length(part) + 2).sum::<usize>() + length(&mean) <= room
+        {
             parts.push((mean, true));
         }
         parts

@@ -52,7 +52,7 @@ fn view() -> View {
     let [today, a_minute, day] = ["8.10 USD", "0.12 USD", "93.40 USD"].map(str::to_owned);
     View {
         billing: Billing::Tokens,
-        spent: Spent { today, a_minute, day: Some(day) },
+        spent: Spent { today, a_minute: Some(a_minute), day: Some(day) },
         at_work: 2,
         off: 0,
         waits: vec!["developer a1b2c3d4 in shop: asks for more of max_cost_usd".to_owned()],
@@ -165,7 +165,7 @@ fn a_wide_screen_shows_more() {
 fn where_a_plan_pays_tokens_come_first_and_dollars_are_list_prices() {
     let [today, a_minute, day] =
         ["1.20M tokens, 8.10 USD list price", "12.3k tokens", "9.87M tokens, 93.40 USD list price"];
-    let spent = Spent { today: today.to_owned(), a_minute: a_minute.to_owned(), day: Some(day.to_owned()) };
+    let spent = Spent { today: today.to_owned(), a_minute: Some(a_minute.to_owned()), day: Some(day.to_owned()) };
     let view = View { billing: Billing::Plan, spent, items: view().items, ..View::default() };
     let heads = [80, 112].map(|width| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, 8));
