@@ -199,9 +199,9 @@ fn cost(sums: &Sums) -> String {
     }
     let told = match (ours == theirs, ours == own) {
         (true, true) => format!("{own}, the same as the client's own total"),
-        (true, false) => format!("{own}; where the client wrote its own total: {ours}, the same"),
+        (true, false) => format!("{own}; {ours} of it where the client wrote its own total, which is the same"),
         (false, true) => format!("{own}; the client's own total: {theirs}"),
-        (false, false) => format!("{own}; where the client wrote its own total: {ours}, the client says {theirs}"),
+        (false, false) => format!("{own}; {ours} of it where the client wrote its own total, which is {theirs}"),
     };
     told + differ
 }
