@@ -96,7 +96,7 @@ impl Guard {
         let deep = |path: &str| path.split('/').count();
         let is_own = |program: &str| own_folder(program).is_some_and(|own| deep(own) <= deep(&resolved));
         if programs.any(|program| is_own(&program) && lies(&resolved, &program) == Some(Lies::Above)) {
-            return Some(format!("`{resolved}`, the folder of the program that holds the limits"));
+            return Some(format!("`{}`, the folder of the program that holds the limits", shown(&resolved)));
         }
         self.holds_plainly(folder, path)
     }
@@ -105,7 +105,7 @@ impl Guard {
     pub(super) fn holds_plainly(&self, folder: Option<&str>, path: &str) -> Option<String> {
         let path = self.resolve(folder, path)?;
         if self.state().is_some_and(|state| lies(&path, &state) == Some(Lies::Above)) {
-            return Some(format!("`{path}`, the folder that holds Fusebox's state"));
+            return Some(format!("`{}`, the folder that holds Fusebox's state", shown(&path)));
         }
         // The project as a whole is more than its policy.
         let found = self.policy_folders().find(|own| lies(&path, own) == Some(Lies::At));
@@ -232,6 +232,11 @@ fn own_folder(program: &str) -> Option<&str> {
     let (folder, _) = program.rsplit_once('/')?;
     let above = folder.rsplit_once('/').map(|(above, _)| above);
     above.filter(|above| base(above).starts_with(PROGRAM)).or(Some(folder))
+}
+
+/// Returns a path as it is written: the root is resolved to an empty text.
+pub fn shown(path: &str) -> &str {
+    if path.is_empty() { "/" } else { path }
 }
 
 /// Returns a folder's path without the separators at its end.

@@ -1,5 +1,7 @@
 //! What a command does with the values of its variables: `x=fusebox; $x grant`, `for f in FILES; do rm $f; done`.
 
+use crate::wire::bypass_detection::folders::UNKNOWN;
+use crate::wire::bypass_detection::paths::shown;
 use crate::wire::bypass_detection::runner_variables::diverting;
 use crate::wire::bypass_detection::way::ENTERING;
 use crate::wire::bypass_detection::{DEEPEST, Walk, processes, writers};
@@ -83,7 +85,7 @@ impl Walk<'_> {
         let folder = self.scope.folder.as_ref();
         let project = self.guard.project.as_ref().filter(|own| folder.is_some_and(|it| it.starts_with(own.as_str())));
         let find = |name: &str| match name {
-            "." => folder.cloned(),
+            "." => Some(folder.map_or(UNKNOWN, |folder| shown(folder)).to_owned()),
             written::TOP => project.cloned(),
             name => self.guard.path_of(name),
         };

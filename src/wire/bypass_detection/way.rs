@@ -18,6 +18,8 @@ pub struct ShellScope {
     pub around: Option<String>,
     /// The folder that the shell was in before.
     pub before: Option<String>,
+    /// The folders that `pushd` has left, the last one last.
+    pub kept: Vec<Option<String>>,
     /// How sure that is.
     pub way: Way,
     /// A variable that was set and diverts a client, with what it does.
@@ -70,6 +72,8 @@ pub struct Leads {
     is_physical: bool,
     /// Whether it names a command that enters folders.
     names_cd: bool,
+    /// Whether it goes to folders and names the one at hand.
+    pub names_folder: bool,
     /// Whether it names the folder that the shell was in before, or the repository's.
     pub names_before: bool,
     /// Whether a loop enters a folder.
@@ -85,6 +89,8 @@ impl Leads {
             names_cdpath: text.contains("CDPATH"),
             is_physical: text.contains("-P") || text.contains("physical"),
             names_cd: text.contains("cd") || text.contains("pushd"),
+            names_folder: text.contains("PWD")
+                && ["cd", "pushd", "chdir", "-C", "-D"].iter().any(|word| text.contains(word)),
             names_before: text.contains("OLDPWD") || text.contains("show-toplevel"),
             again: false,
             enters: false,

@@ -1,4 +1,4 @@
-//! More values of variables than are read, and files that a client is told to write.
+//! More values of variables than are read, folders that variables keep, and files that a client is told to write.
 
 use crate::wire::bypass_detection::tests::guard;
 
@@ -39,5 +39,71 @@ fn a_file_that_a_client_writes_is_one_that_is_written() {
         "claude --debug -p x",
     ] {
         assert_eq!(guard().command(command), None, "{command}");
+    }
+}
+
+/// A variable keeps the folder that it was given, wherever its shell goes; `popd` goes back to one.
+#[test]
+fn a_folder_that_is_kept_is_the_one_at_that_time() {
+    let keeps = [
+        "S=$PWD; {}",
+        "S=${PWD}; {}",
+        "export S=\"$PWD\" && {}",
+        "for S in $PWD; do {}; done",
+        "S=($PWD); {}",
+        "S=$PWD/x; S=${S%/x}; {}",
+        "declare S=$PWD; {}",
+        "T=$PWD; S=$T; {}",
+        "S=$(pwd); {}",
+        "S=`pwd`; {}",
+    ];
+    let way = |enters: &str, keeps: &str, uses: &str| format!("{enters}; {}", keeps.replace("{}", uses));
+    for keeps in keeps {
+        for (enters, uses) in [
+            ("true", "cd /tmp; echo {} > $S/.claude/fusebox.json"),
+            ("cd ~/.claude", "cd /tmp; rm \"$S/fusebox.json\""),
+            ("cd ~/.local", "pushd /tmp; rm -rf $S/state/fusebox"),
+            ("cd /", "cd /tmp; sh -c \"rm -rf $S/p/.claude/fusebox.json\""),
+        ] {
+            let command = way(enters, keeps, uses);
+            assert!(guard().command(&command).is_some(), "{command}");
+        }
+        for (enters, uses) in [
+            ("cd /tmp/build", "cd / && rm -rf \"$S\""),
+            ("cd $(mktemp -d)", "cd ~; rm -rf \"$S\""),
+            ("cd \"$(mktemp -d)\"", "cd ~/.local/state; rm -rf $S/fusebox"),
+            ("cd /tmp/q", "cd ~/.claude; rm -f $S/fusebox.json"),
+        ] {
+            let command = way(enters, keeps, uses);
+            assert_eq!(guard().command(&command), None, "{command}");
+        }
+    }
+    for command in [
+        "pushd /tmp; popd; echo {} > .claude/fusebox.json",
+        "pushd .claude; pushd /tmp; popd; echo {} > fusebox.json",
+        "pushd /tmp; pushd; echo {} > .claude/fusebox.json",
+        "pushd -n /tmp; echo {} > .claude/fusebox.json",
+        "cd /tmp; OLD=$OLDPWD; cd ~; rm $OLD/.claude/fusebox.json",
+        "cd ~/.claude; sh -c 'cd /tmp; echo {} > $1/fusebox.json' x $PWD",
+        "cd ~/.claude; env -C /tmp S=$PWD sh -c 'rm $S/fusebox.json'",
+    ] {
+        assert!(guard().command(command).is_some(), "{command}");
+    }
+    for command in [
+        "pushd /tmp; echo {} > .claude/fusebox.json; popd",
+        "pushd /tmp; pushd /q; popd; rm -r .claude",
+        "env -C /tmp sh -c 'rm -r $PWD/.claude'",
+        "(cd /tmp; rm -r $PWD/.claude); ls $PWD",
+        "pushd $(mktemp -d); pushd ~; popd; rm -rf .claude",
+    ] {
+        assert_eq!(guard().command(command), None, "{command}");
+    }
+}
+
+#[test]
+fn the_root_is_told_by_its_name() {
+    for command in ["rm -rf /", "cd /; rm -rf $PWD"] {
+        let told = guard().command(command).unwrap_or_default();
+        assert!(told.starts_with("`/`, the folder"), "{command}: {told}");
     }
 }
