@@ -173,7 +173,7 @@ messages! {
 
     /// A client that a command of the session has started ran without that one of its hooks told of it. Once for each folder of files.
     client_silent(process = 48213, files = "~/work/shop/other/.claude", next = NextStep::Doctor)
-        => "a client that this session started asks Fusebox nothing, so nothing limits it: process {process}, files in {files}. {next}";
+        => "a client that this session started is not known here, so nothing here limits it: process {process}, files in {files}. {next}";
 
     /// More transcripts of clients that no hook has told of changed in the session's folder during a turn than are read. Once.
     transcripts_unread(next = NextStep::Doctor)

@@ -207,7 +207,7 @@ messages! {
 
     /// At the end of `fusebox run`: clients that its agents started asked no hook.
     run_silent(clients = "2 clients", next = next(explain, "5f0c1d2e"))
-        => "{clients} that its agents started asked Fusebox nothing: nothing of it was counted or limited. {next}";
+        => "its agents started {clients} not known here: nothing of it was counted or limited. {next}";
 
     /// `fusebox run --strict` does not start the client: a limit that is not read would not hold.
     run_not_begun() => "the command was not started: with `--strict` the configuration has to be right.";

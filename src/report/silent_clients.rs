@@ -52,16 +52,16 @@ impl SilentReport {
         let files = plain(&last.files);
         match self.running {
             0 => format!(
-                "{} that it started asked Fusebox nothing, so nothing limited {}: the last seen {}, files in {files}",
+                "{} that it started {} not known here, so nothing here limited {}: the last seen {}, files in {files}",
                 counted(self.seen, "client"),
+                by_number(self.seen, "was", "were"),
                 by_number(self.seen, "it", "them"),
                 terminal.zone.minute(last.at.0)
             ),
             running => format!(
-                "{} that it started {} at work and {} Fusebox nothing ({} seen): process {}, files in {files}",
+                "{} that it started {} at work and not known here ({} seen): process {}, files in {files}",
                 counted(running, "client"),
                 by_number(running, "is", "are"),
-                by_number(running, "asks", "ask"),
                 self.seen,
                 last.process
             ),

@@ -157,15 +157,15 @@ fn every_place_tells_of_a_client_that_asks_no_hook() {
     let text = |arguments: &[&str]| world.run(arguments).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = |arguments: &[&str], words: &str| text(arguments).contains(words);
     let json = |arguments: &[&str]| serde_json::from_str::<Value>(&world.run(arguments).ok()).unwrap();
-    assert!(client.waits(|_| says(&["log"], "asks Fusebox nothing")), "{}", world.run(&["log"]));
+    assert!(client.waits(|_| says(&["log"], "is not known here")), "{}", world.run(&["log"]));
     let log = world.read("state/execution-limits.log").unwrap();
-    assert_eq!(log.matches("asks Fusebox nothing").count(), 1, "the log's file: {log}");
-    let now = "1 client that it started is at work and asks Fusebox nothing (1 seen): process ";
+    assert_eq!(log.matches("is not known here").count(), 1, "the log's file: {log}");
+    let now = "1 client that it started is at work and not known here (1 seen): process ";
     for arguments in [&["status"][..], &["status", "s1"], &["explain", "s1"], &["explain", "p1"]] {
         assert!(says(arguments, now) && says(arguments, "[ROOT]/other"), "{}", world.run(arguments));
     }
     assert!(
-        says(&["report"], "Of s1: 1 client asked Fusebox nothing, 1 of them at work now."),
+        says(&["report"], "Of s1: 1 client was not known here, 1 of them at work now."),
         "{}",
         world.run(&["report"])
     );
@@ -179,18 +179,18 @@ fn every_place_tells_of_a_client_that_asks_no_hook() {
     for name in ["fusebox_silent_clients 1", "fusebox_day_silent_clients 1"] {
         assert!(says(&["metrics"], name), "{}", world.run(&["metrics"]));
     }
-    let alert = "session s1 has started a client that asks Fusebox nothing (process ";
+    let alert = "session s1 has started a client that is not known here (process ";
     assert!(says(&["watch", "--once"], alert), "{}", world.run(&["watch", "--once"]));
     let story = json(&["explain", "s1", "--json"]);
     assert_eq!(story["session"]["silent_clients"]["seen"], 1);
-    assert!(story["timeline"].to_string().contains("asks Fusebox nothing"), "{story}");
+    assert!(story["timeline"].to_string().contains("is not known here"), "{story}");
     // The person is told at the next event, once.
-    let told = "Fusebox: a client that this session started asks Fusebox nothing";
+    let told = "Fusebox: a client that this session started is not known here";
     assert!(!client.tells("PostToolUse", &call("t1")).contains(told));
     assert!(client.tells("PostToolBatch", &json!({"tool_calls": [call("t1")]})).contains(told));
     assert!(!client.tells("PreToolUse", &call("t2")).contains(told));
     client.lets_end();
-    let after = "1 client that it started asked Fusebox nothing, so nothing limited it: the last seen ";
+    let after = "1 client that it started was not known here, so nothing here limited it: the last seen ";
     assert!(client.waits(|_| says(&["status"], after)), "{}", world.run(&["status"]));
     assert_eq!(json(&["status", "--json"])["sessions"][0]["silent_clients"]["running"], 0);
     client.ends();

@@ -99,7 +99,7 @@ pub const ATTEMPTS: &[Attempt] = &[
 ];
 
 /// What is said of a client that the process table shows.
-pub const SILENT: &str = "asks Fusebox nothing";
+pub const SILENT: &str = "is not known here";
 
 /// How many requests the sessions have.
 const CAP: usize = 5;
