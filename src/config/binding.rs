@@ -31,7 +31,7 @@ impl<'a> PersonsOwn<'a> {
     /// Returns the person's value to which a setting of the repository's gives way.
     pub fn is_tighter(&self, setting: &Setting, layer: Layer) -> Option<String> {
         let is_bound = layer == Layer::Project && self.keys.hold(self.who, &setting.subject.path());
-        if is_bound { (keys::row(&setting.subject).loosens)(setting, &self.stands) } else { None }
+        if is_bound { keys::row(&setting.subject).loosened(setting, &self.stands) } else { None }
     }
 }
 
@@ -66,20 +66,22 @@ impl<'a> Binding<'a> {
     /// Returns the repository's value that a setting would loosen.
     pub fn loosened(&self, setting: &Setting, layer: Layer) -> Option<String> {
         let stands = self.stands_against(layer)?;
-        let loosens = keys::row(&setting.subject).loosens;
+        let key = keys::row(&setting.subject);
         if self.binds(&setting.subject, stands) {
-            return loosens(setting, stands);
+            return key.loosened(setting, stands);
         }
         let bound = stands.rules.limits.iter().map(|rule| rule.limit).filter(|limit| self.binds_cap(limit, stands));
-        bound.filter(|_| is_of_many(&setting.subject)).find_map(|limit| loosens(&as_of_one(setting, limit)?, stands))
+        bound
+            .filter(|_| is_of_many(&setting.subject))
+            .find_map(|limit| key.loosened(&as_of_one(setting, limit)?, stands))
     }
 
     /// Whether a setting that speaks of many limits may change what one of them does.
     pub fn may_change(&self, setting: &Setting, layer: Layer, limit: &'static Limit) -> bool {
         let Some(stands) = self.stands_against(layer) else { return true };
-        let loosens = keys::row(&setting.subject).loosens;
+        let key = keys::row(&setting.subject);
         let is_free = !(self.binds(&setting.subject, stands) || self.binds_cap(limit, stands));
-        is_free || as_of_one(setting, limit).and_then(|setting| loosens(&setting, stands)).is_none()
+        is_free || as_of_one(setting, limit).and_then(|setting| key.loosened(&setting, stands)).is_none()
     }
 
     /// Returns what a layer may only tighten; `None` for those that may say what they like.

@@ -75,7 +75,19 @@ pub enum Apply {
     Cap,
 }
 
-/// One key.
+/// Returns what stands and would be loosened by a setting; `None` where nothing is.
+pub type Loosened = fn(&Setting, &Resolved<'_>) -> Option<String>;
+
+/// Whether a value of a key can loosen what stands, which an untrusted repository and a spawn may not do.
+#[derive(Clone, Copy, Debug)]
+pub enum Loosens {
+    /// No value does, or the key is set only by those who may loosen everything.
+    Nothing,
+    /// Some values do: the function, one of [`crate::config::permissions`], says which.
+    Some(Loosened),
+}
+
+/// One key. Its row ends with `..Key::that_loosens(…)`: no row can leave open what its values loosen.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Its name.
@@ -92,8 +104,8 @@ pub struct Key {
     pub merge: Merge,
     /// How they take effect.
     pub apply: Apply,
-    /// Returns what stands and would be loosened by a setting; `None` where nothing is.
-    pub loosens: fn(&Setting, &Resolved<'_>) -> Option<String>,
+    /// What its values can loosen.
+    pub loosens: Loosens,
     /// Writes a value as configuration would; the limit is the one that it is said of.
     pub write: fn(&SettingValue, Option<&Limit>) -> Value,
     /// What holds where nobody sets it, as JSON.
@@ -105,21 +117,31 @@ pub struct Key {
 }
 
 impl Key {
-    /// What most keys are, for the rest of a row.
-    pub const PLAIN: Key = Key {
-        name: "",
-        blocks: &[],
-        setter: Setter::Anyone,
-        takes: Takes::Note(ValueType::Text),
-        read: SettingValue::plain,
-        merge: Merge::Strongest,
-        apply: Apply::Nothing,
-        loosens: |_, _| None,
-        write: SettingValue::written,
-        default: || Value::Null,
-        doc: "",
-        example: "",
-    };
+    /// Returns what most keys are, for the rest of a row.
+    pub const fn that_loosens(loosens: Loosens) -> Key {
+        Key {
+            name: "",
+            blocks: &[],
+            setter: Setter::Anyone,
+            takes: Takes::Note(ValueType::Text),
+            read: SettingValue::plain,
+            merge: Merge::Strongest,
+            apply: Apply::Nothing,
+            loosens,
+            write: SettingValue::written,
+            default: || Value::Null,
+            doc: "",
+            example: "",
+        }
+    }
+
+    /// Returns what stands and would be loosened by a setting of this key; `None` where nothing is.
+    pub fn loosened(&self, setting: &Setting, stands: &Resolved<'_>) -> Option<String> {
+        match self.loosens {
+            Loosens::Nothing => None,
+            Loosens::Some(loosened) => loosened(setting, stands),
+        }
+    }
 }
 
 /// Overwrites a value in force where there is a new one.

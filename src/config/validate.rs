@@ -94,7 +94,7 @@ pub fn spawn(document: &mut Document, resolved: &ResolvedLayers<'_>, may: SpawnM
         if may == SpawnMay::Loosen {
             return None;
         }
-        let stands = (key.loosens)(setting, &stands)?;
+        let stands = key.loosened(setting, &stands)?;
         Some((format!("is ignored: a spawn may only tighten {stands}"), None))
     })
 }
@@ -168,7 +168,7 @@ fn tightening_only(documents: &mut [Document]) -> Vec<Problem> {
                 SettingPlace::Agents(_) if is_of_rates(setting) => &agent,
                 SettingPlace::Agents(_) | SettingPlace::Declared => return None,
             };
-            let stands = (keys::row(&setting.subject).loosens)(setting, stands)?;
+            let stands = keys::row(&setting.subject).loosened(setting, stands)?;
             Some((format!("is ignored: it would loosen {stands}"), Some(hint.to_owned())))
         }));
     }

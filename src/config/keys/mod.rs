@@ -13,7 +13,7 @@ pub mod watch;
 
 use serde_json::Value;
 
-use crate::config::key::Key;
+use crate::config::key::{Key, Loosens};
 use crate::config::place::Block;
 use crate::config::setting::{Setting, Subject};
 use crate::domain::limit::Form;
@@ -28,6 +28,9 @@ const GROUPS: &[&[Key]] = &[
     block::KEYS,
     run::KEYS,
 ];
+
+/// The row of a key that this version does not know: it has no effect.
+const UNKNOWN: Key = Key::that_loosens(Loosens::Nothing);
 
 /// Keys of the parts that this build is made without: no error, but worth a warning.
 pub const OF_OTHER_BUILDS: &[&str] = &[
@@ -61,12 +64,12 @@ pub fn find(block: Option<Block>, name: &str) -> Option<&'static Key> {
     at(block).find(|key| key.name == name)
 }
 
-/// Returns the row of what a setting sets. A key that this version does not know has a row without effect.
+/// Returns the row of what a setting sets.
 pub fn row(subject: &Subject) -> &'static Key {
     match subject.limit.map(|limit| limit.form).filter(|_| subject.key.is_empty()) {
         Some(Form::Cap) => &block::CAP,
         Some(Form::Windows) => &block::WINDOWS,
-        None => all().find(|key| key.name == subject.key).unwrap_or(&Key::PLAIN),
+        None => all().find(|key| key.name == subject.key).unwrap_or(&UNKNOWN),
     }
 }
 

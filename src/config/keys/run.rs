@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::config::key::{Apply, Key, Setter, Takes};
+use crate::config::key::{Apply, Key, Loosens, Setter, Takes};
 use crate::config::permissions;
 use crate::config::place::Block;
 use crate::config::run_policies;
@@ -18,14 +18,13 @@ pub const KEYS: &[Key] = &[
         takes: Takes::One(run_policies::CHECKPOINTS),
         read: run_policies::checkpoints,
         apply: Apply::Value(|to, said, layer| to.rules.checkpoints = run_policies::of_layer(&said.value, layer)),
-        loosens: permissions::checkpoints,
         doc: "What has to be in the JSON file that the agent keeps when it ends: `{\"execution_checkpoints\": [{\"checkpoint\": \
               \"START\", \"timestamp\": \"2026-11-20T10:00:00Z\"}]}` with the `required` checkpoints in this order, and at \
               most `max_gap_ms` between two of them. `file` is its path from the folder where the client was started; \
               `{agent_type}` and `{task}` in it are filled in. The agent is sent back `retries` times (1 unless said), \
               then it is let go and the run is marked.",
         example: r#"{ "file": "steps.json", "required": ["START", "RED_COMPLETE"], "max_gap_ms": 1800000, "retries": 1 }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Some(permissions::checkpoints))
     },
     Key {
         name: "completion",
@@ -39,7 +38,7 @@ pub const KEYS: &[Key] = &[
               does not block. The agent is sent back `retries` times (1 unless said), then it is let go and the run is \
               marked. Only the user's and the managed file can set it, and a repository that is trusted.",
         example: r#"{ "command": "make test", "timeout_ms": 60000, "retries": 1 }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "explicit_stop",
@@ -48,11 +47,10 @@ pub const KEYS: &[Key] = &[
         takes: Takes::One(run_policies::EXPLICIT_STOP),
         read: run_policies::explicit_stop,
         apply: Apply::Value(|to, said, layer| to.rules.explicit_stop = run_policies::of_layer(&said.value, layer)),
-        loosens: permissions::explicit_stop,
         doc: "How a tool ends the run: a call of one of the `tools` (patterns), or a line in a tool's result that begins with the \
               `marker`; the rest of the line is the reason. A plain text is a pattern of tools.",
         example: r#"{ "tools": ["mcp__*__submit"], "marker": "FUSEBOX-STOP:" }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Some(permissions::explicit_stop))
     },
     Key {
         name: "discipline",
@@ -65,6 +63,6 @@ pub const KEYS: &[Key] = &[
         doc: "Whether the prompt of an agent gets a text about its limits, what is expected of each phase, and watching itself: \
               `true` for the one below, or a text of your own. `{{limits}}` in it becomes the list of the run's limits.",
         example: "true",
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
 ];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::config::key::{Apply, Key, Setter, Takes};
+use crate::config::key::{Apply, Key, Loosens, Setter, Takes};
 use crate::config::resolved::Resolved;
 use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
@@ -44,7 +44,7 @@ pub const KEYS: &[Key] = &[
           by `warn`, too. A hook begins a sync at most once in `sync_interval_ms` (30 seconds unless said), sooner where little is \
           left. `fusebox team join` writes it. Only the user's and the managed file can set it.",
         example: r#"{ "name": "core", "on_stale": "deny", "sync_interval_ms": "30s" }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "team_budget_usd",
@@ -57,7 +57,7 @@ pub const KEYS: &[Key] = &[
           in the longest period of which the team has a cap. It raises nothing, and holds where the team's store has such a cap. \
           Only the user's and the managed file can set it.",
         example: "100",
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::config::key::{Apply, Key, Merge, Setter, Takes, assign};
+use crate::config::key::{Apply, Key, Loosens, Merge, Setter, Takes, assign};
 use crate::config::per_limit;
 use crate::config::permissions;
 use crate::config::place::Block;
@@ -29,32 +29,31 @@ pub const KEYS: &[Key] = &[
         takes: Takes::Note(ValueType::Text),
         doc: "Where an editor finds the schema: `fusebox config schema` prints it, `fusebox init` puts a copy beside the file.",
         example: r#""fusebox.schema.json""#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "mode",
         takes: Takes::One(ValueType::Word(&["enforce", "observe"])),
         apply: Apply::Value(|to, said, _| assign(&mut to.mode, said.value.as_word())),
-        loosens: permissions::mode,
         default: || json!(Mode::default()),
         doc: "`observe` decides and logs everything and blocks nothing, but that a member's own is not for what a repository has in `binding`: \
               that blocks.",
         example: r#""observe""#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Some(permissions::mode))
     },
     Key {
         name: "session",
         takes: Takes::Block(Block::Session),
         doc: "Limits over a whole session: the main agent and all subagents together.",
         example: r#"{ "max_cost_usd": 10 }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "main",
         takes: Takes::Block(Block::Main),
         doc: "Limits of one run of the main agent: its answer to one prompt.",
         example: r#"{ "max_turns": 200, "timeout_action": "request_increase" }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "agents",
@@ -62,14 +61,14 @@ pub const KEYS: &[Key] = &[
         doc: "Limits of subagents' runs, by agent type, in any case. A name may hold `*`; within a file an exact name beats a longer \
               pattern beats `*`.",
         example: r#"{ "developer": { "max_turns": 40 }, "security-*": { "max_cost_usd": 3 } }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "user",
         takes: Takes::Block(Block::User),
         doc: "Limits over all sessions of the user on this machine: the operating system's user.",
         example: r#"{ "max_cost_usd_per_day": 25, "timeout_action": "request_increase" }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "user_budget_usd",
@@ -77,36 +76,34 @@ pub const KEYS: &[Key] = &[
         apply: Apply::Cap,
         doc: "The user's budget of a day in US dollars: `max_cost_usd_per_day` of `user` under another name.",
         example: "10",
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Some(permissions::cap))
     },
     Key {
         name: "project",
         takes: Takes::Block(Block::Project),
         doc: "Limits over all sessions of the repository and its worktrees, else of the project's folder.",
         example: r#"{ "max_cost_usd_per_week": 100 }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "ceilings",
         takes: Takes::PerLimit(per_limit::CEILINGS),
         merge: Merge::PerLimit,
         apply: Apply::Value(ceiling),
-        loosens: permissions::ceiling,
         doc: "The range that binds the limits of subagents' runs, whoever sets them: the largest cap, or `[smallest, \
               largest]`, or `null` for no ceiling. A configured value outside is an error that drops that key alone; a \
               spawn's value is cut to it. Only the managed file's limits are not bound.",
         example: r#"{ "max_turns": 200, "max_cost_usd": [0.01, 20] }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Some(permissions::ceiling))
     },
     Key {
         name: "on_error",
         takes: Takes::One(ValueType::Word(&["allow", "deny"])),
         apply: Apply::Value(|to, said, _| assign(&mut to.on_error, said.value.as_word())),
-        loosens: permissions::on_error,
         default: || json!(OnError::default()),
         doc: "What to answer where Fusebox itself fails: let the call through, or refuse it.",
         example: r#""deny""#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Some(permissions::on_error))
     },
     Key {
         name: "pause_wait_ms",
@@ -118,7 +115,7 @@ pub const KEYS: &[Key] = &[
               stays open, and goes on in the same process. After that, and with 0 at once, its loop is ended, as a pause is. For work \
               without a person at the terminal. `fusebox init` has the client wait for the hook so long: run it once more after a change.",
         example: "3600000",
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "billing",
@@ -130,7 +127,7 @@ pub const KEYS: &[Key] = &[
               tokens stand before them, and the built-in limit of a session is one on tokens. `fusebox init` sets it where it sees \
               that the client is signed in. Only the user's and the managed file can set it.",
         example: r#""plan""#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "cost_source",
@@ -142,7 +139,7 @@ pub const KEYS: &[Key] = &[
               transcripts do not show, such as titles. Limits go by the larger of the two, whichever is shown. Only the user's and the \
               managed file can set it.",
         example: r#""client""#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     #[cfg(feature = "suggest")]
     Key {
@@ -156,7 +153,7 @@ pub const KEYS: &[Key] = &[
               is configured is never passed. Sessions take it when they start, and `fusebox log` has each change. Only the user's and the \
               managed file can set it.",
         example: "true",
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "spawn_may_loosen",
@@ -167,17 +164,16 @@ pub const KEYS: &[Key] = &[
         doc: "Whether an `execution_limits` block in the prompt of an Agent call may loosen limits (within the ceilings), \
               and not only tighten them. Only the user's and the managed file can set it.",
         example: "true",
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "roles",
         takes: Takes::One(ROLES),
         apply: Apply::Value(planning),
-        loosens: permissions::planning,
         default: || json!({ "planning": PLANNING }),
         doc: "The models whose cost `max_planning_cost_usd` counts, as patterns; all others count as execution.",
         example: r#"{ "planning": ["*opus*"] }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Some(permissions::planning))
     },
     Key {
         name: "time_zone",
@@ -188,7 +184,7 @@ pub const KEYS: &[Key] = &[
         doc: "Where days, weeks and months of budgets begin: `local` for the machine's time, or a name of the IANA database. Only the \
               user's and the managed file can set it.",
         example: r#""Europe/Berlin""#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "retention_days",
@@ -200,7 +196,7 @@ pub const KEYS: &[Key] = &[
               day by project and model stay for good, and so do the counters of a session as long as its transcript is there. `null` \
               keeps everything. Only the user's and the managed file can set it.",
         example: "180",
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "locked",
@@ -215,7 +211,7 @@ pub const KEYS: &[Key] = &[
               `session.max_cost_usd`, `agents.developer.*`, `mode`. What other layers say of them is an error and dropped, \
               what is built in stays, and no grant raises these limits. Only the managed file can set it.",
         example: r#"["session.max_cost_usd", "agents.developer.*"]"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "binding",
@@ -231,7 +227,7 @@ pub const KEYS: &[Key] = &[
               `fusebox.local.json`, frontmatter and spawns may only tighten them, trusted or not; what would loosen them is dropped and named. A binding value never loosens the same key of a person's own file. A person's grant may pass it, and a \
               person may refuse the file as a whole: `refuse_repositories`.",
         example: r#"["session.max_cost_usd", "agents.developer.*"]"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "refuse_repositories",
@@ -247,7 +243,7 @@ pub const KEYS: &[Key] = &[
               Folders, in which `*` stands for anything and `~/` for your home. `fusebox status` and `config check` say so. Only the \
               user's and the managed file can set it.",
         example: r#"["~/code/monorepo", "/srv/builds/*"]"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
 ];
 

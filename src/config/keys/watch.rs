@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::config::alerts;
-use crate::config::key::{Apply, Key, Merge, Setter, Takes};
+use crate::config::key::{Apply, Key, Loosens, Merge, Setter, Takes};
 
 /// The keys of what `fusebox watch` tells of and does.
 pub const KEYS: &[Key] = &[
@@ -21,7 +21,7 @@ pub const KEYS: &[Key] = &[
               said). Each layer's fields go over the weaker ones'. `null` tells of nothing. Only the user's and the managed file can \
               set it.",
         example: r#"{ "rules": { "turns": { "limit": "max_turns", "percent": 90 }, "stopped": null }, "command": "~/bin/tell-me", "quiet_ms": "30m" }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
     Key {
         name: "watchdog",
@@ -33,6 +33,6 @@ pub const KEYS: &[Key] = &[
               past a limit that ends it and sends no event. It is interrupted (SIGINT), and after `grace_ms` asked to end (SIGTERM). \
               Only the user's and the managed file can set it.",
         example: r#"{ "kill": true, "grace_ms": "20s" }"#,
-        ..Key::PLAIN
+        ..Key::that_loosens(Loosens::Nothing)
     },
 ];

@@ -1,5 +1,8 @@
 //! Who may set what: ceilings, repositories, frontmatter, spawns.
 
+use fusebox::config::key::{Key, Loosens, Setter};
+use fusebox::config::keys;
+
 use crate::config::{AGENT, LOCAL, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, check};
 
 #[test]
@@ -208,4 +211,17 @@ fn a_file_that_only_observes_takes_no_other_file_along() {
     let files = [(USER, user), (PROJECT_SETTINGS, observes), (PROJECT, r#"{"main": {"max_turns": 7}}"#)];
     check(&files, "main max_turns", "7 terminate project");
     check(&[files[0], files[1]], "main max_turns", "none");
+}
+
+/// Keys that an untrusted repository may set to any value: blocks, whose keys are looked at one by one, and those of which no value
+/// takes a limit away or has it act later or milder.
+const FREE: [&str; 10] =
+    ["$schema", "session", "main", "agents", "user", "project", "pause_wait_ms", "warn_at", "remaining", "discipline"];
+
+#[test]
+fn a_key_that_a_repository_may_set_says_what_it_loosens() {
+    let is_anyones = |key: &&Key| matches!(key.setter, Setter::Anyone | Setter::Files);
+    let loosens_nothing = |key: &&Key| matches!(key.loosens, Loosens::Nothing);
+    let free: Vec<&str> = keys::all().filter(is_anyones).filter(loosens_nothing).map(|key| key.name).collect();
+    assert_eq!(free, FREE, "name in its row the function of `config/permissions.rs` that says what a new key loosens");
 }
