@@ -79,7 +79,7 @@ fn warning(says: &str) -> Value {
 fn loose_ends(policy: &Policy) -> Vec<String> {
     let session = policy.session();
     let mut warnings = Vec::new();
-    let bounds = |rule: &LimitRule| rule.action != Action::Warn && rule.of.is_none() && rule.limit.bounds_session;
+    let bounds = |rule: &LimitRule| rule.action != Action::Warn && rule.models.is_none() && rule.limit.bounds_session;
     if !session.limits.iter().any(bounds) {
         warnings.push(
             "nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`".to_owned(),

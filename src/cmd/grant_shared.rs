@@ -178,9 +178,9 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
             scope.as_str()
         )));
     }
-    let (periods, plan) = (budget.spent(rule.of.as_ref()), budget.plan.used_at(state.session.last.wall_ms));
+    let (periods, plan) = (budget.spent(rule.models.as_ref()), budget.plan.used_at(state.session.last.wall_ms));
     let used = limit.used(&Meters { periods, plan, ..Meters::default() });
-    let next = if limit.unit == Unit::Usd { budget.mean(rule.of.as_ref()).cost.0 } else { 0 };
+    let next = if limit.unit == Unit::Usd { budget.mean(rule.models.as_ref()).cost.0 } else { 0 };
     let until = budget.resets(limit).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
     grants::raise(state, "", &finding, added);

@@ -316,20 +316,20 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     let mut said = vec![format!("session {} takes it {}", short(edit.target.id()), takes(&edit.state.session))];
     said.extend(let_go_on.iter().map(|it| format!("`fusebox off` had let {it} go on, which a limit had stopped")));
     let would_act = clear_order::would_act(edit.state, edit.now);
-    let would_act = would_act.iter().filter(|(of, _)| !edit.is_interrupted(of.id()));
-    said.extend(would_act.filter_map(|(of, finding)| foretold(edit, of, finding)));
+    let would_act = would_act.iter().filter(|(target, _)| !edit.is_interrupted(target.id()));
+    said.extend(would_act.filter_map(|(target, finding)| foretold(edit, target, finding)));
     said
 }
 
 /// Says what a limit that is used up does at the next step.
-fn foretold(edit: &SessionEdit, of: &Target, finding: &Finding) -> Option<String> {
+fn foretold(edit: &SessionEdit, target: &Target, finding: &Finding) -> Option<String> {
     let limit = finding.limit()?;
     let next = match finding.action {
         Action::RequestIncrease => "its next step asks for more, or is stopped where nobody can answer",
         _ => "its next step is stopped",
     };
     let whose = match finding.scope {
-        Scope::Run | Scope::Session => edit.name(of),
+        Scope::Run | Scope::Session => edit.name(target),
         Scope::Outer => format!("session {}", short(&finding.above)),
         Scope::User | Scope::Project => format!("the {}", finding.scope.as_str()),
         Scope::Team => return Some(format!("{}: {next}", by_layer(finding))),

@@ -87,9 +87,9 @@ fn granted_besides(ledger: &mut Ledger, team: &str, whose: Whose<'_>, period: &s
     let is_raised = |cap: &&CapInForce| cap.set_for == set_for && cap.period == period && cap.granted > Amount::ZERO;
     let caps = ledger.caps_in_force(team)?;
     let told = caps.iter().filter(is_raised).map(|cap| {
-        let of = if cap.of.is_empty() { "the team" } else { &cap.of };
+        let who = if cap.who.is_empty() { "the team" } else { &cap.who };
         let (after, granted, resets) = (cap.cap, cap.granted, &cap.resets);
-        format!("  for {of} it is {after} until {resets}, with {granted} that was granted\n")
+        format!("  for {who} it is {after} until {resets}, with {granted} that was granted\n")
     });
     Ok(told.collect())
 }
@@ -158,9 +158,9 @@ pub fn grant(env: &Environment, what: &[String], period: Option<&str>) -> Result
     }
     let raised = ledger.grant(&joined.team, login, period, more)?;
     for granted in &raised {
-        let (of, resets) = (login.unwrap_or("the team"), &granted.resets);
+        let (who, resets) = (login.unwrap_or("the team"), &granted.resets);
         let (period, before, after) = (&granted.period, granted.before, granted.after);
-        env.print(&format!("cap of {of} for this {period}: {after}, was {before}; until {resets}\n"));
+        env.print(&format!("cap of {who} for this {period}: {after}, was {before}; until {resets}\n"));
     }
     env.print(&blocks_still(&mut ledger, &joined.team, login)?);
     env.print(&when(raised.len()));
@@ -178,8 +178,8 @@ fn blocks_still(ledger: &mut Ledger, team: &str, login: Option<&str>) -> Result<
         let who = match (cap.scope.as_str(), login) {
             ("project", _) => "work in it",
             ("team", login) => login.unwrap_or("everyone"),
-            (_, Some(login)) if login != cap.of => return None,
-            _ => &cap.of,
+            (_, Some(login)) if login != cap.who => return None,
+            _ => &cap.who,
         };
         Some(Said { whom: format!("{who} {is} blocked"), ..Said::default() })
     };

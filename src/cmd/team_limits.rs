@@ -78,7 +78,7 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
     let contact = ledger.status(&joined.team)?.into_iter().next().map(|cap| cap.contact).unwrap_or_default();
     let mut caps = ledger.caps_in_force(&joined.team)?;
     let login = joined.login();
-    caps.retain(|cap| cap.scope != "user" || cap.of == login);
+    caps.retain(|cap| cap.scope != "user" || cap.who == login);
     let leases = ledger.open_leases(&joined.team)?;
     let (shared, shares) = (ledger.shared_limits(&joined.team)?, ledger.open_shares(&joined.team)?);
     let observed = team_place::observed(env);
@@ -104,7 +104,7 @@ pub fn status(env: &Environment) -> Result<ExitCode> {
 fn limit(cap: &CapInForce) -> TeamLimit {
     TeamLimit {
         scope: cap.scope.clone(),
-        of: cap.of.clone(),
+        of: cap.who.clone(),
         set_for: cap.set_for.clone(),
         period: cap.period.clone(),
         cap_usd: Usd(cap.cap),
@@ -128,7 +128,7 @@ fn shown(env: &Environment, caps: &[CapInForce]) -> String {
     ];
     let row = |cap: &CapInForce| {
         let style = if cap.spent >= cap.cap && !cap.resets.is_empty() { Style::Red } else { Style::Plain };
-        let of = match (cap.scope.as_str(), cap.of.as_str()) {
+        let who = match (cap.scope.as_str(), cap.who.as_str()) {
             ("user", "") => NOBODY.to_owned(),
             ("user", login) => login.to_owned(),
             (scope, label) => format!("{scope} {label}").trim_end().to_owned(),
@@ -137,7 +137,7 @@ fn shown(env: &Environment, caps: &[CapInForce]) -> String {
         let (spent, of_cap) = (cap.spent.to_string(), cap.cap.to_string());
         let leased = cap.committed.minus(cap.spent).to_string();
         let resets = if cap.resets.is_empty() { "-".to_owned() } else { cap.resets.clone() };
-        (style, vec![of, cap.period.clone(), spent, of_cap, cap.set_for.clone(), granted, leased, resets])
+        (style, vec![who, cap.period.clone(), spent, of_cap, cap.set_for.clone(), granted, leased, resets])
     };
     table(&columns, &caps.iter().map(row).collect::<Vec<_>>(), &query::page(env))
 }

@@ -38,7 +38,7 @@ pub fn text(form: &Discipline, rules: &LimitSet) -> Option<String> {
 fn limits(rules: &LimitSet) -> String {
     let mut list = String::new();
     for rule in rules.limits.iter().filter(|rule| rule.limit.action.is_none()) {
-        let models = match &rule.of {
+        let models = match &rule.models {
             Some(Models::Like(like)) => format!(" on models like `{like}`"),
             _ => String::new(),
         };

@@ -44,7 +44,7 @@ impl LearnedCaps {
     /// Lowers the caps of an agent type to the learned ones. It adds no limit, raises none, and keeps what the managed file sets.
     pub fn lower(&self, agent_type: &str, rules: &mut LimitSet) {
         let Some(learned) = agent_type::find(&self.types, agent_type) else { return };
-        for rule in rules.limits.iter_mut().filter(|rule| rule.of.is_none() && !rule.locked) {
+        for rule in rules.limits.iter_mut().filter(|rule| rule.models.is_none() && !rule.locked) {
             let lower = learned.get(rule.limit.key).filter(|cap| **cap < rule.cap && rule.layer != Layer::Managed);
             if let Some(cap) = lower {
                 rule.increase = scaled(rule.increase, *cap, rule.cap);
@@ -100,8 +100,8 @@ mod tests {
             ("another", 25, Layer::User, false, (25, Layer::User, 12)),
         ] {
             let (action, billing) = (Action::Terminate, Billing::default());
-            let (increase, of, responses_alone) = (12, None, false);
-            let rule = LimitRule { limit, cap, action, layer, increase, of, locked, billing, responses_alone };
+            let (increase, models, responses_alone) = (12, None, false);
+            let rule = LimitRule { limit, cap, action, layer, increase, models, locked, billing, responses_alone };
             let mut rules = LimitSet { limits: vec![rule], ..LimitSet::default() };
             learned.lower(name, &mut rules);
             let found = &rules.limits[0];

@@ -97,12 +97,12 @@ pub fn not_of_bound(documents: &[Document]) -> Option<Problem> {
 /// Splits rules into those of bound limits, which block, and the others, which are judged beside them.
 pub fn block_bound(rules: LimitSet, binds: &Document, who: Who<'_>) -> LimitSet {
     let of_block = || binds.settings.iter().filter(|it| it.place.fit(who).is_some() && it.subject.key.is_empty());
-    let is_bound = |limit: &Limit, of: Option<&Models>| {
-        let models = match of {
+    let is_bound = |limit: &Limit, models: Option<&Models>| {
+        let like = match models {
             Some(Models::Like(like)) => Some(like),
             _ => None,
         };
-        of_block().any(|it| it.subject.limit == Some(limit) && it.subject.models.as_ref() == models)
+        of_block().any(|it| it.subject.limit == Some(limit) && it.subject.models.as_ref() == like)
     };
     let windows = |limit: &Limit| {
         let is_it = |it: &&Setting| matches!(it.value, SettingValue::Windows(_)) && it.subject.limit == Some(limit);
@@ -110,7 +110,7 @@ pub fn block_bound(rules: LimitSet, binds: &Document, who: Who<'_>) -> LimitSet 
     };
     let names = |key: &str| binds.settings.iter().any(|it| it.place.fit(who).is_some() && it.subject.key == key);
     let LimitSet { limits, rates, checkpoints, completion, explicit_stop, .. } = rules.clone();
-    let (limits, other_limits) = limits.into_iter().partition(|rule| is_bound(rule.limit, rule.of.as_ref()));
+    let (limits, other_limits) = limits.into_iter().partition(|rule| is_bound(rule.limit, rule.models.as_ref()));
     let (rates, other_rates) = rates.into_iter().partition(|rate| rate.layer == Layer::Project && windows(rate.limit));
     let beside = LimitSet { limits: other_limits, rates: other_rates, warn_at: Vec::new(), ..LimitSet::default() };
     LimitSet {

@@ -17,8 +17,8 @@ pub fn cap(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
     let rule = match &said.subject.models {
         None => stands.rules.get(limit)?,
         Some(like) => {
-            let of = Some(Models::Like(like.clone()));
-            stands.rules.limits.iter().find(|rule| rule.limit == limit && rule.of == of)?
+            let models = Some(Models::Like(like.clone()));
+            stands.rules.limits.iter().find(|rule| rule.limit == limit && rule.models == models)?
         }
     };
     let looser = cap.is_none_or(|cap| cap > rule.cap);

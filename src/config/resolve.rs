@@ -237,20 +237,20 @@ impl<'a> ResolvedLayers<'a> {
 
     fn rule(&self, limit: &'static Limit) -> Option<LimitRule> {
         let cap = self.cap(limit)?;
-        let of = match limit.counts {
+        let models = match limit.counts {
             Counts::All => None,
             Counts::Role(role) => Some(Models::Role(role, self.values.planning.clone())),
         };
-        Some(self.ruled(limit, cap.value, cap.layer, of))
+        Some(self.ruled(limit, cap.value, cap.layer, models))
     }
 
-    fn ruled(&self, limit: &'static Limit, cap: u64, layer: Layer, of: Option<Models>) -> LimitRule {
+    fn ruled(&self, limit: &'static Limit, cap: u64, layer: Layer, models: Option<Models>) -> LimitRule {
         let action = self.action(limit, layer);
         let increase = self.said_of(limit, layer).increase.unwrap_or(Increase::DEFAULT).of(cap);
         let locked = self.locks.hold(self.who, limit.key);
         let billing = self.values.billing.filter(|_| limit.unit == Unit::Usd).unwrap_or_default();
-        let responses_alone = layer == Layer::Frontmatter && of.is_none() && limit.meter.counts_requests();
-        LimitRule { limit, cap, action, layer, increase, of, locked, billing, responses_alone }
+        let responses_alone = layer == Layer::Frontmatter && models.is_none() && limit.meter.counts_requests();
+        LimitRule { limit, cap, action, layer, increase, models, locked, billing, responses_alone }
     }
 
     /// Returns the rules on some models: for each pattern and limit the strongest.

@@ -198,10 +198,10 @@ impl SharedBudget {
     }
 
     /// Returns what was spent in each period on all models, or on some.
-    pub fn spent(&self, of: Option<&Models>) -> Periods {
+    pub fn spent(&self, models: Option<&Models>) -> Periods {
         let [day, week, month] = self.periods.each_ref().map(|period| {
             let is_own = |model: &str| !self.own_others.is_empty() && model == self.own_others;
-            let counts = |model: &str| of.is_none_or(|of| of.include(model) || is_own(model));
+            let counts = |model: &str| Models::count(models, model) || is_own(model);
             let counted = period.spent.iter().filter(|(model, _)| counts(model));
             counted.map(|(_, spend)| *spend).sum()
         });
@@ -209,8 +209,8 @@ impl SharedBudget {
     }
 
     /// Returns the average request of the shortest period that has seen one: what a session's first is expected to spend.
-    pub fn mean(&self, of: Option<&Models>) -> Spend {
-        let Periods { day, week, month } = self.spent(of);
+    pub fn mean(&self, models: Option<&Models>) -> Spend {
+        let Periods { day, week, month } = self.spent(models);
         let seen = [day, week, month].into_iter().find(|spent| spent.requests > 0);
         seen.map(Spend::mean).unwrap_or_default()
     }
@@ -294,7 +294,7 @@ mod tests {
             action,
             layer,
             increase: 5,
-            of: None,
+            models: None,
             locked: false,
             billing: Billing::default(),
             responses_alone: false,

@@ -14,5 +14,5 @@ pub struct ClampedCap {
     /// What it got.
     pub got: u64,
     /// Whose remaining budget that is: the parent run's, or the session's.
-    pub of: Scope,
+    pub scope: Scope,
 }

@@ -29,8 +29,8 @@ pub struct LimitRule {
     /// What one increase adds.
     pub increase: u64,
     /// The models whose requests it counts; `None` counts all.
-    #[serde(rename = "models", skip_serializing_if = "is_default")]
-    pub of: Option<Models>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub models: Option<Models>,
     /// Whether the managed file forbids to raise it.
     #[serde(skip_serializing_if = "is_default")]
     pub locked: bool,
@@ -74,10 +74,15 @@ impl Models {
         }
     }
 
+    /// Whether a model's requests count: some models count their own, and `None` counts all.
+    pub fn count(models: Option<&Models>, model: &str) -> bool {
+        models.is_none_or(|models| models.include(model))
+    }
+
     /// Returns what was spent on some models, of what was spent on each; all that was spent where none are named.
-    pub fn spent(of: Option<&Models>, all: Spend, by_model: &BTreeMap<String, Spend>) -> Spend {
-        let Some(of) = of else { return all };
-        let counted = by_model.iter().filter(|(model, _)| of.include(model));
+    pub fn spent(models: Option<&Models>, all: Spend, by_model: &BTreeMap<String, Spend>) -> Spend {
+        let Some(models) = models else { return all };
+        let counted = by_model.iter().filter(|(model, _)| models.include(model));
         counted.map(|(_, spend)| *spend).sum()
     }
 }
@@ -103,7 +108,7 @@ impl LimitRule {
 
     /// Returns the pattern of its models; `None` where they are all, or those of a role.
     fn like(&self) -> Option<&str> {
-        match &self.of {
+        match &self.models {
             Some(Models::Like(like)) => Some(like),
             _ => None,
         }
@@ -111,7 +116,7 @@ impl LimitRule {
 
     /// Returns its name, which findings and grants call it by: `max_turns`, `models.*opus*.max_cost_usd`.
     pub fn name(&self) -> Cow<'static, str> {
-        match &self.of {
+        match &self.models {
             Some(Models::Like(like)) => Cow::Owned(format!("models.{like}.{}", self.limit.key)),
             _ => Cow::Borrowed(self.limit.key),
         }
@@ -253,7 +258,7 @@ impl Default for LimitSet {
 impl LimitSet {
     /// Finds the rule for a limit over all models.
     pub fn get(&self, limit: &Limit) -> Option<&LimitRule> {
-        self.limits.iter().find(|rule| rule.limit.key == limit.key && !matches!(rule.of, Some(Models::Like(_))))
+        self.limits.iter().find(|rule| rule.limit.key == limit.key && !matches!(rule.models, Some(Models::Like(_))))
     }
 
     /// Finds the rule with this name.

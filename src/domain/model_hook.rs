@@ -40,19 +40,19 @@ pub struct ModelHook {
     /// How many there are of the kind.
     pub count: u64,
     /// Whose events they run at.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub of: Holder,
+    #[serde(rename = "of", default, skip_serializing_if = "is_default")]
+    pub holder: Holder,
 }
 
 impl ModelHook {
     /// Whether it runs at an event of an agent's, by the event's name on the wire.
     pub fn runs_at(&self, name: &str, agent: &Agent) -> bool {
-        match (&self.of, agent) {
+        match (&self.holder, agent) {
             // A hook that is an agent has no hooks.
             (_, Agent::Sub { id, .. }) if is_hook_agent(id) => false,
             (Holder::All, _) | (Holder::Main, Agent::Main) => self.event == name,
             // The end of its work is a subagent's, however its type calls it.
-            (Holder::Type(of), Agent::Sub { agent_type, .. }) if is_same(of, agent_type) => {
+            (Holder::Type(own), Agent::Sub { agent_type, .. }) if is_same(own, agent_type) => {
                 self.event == name || self.event == "Stop" && name == "SubagentStop"
             }
             _ => false,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::limit_meter::Observed;
-use crate::domain::limit_set::LimitRule;
+use crate::domain::limit_set::{LimitRule, Models};
 
 /// The counts of limits that count for themselves, by the names of their rules. One that is not there is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl OwnCounts {
 
     /// Shows a rule what has happened; returns whether its count begins anew. `model` is `None` where no model has to do with it.
     pub fn observe(&mut self, rule: &LimitRule, model: Option<&str>, seen: &Observed) -> bool {
-        let counts = |model: &str| rule.of.as_ref().is_none_or(|of| of.include(model));
+        let counts = |model: &str| Models::count(rule.models.as_ref(), model);
         let Some(observe) = rule.limit.observe.filter(|_| model.is_none_or(counts)) else { return false };
         let before = self.of(rule);
         let after = observe(before, seen);
@@ -51,7 +51,6 @@ mod tests {
     use crate::domain::event::{Call, CallOutcome};
     use crate::domain::layer::Layer;
     use crate::domain::limit::Limit;
-    use crate::domain::limit_set::Models;
     use crate::domain::spend::meters::Spend;
 
     /// Counts requests since the last call that failed.
@@ -67,14 +66,14 @@ mod tests {
     };
 
     fn rule(limit: &'static Limit, like: Option<&str>) -> LimitRule {
-        let of = like.map(|like| Models::Like(like.to_owned()));
+        let models = like.map(|like| Models::Like(like.to_owned()));
         LimitRule {
             limit,
             cap: 1,
             action: Action::Warn,
             layer: Layer::User,
             increase: 0,
-            of,
+            models,
             locked: false,
             billing: Billing::default(),
             responses_alone: false,

@@ -92,7 +92,7 @@ impl TeamShare {
             action: Action::Terminate,
             layer: Layer::Team,
             increase: 0,
-            of: None,
+            models: None,
             // Only the store's admin raises it.
             locked: true,
             billing: Billing::default(),

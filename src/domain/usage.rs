@@ -87,7 +87,8 @@ impl ScopeUsage<'_> {
 
     /// Returns the meters that a rule reads.
     pub fn meters_of(&self, rule: &LimitRule) -> &Meters {
-        let some = self.by_rule.iter().find(|(counted, _)| counted.limit == rule.limit && counted.of == rule.of);
+        let some =
+            self.by_rule.iter().find(|(counted, _)| counted.limit == rule.limit && counted.models == rule.models);
         some.map_or(&self.meters, |(_, meters)| meters)
     }
 }

@@ -41,17 +41,17 @@ pub fn hand_down(state: &mut SessionState, id: &str, at: Moment) {
 /// A limit that only warns leaves as much as is asked for: it ends nothing.
 fn cut(rule: &mut LimitRule, above: &[Above]) -> Option<ClampedCap> {
     let rests = above.iter().filter_map(|(scope, rules, meters)| {
-        let theirs = rules.limits.iter().find(|theirs| theirs.limit == rule.limit && theirs.of == rule.of)?;
+        let theirs = rules.limits.iter().find(|theirs| theirs.limit == rule.limit && theirs.models == rule.models)?;
         (theirs.action != Action::Warn).then(|| (left(rule.limit, theirs.cap, meters), *scope))
     });
-    let (left, of) = rests.min_by_key(|(left, _)| *left)?;
+    let (left, scope) = rests.min_by_key(|(left, _)| *left)?;
     let (asked, got) = (rule.cap, left.max(least(rule.limit)));
     if got >= asked {
         return None;
     }
     rule.cap = got;
     rule.increase = rule.increase.min(got.div_ceil(2));
-    Some(ClampedCap { run: String::new(), limit: rule.name().into_owned(), asked, got, of })
+    Some(ClampedCap { run: String::new(), limit: rule.name().into_owned(), asked, got, scope })
 }
 
 /// Returns what is left of a cap, less what requests in flight are expected to spend.
@@ -85,7 +85,7 @@ mod tests {
                 action,
                 layer,
                 increase: cap / 2,
-                of: None,
+                models: None,
                 locked: false,
                 billing: Billing::default(),
                 responses_alone: false,
@@ -115,7 +115,7 @@ mod tests {
         let above = [(Scope::Run, &parent, used(10, 500, 0)), (Scope::Session, &session, used(70, 500, 100))];
         let cuts = cut_all(&mut asked, &above);
         assert_eq!(caps(&asked), [20, 400 * PICO / 1000]);
-        let told: Vec<_> = cuts.iter().map(|cut| (cut.limit.as_str(), cut.asked, cut.got, cut.of)).collect();
+        let told: Vec<_> = cuts.iter().map(|cut| (cut.limit.as_str(), cut.asked, cut.got, cut.scope)).collect();
         let cost = ("max_cost_usd", 2 * PICO, 400 * PICO / 1000, Scope::Session);
         assert_eq!(told, [("max_turns", 50, 20, Scope::Run), cost]);
     }

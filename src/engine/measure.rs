@@ -34,15 +34,15 @@ pub fn meters(state: &SessionState, id: &str, occasion: Occasion) -> RunAndSessi
 }
 
 /// Returns the meters of a run and of its session over some models, without what a rule counts for itself.
-fn over(state: &SessionState, id: &str, occasion: Occasion, of: Option<&Models>) -> RunAndSession {
+fn over(state: &SessionState, id: &str, occasion: Occasion, models: Option<&Models>) -> RunAndSession {
     let Some(run) = state.run(id) else { return RunAndSession::default() };
     let actor = Actor::new(state, run, occasion);
-    RunAndSession { run: actor.of_run(of), session: actor.of_session(&state.session, of) }
+    RunAndSession { run: actor.of_run(models), session: actor.of_session(&state.session, models) }
 }
 
 /// Returns the meters of a run and of its session as a rule counts them.
 pub fn meters_for(state: &SessionState, id: &str, occasion: Occasion, rule: &LimitRule) -> RunAndSession {
-    let RunAndSession { run, session } = over(state, id, occasion, rule.of.as_ref());
+    let RunAndSession { run, session } = over(state, id, occasion, rule.models.as_ref());
     let own = state.run(id).map_or(0, |run| run.own_counts.of(rule));
     RunAndSession { run: Meters { own, ..run }, session: Meters { own: state.session.own_counts.of(rule), ..session } }
 }
@@ -59,7 +59,7 @@ pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) 
     scopes.extend(state.shared_budgets.iter().map(|budget| ScopeUsage {
         scope: budget.scope,
         meters: actor.of_shared_budget(budget, None),
-        by_rule: by_rule(&budget.limits, None, |of| actor.of_shared_budget(budget, of)),
+        by_rule: by_rule(&budget.limits, None, |models| actor.of_shared_budget(budget, models)),
         limits: &budget.limits,
         warned: &budget.warned,
         pending_trips: &budget.pending_trips,
@@ -84,7 +84,7 @@ pub fn addressee<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'
     };
     usage.meters.reserved += reservation.spend;
     usage.meters.under_way += reservation.spend;
-    let counts = |rule: &LimitRule| rule.of.as_ref().is_none_or(|of| of.include(&reservation.model));
+    let counts = |rule: &LimitRule| Models::count(rule.models.as_ref(), &reservation.model);
     for (_, meters) in usage.by_rule.iter_mut().filter(|(rule, _)| counts(rule)) {
         meters.reserved += reservation.spend;
     }
@@ -97,9 +97,9 @@ fn by_rule<'a>(
     own: Option<&OwnCounts>,
     measure: impl Fn(Option<&Models>) -> Meters,
 ) -> Vec<(&'a LimitRule, Meters)> {
-    let some = rules.counting().filter(|rule| rule.of.is_some() || rule.limit.observe.is_some());
+    let some = rules.counting().filter(|rule| rule.models.is_some() || rule.limit.observe.is_some());
     let count = |rule| own.map_or(0, |own| own.of(rule));
-    some.map(|rule| (rule, Meters { own: count(rule), ..measure(rule.of.as_ref()) })).collect()
+    some.map(|rule| (rule, Meters { own: count(rule), ..measure(rule.models.as_ref()) })).collect()
 }
 
 impl<'a> Actor<'a> {
@@ -120,7 +120,7 @@ impl<'a> Actor<'a> {
 
     fn by_rule_of_run(self) -> Vec<(&'a LimitRule, Meters)> {
         let run = self.run;
-        let mut all = by_rule(&run.limits, Some(&run.own_counts), |of| self.of_run(of));
+        let mut all = by_rule(&run.limits, Some(&run.own_counts), |models| self.of_run(models));
         let alone = run.limits.counting().filter(|rule| rule.responses_alone);
         all.extend(alone.map(|rule| (rule, self.of_run(None).of_responses_alone(run.counters.unlogged))));
         all
@@ -130,7 +130,7 @@ impl<'a> Actor<'a> {
         ScopeUsage {
             scope,
             meters: self.of_session(session, None),
-            by_rule: by_rule(&session.limits, Some(&session.own_counts), |of| self.of_session(session, of)),
+            by_rule: by_rule(&session.limits, Some(&session.own_counts), |models| self.of_session(session, models)),
             limits: &session.limits,
             warned: &session.warned,
             pending_trips: &session.pending_trips,
@@ -163,16 +163,16 @@ impl<'a> Actor<'a> {
     }
 
     /// Returns what is the same over every scope for some models.
-    fn same_over(self, of: Option<&Models>) -> Meters {
-        let Unlogged { of_call, hooks_ahead, hooks_of_response, hooks_of_calls, .. } = self.unlogged(of);
-        let cold = if of.is_none_or(|of| of.include(self.model())) { self.same.cold } else { Spend::default() };
+    fn same_over(self, models: Option<&Models>) -> Meters {
+        let Unlogged { of_call, hooks_ahead, hooks_of_response, hooks_of_calls, .. } = self.unlogged(models);
+        let cold = if Models::count(models, self.model()) { self.same.cold } else { Spend::default() };
         Meters { unlogged: of_call, hooks_ahead, hooks_of_response, hooks_of_calls, cold, ..self.same }
     }
 
-    fn of_run(self, of: Option<&Models>) -> Meters {
+    fn of_run(self, models: Option<&Models>) -> Meters {
         let run = self.run;
-        let next = self.next(&run.limits, of);
-        let spent = Models::spent(of, run.counters.spent, &run.by_model);
+        let next = self.next(&run.limits, models);
+        let spent = Models::spent(models, run.counters.spent, &run.by_model);
         let under_way = next * self.late();
         Meters {
             turns: run.counters.turns,
@@ -183,16 +183,16 @@ impl<'a> Actor<'a> {
             reserved: under_way + self.beyond_usual(next, &run.limits),
             under_way,
             missing_usage: next * self.missing_usage(),
-            ..self.same_over(of)
+            ..self.same_over(models)
         }
     }
 
-    fn of_session(self, session: &Session, of: Option<&Models>) -> Meters {
-        let next = self.next_of_all(&session.limits, of);
+    fn of_session(self, session: &Session, models: Option<&Models>) -> Meters {
+        let next = self.next_of_all(&session.limits, models);
         let earlier = &session.spend_before_install;
-        let before = Models::spent(of, earlier.spent, &earlier.models);
-        let spent = Models::spent(of, session.counters.spent, &session.by_model).beyond(before);
-        let under_way = self.under_way(&session.reservations, &session.limits, of);
+        let before = Models::spent(models, earlier.spent, &earlier.models);
+        let spent = Models::spent(models, session.counters.spent, &session.by_model).beyond(before);
+        let under_way = self.under_way(&session.reservations, &session.limits, models);
         Meters {
             turns: session.counters.turns.saturating_sub(earlier.turns),
             spent: spent.counting_cache_reads(session.limits.count_cache_reads),
@@ -201,55 +201,56 @@ impl<'a> Actor<'a> {
             wall_ms: self.occasion.at.wall_since(session.started),
             reserved: under_way + self.beyond_usual(next, &session.limits),
             under_way,
-            questions: self.questions(&session.limits, of),
-            missing_usage: self.next(&session.limits, of) * self.missing_usage(),
+            questions: self.questions(&session.limits, models),
+            missing_usage: self.next(&session.limits, models) * self.missing_usage(),
             subagents_at_work: self.at_work.all,
             subagents: session.subagents.saturating_sub(earlier.subagents) + self.at_work.awaited,
-            unknown: self.unknown(&session.reservations, of),
-            ..self.same_over(of)
+            unknown: self.unknown(&session.reservations, models),
+            ..self.same_over(models)
         }
     }
 
-    fn of_shared_budget(self, budget: &SharedBudget, of: Option<&Models>) -> Meters {
-        let next = match self.next_of_all(&budget.limits, of) {
+    fn of_shared_budget(self, budget: &SharedBudget, models: Option<&Models>) -> Meters {
+        let next = match self.next_of_all(&budget.limits, models) {
             // Nothing is known of a session that has just begun, but of the others.
-            next if next.cost == Amount::ZERO && of.is_none_or(|of| of.include(self.model())) => budget.mean(of),
+            next if next.cost == Amount::ZERO && Models::count(models, self.model()) => budget.mean(models),
             next => next,
         };
-        let under_way = self.under_way(&budget.reservations, &budget.limits, of);
+        let under_way = self.under_way(&budget.reservations, &budget.limits, models);
         Meters {
-            periods: budget.spent(of),
+            periods: budget.spent(models),
             subagents_at_work: self.at_work.all + self.state.facts.agents_elsewhere.of(budget.scope),
             plan: budget.plan.used_at(self.occasion.at.wall_ms),
-            unknown: self.unknown(&budget.reservations, of),
+            unknown: self.unknown(&budget.reservations, models),
             next,
             reserved: under_way + self.beyond_usual(next, &budget.limits) + budget.least_request(),
             under_way,
-            questions: self.questions(&budget.limits, of),
-            missing_usage: self.next(&budget.limits, of) * self.missing_usage(),
-            ..self.same_over(of)
+            questions: self.questions(&budget.limits, models),
+            missing_usage: self.next(&budget.limits, models) * self.missing_usage(),
+            ..self.same_over(models)
         }
     }
 
     /// Estimates the run's next request, as far as it counts.
-    fn next(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
-        match of {
-            Some(of) if !of.include(self.model()) => Spend::default(),
+    fn next(self, rules: &LimitSet, models: Option<&Models>) -> Spend {
+        match models {
+            Some(models) if !models.include(self.model()) => Spend::default(),
             _ if let Some(next) = self.elsewhere() => next.spend.counting_cache_reads(rules.count_cache_reads),
             _ if self.run.recent.is_empty() => estimate::first(self.state),
             // The last five may have gone elsewhere.
-            Some(of) if self.run.by_model.len() > 1 => {
-                estimate::next_of(self.run, rules, Models::spent(Some(of), self.run.counters.spent, &self.run.by_model))
+            Some(models) if self.run.by_model.len() > 1 => {
+                let spent = Models::spent(Some(models), self.run.counters.spent, &self.run.by_model);
+                estimate::next_of(self.run, rules, spent)
             }
             _ => estimate::next(self.run, rules),
         }
     }
 
     /// Estimates the next request of all that are together in a scope: of an agent that is about to start, its first.
-    fn next_of_all(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
+    fn next_of_all(self, rules: &LimitSet, models: Option<&Models>) -> Spend {
         match self.spawns() {
-            false => self.next(rules, of),
-            true if of.is_none_or(|of| of.include(self.model_asked())) => estimate::first(self.state),
+            false => self.next(rules, models),
+            true if Models::count(models, self.model_asked()) => estimate::first(self.state),
             true => Spend::default(),
         }
     }
@@ -268,8 +269,8 @@ impl<'a> Actor<'a> {
     }
 
     /// Estimates what the other agents at work spend until each of them asks a person for more.
-    fn questions(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
-        self.next(rules, of) * agents_at_work::others(self.state, self.at_work, self.occasion.call())
+    fn questions(self, rules: &LimitSet, models: Option<&Models>) -> Spend {
+        self.next(rules, models) * agents_at_work::others(self.state, self.at_work, self.occasion.call())
     }
 
     /// What the run's next request is expected to spend where it goes to another model than its last.
@@ -307,43 +308,43 @@ impl<'a> Actor<'a> {
         }
     }
 
-    fn unlogged(self, of: Option<&Models>) -> Unlogged {
-        charging::unlogged::expected(self.state, self.occasion.activity, of)
+    fn unlogged(self, models: Option<&Models>) -> Unlogged {
+        charging::unlogged::expected(self.state, self.occasion.activity, models)
     }
 
     /// Returns the estimates of other requests in flight.
-    fn others(self, reservations: &'a [Reservation], of: Option<&'a Models>) -> impl Iterator<Item = &'a Reservation> {
+    fn others(self, held: &'a [Reservation], models: Option<&'a Models>) -> impl Iterator<Item = &'a Reservation> {
         // A hook that is registered twice has one compaction held already.
         let own = match self.occasion.activity {
             Activity::Compaction(event) => Some(compactions::holder(&self.state.session, event)),
             _ => None,
         };
         let is_own = move |holder: &String| *holder == self.run.id || own.as_ref() == Some(holder);
-        let others = reservations.iter().filter(move |reservation| !is_own(&reservation.holder));
+        let others = held.iter().filter(move |reservation| !is_own(&reservation.holder));
         let live = others.filter(move |reservation| self.occasion.at.wall_since(reservation.at) < RESERVE_LIVES_MS);
-        live.filter(move |reservation| of.is_none_or(|of| of.include(&reservation.model)))
+        live.filter(move |reservation| Models::count(models, &reservation.model))
     }
 
     /// Sums what first requests of which nothing is known may spend beyond what is held: of others, and of an agent about to start.
-    fn unknown(self, reservations: &[Reservation], of: Option<&Models>) -> UnknownFirsts {
-        let counts = of.is_none_or(|of| of.include(self.model_asked()));
+    fn unknown(self, reservations: &[Reservation], models: Option<&Models>) -> UnknownFirsts {
+        let counts = Models::count(models, self.model_asked());
         let own = if counts { self.state.facts.unknown_first } else { Spend::default() };
-        let others = self.others(reservations, of).filter(|reservation| reservation.first.requests > 0);
+        let others = self.others(reservations, models).filter(|reservation| reservation.first.requests > 0);
         let beyond = |reservation: &Reservation| Spend { requests: 1, ..reservation.first.beyond(reservation.spend) };
         UnknownFirsts { others: others.map(beyond).sum(), own }
     }
 
     /// Sums what other requests in flight are expected to spend, and those of the run's own that are not on disk yet.
-    fn under_way(self, reservations: &[Reservation], rules: &LimitSet, of: Option<&Models>) -> Spend {
-        self.reserved(reservations, rules, of) + self.next(rules, of) * self.late()
+    fn under_way(self, reservations: &[Reservation], rules: &LimitSet, models: Option<&Models>) -> Spend {
+        self.reserved(reservations, rules, models) + self.next(rules, models) * self.late()
     }
 
     /// Sums what other requests in flight are expected to spend.
-    fn reserved(self, reservations: &[Reservation], rules: &LimitSet, of: Option<&Models>) -> Spend {
+    fn reserved(self, reservations: &[Reservation], rules: &LimitSet, models: Option<&Models>) -> Spend {
         // Of a first request nothing was known when it was sent: by now it is taken for one like the run's own.
         let first = |it: &Reservation| it.spend.tokens == 0 && it.spend.cost == Amount::ZERO;
-        let spend = |it: &Reservation| if first(it) { self.next(rules, of) } else { it.spend };
-        let hooks = self.unlogged(of).hooks_of_others;
-        self.others(reservations, of).map(|it| spend(it) + hooks).sum()
+        let spend = |it: &Reservation| if first(it) { self.next(rules, models) } else { it.spend };
+        let hooks = self.unlogged(models).hooks_of_others;
+        self.others(reservations, models).map(|it| spend(it) + hooks).sum()
     }
 }

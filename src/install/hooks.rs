@@ -137,8 +137,8 @@ pub fn count(found: &mut Vec<ModelHook>, more: ModelHook) {
     let more =
         if found.len() < MOST_KINDS { more } else { ModelHook { matcher: String::new(), rule: String::new(), ..more } };
     let same = |known: &&mut ModelHook| {
-        (&known.event, &known.matcher, known.is_agent, &known.model, &known.rule, &known.of)
-            == (&more.event, &more.matcher, more.is_agent, &more.model, &more.rule, &more.of)
+        (&known.event, &known.matcher, known.is_agent, &known.model, &known.rule, &known.holder)
+            == (&more.event, &more.matcher, more.is_agent, &more.model, &more.rule, &more.holder)
     };
     match found.iter_mut().find(same) {
         Some(known) => known.count = known.count.saturating_add(more.count),

@@ -117,7 +117,7 @@ fn label(rule: &LimitRule) -> Cow<'static, str> {
 }
 
 fn sentence(rules: &LimitSet) -> String {
-    let show = |rule: &LimitRule| match (&rule.of, rule.limit.unit) {
+    let show = |rule: &LimitRule| match (&rule.models, rule.limit.unit) {
         (Some(Models::Like(like)), _) => format!("{} on `{like}` {}", label(rule), rule.limit.show(rule.cap)),
         (None, Unit::Tokens) => format!("{} {}", tokens(rule.cap), label(rule)),
         _ => format!("{} {}", label(rule), rule.limit.show(rule.cap)),

@@ -121,7 +121,7 @@ pub fn of_client(client: &Client, types: &[DescribedType]) -> Vec<ModelHook> {
                 // The session's own agent brings its hooks along for all.
                 count(&mut found, hook.clone());
             }
-            count(&mut found, ModelHook { of: Holder::Type(name.clone()), ..hook });
+            count(&mut found, ModelHook { holder: Holder::Type(name.clone()), ..hook });
         }
     }
     found
@@ -202,7 +202,7 @@ pub fn of_skill(client: &Client, name: &str, transcript: Option<&Path>) -> Optio
         hooks.push((plugins::unread(), name.to_owned()));
     }
     let (hooks, text) = hooks.into_iter().max_by_key(|(hooks, _)| plugins::total(hooks))?;
-    Some((hooks.into_iter().map(|hook| ModelHook { of: Holder::Main, ..hook }).collect(), text))
+    Some((hooks.into_iter().map(|hook| ModelHook { holder: Holder::Main, ..hook }).collect(), text))
 }
 
 /// Whether a skill or command of this name works in an agent of its own, as far as any file of that name says.

@@ -247,11 +247,11 @@ impl<'a> HookCallSynthesizer<'a> {
     }
 
     fn results(&mut self, results: &'a Results) {
-        for result in &results.of {
+        for result in &results.results {
             let Some(call) = self.calls.iter().copied().find(|call| call.id == result.id) else { continue };
             self.results.push(result);
             let name = if result.failed { "PostToolUseFailure" } else { "PostToolUse" };
-            let response = results.response.as_deref().filter(|_| results.of.len() == 1);
+            let response = results.response.as_deref().filter(|_| results.results.len() == 1);
             self.call(name, call, response);
         }
     }

@@ -116,8 +116,9 @@ impl ReplayedSession {
         let said_before = [EntryKind::EarlyWarning, EntryKind::ParentTold];
         for entry in self.timeline.iter().filter(|entry| !said_before.contains(&entry.what)) {
             let (run, finding) = (entry.run.as_str(), &entry.finding);
-            let is_same =
-                |of: &(&str, &Finding)| of.0 == run && of.1.source == finding.source && of.1.scope == finding.scope;
+            let is_same = |(of, other): &(&str, &Finding)| {
+                *of == run && other.source == finding.source && other.scope == finding.scope
+            };
             if !trips.iter().any(is_same) {
                 trips.push((run, finding));
             }

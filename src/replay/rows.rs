@@ -92,7 +92,7 @@ pub struct ToolCall {
 #[derive(Debug)]
 pub struct Results {
     /// What each of the calls came to.
-    pub of: Vec<CallResult>,
+    pub results: Vec<CallResult>,
     /// What the tool responded.
     pub response: Option<Box<RawValue>>,
 }
@@ -210,9 +210,9 @@ fn what(row: &row::Row<Content>) -> Option<RowKind> {
             copied,
         }));
     }
-    let of: Vec<_> = row.results().map(result).collect();
-    if !of.is_empty() {
-        return Some(RowKind::Results(Results { of, response: row.tool_use_result.map(ToOwned::to_owned) }));
+    let results: Vec<_> = row.results().map(result).collect();
+    if !results.is_empty() {
+        return Some(RowKind::Results(Results { results, response: row.tool_use_result.map(ToOwned::to_owned) }));
     }
     let text = row.first_text().unwrap_or_default();
     let (id, name) = (row.prompt_id.some().map(str::to_owned), row.uuid.0.to_string());

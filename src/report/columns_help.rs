@@ -18,9 +18,9 @@ pub fn help() -> String {
         ("tools", headings(&TOOLS)),
         ("trips", trips),
     ];
-    let table = |(of, headings): &(&str, Vec<(&str, &str)>)| {
+    let table = |(kind, headings): &(&str, Vec<(&str, &str)>)| {
         let lines = headings.iter().map(|(head, says)| format!("  {head:HEADING$}  {says}\n"));
-        format!("Columns of {of}:\n{}", lines.collect::<String>())
+        format!("Columns of {kind}:\n{}", lines.collect::<String>())
     };
     tables.iter().map(table).collect()
 }
@@ -34,10 +34,10 @@ pub fn page() -> String {
     [rows("session", &SESSIONS), rows("group", &GROUPS), rows("tool", &TOOLS)].join("\n")
 }
 
-fn rows<T>(of: &str, columns: &[ReportColumn<T>]) -> String {
+fn rows<T>(kind: &str, columns: &[ReportColumn<T>]) -> String {
     let row = |column: &ReportColumn<T>| {
         let heading = column.shown.as_ref().map_or("", |shown| shown.column.head);
         format!("| `{}` | {heading} | {} |\n", column.name, column.says)
     };
-    format!("| {of} | heading | |\n|---|---|---|\n{}", columns.iter().map(row).collect::<String>())
+    format!("| {kind} | heading | |\n|---|---|---|\n{}", columns.iter().map(row).collect::<String>())
 }

@@ -108,9 +108,9 @@ pub fn of_run(records: &[Logged], run: &str, session: &Session) -> Vec<Dialog> {
         let (limit, scope, number) = (record.limit.clone(), record.scope.clone(), logged.number);
         if answer == DialogState::Open {
             let needs = record.used.unwrap_or_default() + record.ahead.unwrap_or_default();
-            let of = Limit::find(&limit);
+            let known = Limit::find(&limit);
             let quantity =
-                |number: Option<f64>| of.and_then(|of| Some(Quantity { limit: of, value: of.base(number?)? }));
+                |number: Option<f64>| known.and_then(|limit| Some(Quantity { limit, value: limit.base(number?)? }));
             let (used, cap) = (quantity(record.used), quantity(record.cap));
             dialogs.push(Dialog { limit, scope, at, answer, used, cap, needs, number });
         } else if let Some(asked) = dialogs.iter_mut().rfind(|asked| asked.limit == limit && asked.scope == scope) {

@@ -70,6 +70,9 @@ impl SilentReport {
 }
 
 /// Counts the clients of some sessions that are as is asked for.
-pub fn count<'a>(of: impl Iterator<Item = &'a SilentReport>, is_one: impl Fn(&SilentClientReport) -> bool) -> String {
-    of.flat_map(|it| &it.clients).filter(|client| is_one(client)).count().to_string()
+pub fn count<'a>(
+    clients: impl Iterator<Item = &'a SilentReport>,
+    is_one: impl Fn(&SilentClientReport) -> bool,
+) -> String {
+    clients.flat_map(|it| &it.clients).filter(|client| is_one(client)).count().to_string()
 }

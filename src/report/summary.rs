@@ -160,7 +160,7 @@ fn without_empty(columns: &[Column], rows: Vec<(Style, Vec<String>)>) -> (Vec<Co
 
 /// Says what of the costs is estimated, and what was spent before Fusebox.
 fn notes(report: &Report, terminal: &Terminal) -> String {
-    let sum = |of: fn(&SessionReport) -> Amount| report.sessions.iter().map(of).fold(Amount::ZERO, Add::add);
+    let sum = |cost: fn(&SessionReport) -> Amount| report.sessions.iter().map(cost).fold(Amount::ZERO, Add::add);
     // What a fork has copied is its original's.
     let earlier = sum(|it| it.earlier_cost_usd.0.minus(it.cost_usd.0.minus(it.new_cost_usd.0)));
     let estimated = sum(|it| it.estimated_cost_usd.0);

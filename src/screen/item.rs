@@ -239,8 +239,9 @@ pub(crate) mod tests {
         let (action, layer, cap) = (Action::Terminate, Layer::User, 10);
         for (used, is_stopped, more) in [(10, true, 5), (14, true, 5), (17, true, 10), (3, false, 5), (17, false, 10)] {
             let reading = LimitReading { action, layer, increase: 5, ..reading("max_turns", used, cap) };
-            let (increase, of, billing, responses_alone) = (5, None, Billing::default(), false);
-            let rule = LimitRule { limit, cap, action, layer, increase, of, locked: false, billing, responses_alone };
+            let (increase, models, billing, responses_alone) = (5, None, Billing::default(), false);
+            let rule =
+                LimitRule { limit, cap, action, layer, increase, models, locked: false, billing, responses_alone };
             let finding = Finding::of(&rule, Scope::Run, used);
             let order = Order::halted(finding, None);
             let proposed = proposal(&[reading], Some(&order).filter(|_| is_stopped));

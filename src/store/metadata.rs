@@ -178,8 +178,8 @@ impl Store {
         let client = |(name, _): &(String, String)| {
             let mut parts = name.split(':');
             let (pid, start) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-            let of: u64 = parts.next()?.parse().ok()?;
-            (of == boot).then_some((pid, start))
+            let boot_of_client: u64 = parts.next()?.parse().ok()?;
+            (boot_of_client == boot).then_some((pid, start))
         };
         let mut clients: Vec<(u32, u64)> =
             self.some_metadata(metadata::CLIENT.stem, "", u64::MAX)?.iter().filter_map(client).collect();

@@ -156,7 +156,7 @@ fn each_set_of_limits_is_stored_once() -> Result<()> {
         action: Action::Terminate,
         layer: Layer::User,
         increase: 1,
-        of: None,
+        models: None,
         locked: false,
         billing: Billing::default(),
         responses_alone: false,

@@ -243,14 +243,14 @@ impl<'de, T: Deserialize<'de>> Shape<'de> for Object<T> {
 #[derive(Clone, Debug)]
 pub struct List<T> {
     /// The objects.
-    pub of: Vec<T>,
+    pub objects: Vec<T>,
     /// Whether something else stood among them, or in the list's place.
     pub has_other: bool,
 }
 
 impl<T> Default for List<T> {
     fn default() -> List<T> {
-        List { of: Vec::new(), has_other: false }
+        List { objects: Vec::new(), has_other: false }
     }
 }
 
@@ -263,7 +263,7 @@ impl<'de, T: Deserialize<'de>> Shape<'de> for List<T> {
         let mut found = List::default();
         while let Some(next) = list.next_element::<Object<T>>()? {
             match next.known() {
-                Some(object) => found.of.push(object),
+                Some(object) => found.objects.push(object),
                 None => found.has_other = true,
             }
         }

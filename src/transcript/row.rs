@@ -184,7 +184,7 @@ impl<'de: 'a, 'a> Shape<'de> for Content<'a> {
     }
 
     fn of_list<A: SeqAccess<'de>>(list: A) -> Result<Content<'a>, A::Error> {
-        List::of_list(list).map(|blocks| Content::Blocks(blocks.of))
+        List::of_list(list).map(|blocks| Content::Blocks(blocks.objects))
     }
 }
 

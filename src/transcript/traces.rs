@@ -26,7 +26,7 @@ fn shows_ours(row: &Row, is_missing: &mut bool) -> bool {
             false
         }
         Some(_) => true,
-        None => !*is_missing && row.hook_infos.of.iter().any(|hook| is_ours(&hook)),
+        None => !*is_missing && row.hook_infos.objects.iter().any(|hook| is_ours(&hook)),
     }
 }
 

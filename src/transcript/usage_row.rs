@@ -44,7 +44,7 @@ impl RawUsage<'_> {
         let searches = self.server_tool_use.known().unwrap_or_default().web_search_requests;
         doubtful |= searches == Count::Doubtful;
         let mut parts = Vec::new();
-        for iteration in self.iterations.of {
+        for iteration in self.iterations.objects {
             let (tokens, part_doubtful) = iteration.tokens();
             doubtful |= part_doubtful;
             parts.extend(iteration.part_kind().map(|kind| {

@@ -234,8 +234,8 @@ pub fn let_go_on(agents: &[(String, String)]) -> String {
 /// Tells an agent that its spawn asked for more than was left to hand down.
 pub fn cut(cut: &ClampedCap) -> String {
     let Some(limit) = Limit::find(&cut.limit) else { return String::new() };
-    let of = if cut.of == Scope::Run { "the agent that started this one" } else { "the whole session" };
-    to_agents::clamped(limit.label, &cut.limit, limit.show(cut.asked), limit.show(cut.got), of)
+    let whose = if cut.scope == Scope::Run { "the agent that started this one" } else { "the whole session" };
+    to_agents::clamped(limit.label, &cut.limit, limit.show(cut.asked), limit.show(cut.got), whose)
 }
 
 /// Tells an agent that the one it writes to may not go on.

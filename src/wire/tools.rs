@@ -206,10 +206,10 @@ pub fn wait(tool: &str, input: Option<&ToolInput>) -> Wait {
 
 /// Returns the fingerprint of a call's error. An exit code that is an answer is an error of its own command alone. A result that
 /// is longer is not read.
-pub fn error(tool: &str, input: Option<&ToolInput>, result: &str, of: Fingerprints) -> u32 {
+pub fn error(tool: &str, input: Option<&ToolInput>, result: &str, fingerprints: Fingerprints) -> u32 {
     let is_short = runs_shell(tool) && result.len() < 32;
     let is_answer = |command: &str| answers::is_answer(&as_posix(tool, command), result);
-    if is_short && command(input).is_some_and(is_answer) { of.all } else { of.error }
+    if is_short && command(input).is_some_and(is_answer) { fingerprints.all } else { fingerprints.error }
 }
 
 /// Whether a tool runs a command in the background whose lines are prompts.

@@ -100,7 +100,7 @@ fn all(rules: &LimitSet) -> String {
 
 /// Writes which models a rule counts by their role; the others count the rest of the same.
 fn roles(rule: &LimitRule) -> Option<String> {
-    match rule.of.as_ref()? {
+    match rule.models.as_ref()? {
         Models::Role(Role::Planning, models) => {
             let usual = || PLANNING.map(str::to_owned).to_vec();
             Some(format!("Planning {:?}", models.clone().unwrap_or_else(usual)))

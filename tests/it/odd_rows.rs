@@ -80,7 +80,7 @@ fn replayed(path: &Path) -> Found {
     for row in rows::read(path).unwrap().rows {
         match row.what {
             RowKind::Response(response) => responses.extend(Some(response.id).filter(|id| !id.is_empty())),
-            RowKind::Results(results) => call |= results.of.iter().any(|of| of.id == "t1"),
+            RowKind::Results(results) => call |= results.results.iter().any(|result| result.id == "t1"),
             RowKind::Prompt(_) => {}
         }
     }

@@ -95,7 +95,7 @@ pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> LimitSet {
         action: *action,
         layer,
         increase: cap / 2,
-        of: None,
+        models: None,
         locked: false,
         billing: Billing::default(),
         responses_alone: false,

@@ -15,16 +15,16 @@ fn all() -> LimitSet {
         action: Action::Terminate,
         layer: Layer::User,
         increase: 7,
-        of: None,
+        models: None,
         locked: false,
         billing: Billing::default(),
         responses_alone: false,
     };
     let role = |role, planning| Some(Models::Role(role, planning));
     let mut rules: Vec<LimitRule> = REGISTRY.iter().copied().map(rule).collect();
-    rules[0].of = Some(Models::Like("*opus*".to_owned()));
-    rules[1].of = role(Role::Planning, None);
-    rules[2].of = role(Role::Execution, Some(vec!["*opus*".to_owned()]));
+    rules[0].models = Some(Models::Like("*opus*".to_owned()));
+    rules[1].models = role(Role::Planning, None);
+    rules[2].models = role(Role::Execution, Some(vec!["*opus*".to_owned()]));
     rules[3].locked = true;
     let rate = Rate {
         limit: REGISTRY[0],

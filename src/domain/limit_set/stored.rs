@@ -43,9 +43,9 @@ struct StoredRate {
 pub fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LimitRule>, D::Error> {
     let stored = Vec::<StoredRule>::deserialize(deserializer)?;
     let known = stored.into_iter().filter_map(|rule| {
-        let StoredRule { limit, cap, action, layer, increase, models: of, locked, billing, responses_alone } = rule;
+        let StoredRule { limit, cap, action, layer, increase, models, locked, billing, responses_alone } = rule;
         let limit = Limit::find(&limit)?;
-        Some(LimitRule { limit, cap, action, layer, increase, of, locked, billing, responses_alone })
+        Some(LimitRule { limit, cap, action, layer, increase, models, locked, billing, responses_alone })
     });
     Ok(known.collect())
 }

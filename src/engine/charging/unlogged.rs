@@ -25,9 +25,9 @@ use crate::engine::session_state::SessionState;
 const MOST_AT_ONCE: u64 = 10;
 
 /// Returns what the client is expected to ask of some models: for the call that asks to run, and by hooks.
-pub fn expected(state: &SessionState, activity: Activity, of: Option<&Models>) -> Unlogged {
+pub fn expected(state: &SessionState, activity: Activity, models: Option<&Models>) -> Unlogged {
     let asked = &state.facts.unlogged_requests;
-    if of.is_some_and(|of| !of.include(&asked.model)) {
+    if !Models::count(models, &asked.model) {
         return Unlogged::default();
     }
     let (of_call, hooks_ahead) = match activity {

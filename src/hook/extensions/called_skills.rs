@@ -26,8 +26,8 @@ pub fn mark(env: &Environment, state: &SessionState, event: &mut Event, input: &
     }
     let EventKind::ToolRequested(call) = &mut event.kind else { return };
     if let Intent::Spawn { agent_type, .. } = &call.intent {
-        let is_its = |of: &Holder| matches!(of, Holder::Type(name) if is_same(name, agent_type));
-        let of_type = state.session.model_hooks.iter().filter(|hook| is_its(&hook.of));
+        let is_its = |holder: &Holder| matches!(holder, Holder::Type(name) if is_same(name, agent_type));
+        let of_type = state.session.model_hooks.iter().filter(|hook| is_its(&hook.holder));
         call.brings_hooks = model_hook::most_requests(of_type);
     }
     if let Some(name) = tools::skill(&call.tool, input.tool_input.as_ref()) {

@@ -101,7 +101,7 @@ pub fn take_back_hooks(env: &Environment, session: &mut Session) {
 /// Sets the session's handlers that ask the model: those of the settings, of the client's plugins and agents, and of the skills that
 /// were called. Returns the client with its plugins.
 pub fn take_hooks(session: &mut Session, now: &Registered, files: ClientFiles) -> Client {
-    let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.of == Holder::Main);
+    let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.holder == Holder::Main);
     session.model_hooks.clone_from(&now.model_hooks);
     let ClientFiles { client, types } = files;
     let client = client.with_plugins();
@@ -164,7 +164,7 @@ pub fn keep(session: &mut Session, before: &Session) {
     session.model_hooks.clone_from(&before.model_hooks);
     session.named_models = before.named_models.clone();
     // Those of its skills have ended with it.
-    session.model_hooks.retain(|hook| hook.of != Holder::Main);
+    session.model_hooks.retain(|hook| hook.holder != Holder::Main);
     session.has_mods = before.has_mods;
     session.mods.clone_from(&before.mods);
     session.held_for.clone_from(&before.held_for);

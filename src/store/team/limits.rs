@@ -12,7 +12,7 @@ pub struct CapInForce {
     /// `team`, `user` or `project`.
     pub scope: String,
     /// Whom it binds: the login or the project's label; empty for the team.
-    pub of: String,
+    pub who: String,
     /// Whom it was set for: `team`, a login, `group ops`, `each user` or `project`.
     pub set_for: String,
     /// `day`, `week` or `month`.
@@ -42,7 +42,7 @@ impl CapInForce {
         CapUse {
             team: team.to_owned(),
             scope: self.scope.clone(),
-            label: self.of.clone(),
+            label: self.who.clone(),
             period: self.period.clone(),
             resets: self.resets.clone(),
             cap: self.cap,
@@ -84,7 +84,7 @@ impl Ledger {
         let amount = |row: &Row, at| Amount(number(row, at));
         let in_force = |row: &Row| CapInForce {
             scope: word(row, 0).to_owned(),
-            of: word(row, 1).to_owned(),
+            who: word(row, 1).to_owned(),
             set_for: word(row, 2).to_owned(),
             period: word(row, 3).to_owned(),
             cap: amount(row, 4),
@@ -100,7 +100,7 @@ impl Ledger {
             if !caps.iter().any(|cap| cap.scope == "user" && cap.set_for == set_for && cap.period == period) {
                 caps.push(CapInForce {
                     scope: "user".to_owned(),
-                    of: String::new(),
+                    who: String::new(),
                     set_for: set_for.to_owned(),
                     period: period.to_owned(),
                     cap: amount(&row, 2),

@@ -64,7 +64,7 @@ pub fn rules() -> impl Strategy<Value = LimitSet> {
                 action: Action::Warn,
                 layer: Layer::Grant,
                 increase: cap / 3,
-                of: None,
+                models: None,
                 locked: false,
                 billing: Billing::default(),
                 responses_alone: false,

@@ -91,49 +91,53 @@ pub(super) const SCRIPT: Options = Options {
 };
 
 /// Says what a program writes by these options.
-pub(super) fn written(folder: Option<&str>, args: &[Word], of: &Options, look: &Look) -> Option<String> {
+pub(super) fn written(folder: Option<&str>, args: &[Word], options: &Options, look: &Look) -> Option<String> {
     let mut words = args.iter().map(|word| &*word.text).peekable();
-    let (mut into, mut fetched, mut keeps) = (None, Vec::new(), of.keeps.is_none());
+    let (mut into, mut fetched, mut keeps) = (None, Vec::new(), options.keeps.is_none());
     while let Some(word) = words.next() {
-        let Some((name, value)) = option(word, of) else {
+        let Some((name, value)) = option(word, options) else {
             if !word.starts_with('-') {
                 fetched.push(word);
-            } else if let Some((letter, long)) = of.keeps {
+            } else if let Some((letter, long)) = options.keeps {
                 keeps |= word.starts_with(long) || (!word.starts_with("--") && word.contains(letter));
             }
             continue;
         };
-        keeps |= of.keeps.is_some_and(|(letter, _)| {
+        keeps |= options.keeps.is_some_and(|(letter, _)| {
             !word.starts_with("--") && word.trim_end_matches(value.unwrap_or("")).contains(letter)
         });
         let value = value.or_else(|| words.next());
-        if of.folders.contains(&&*name) {
+        if options.folders.contains(&&*name) {
             into = value;
-        } else if let Some(found) = value.filter(|_| of.files.contains(&&*name)).and_then(|path| look(folder, path)) {
+        } else if let Some(found) =
+            value.filter(|_| options.files.contains(&&*name)).and_then(|path| look(folder, path))
+        {
             return Some(found);
         }
     }
-    if let Some(found) = fetched.iter().take(of.operands).find_map(|path| look(folder, path)) {
+    if let Some(found) = fetched.iter().take(options.operands).find_map(|path| look(folder, path)) {
         return Some(found);
     }
     // One that the options name a file for keeps its name, too, for all that is known here.
-    let named =
-        fetched.iter().filter(|_| of.fetches && keeps).map(|url| base(url.split(['?', '#']).next().unwrap_or(url)));
+    let named = fetched
+        .iter()
+        .filter(|_| options.fetches && keeps)
+        .map(|url| base(url.split(['?', '#']).next().unwrap_or(url)));
     named.map(|name| format!("{}/{name}", into.unwrap_or("."))).find_map(|path| look(folder, &path))
 }
 
 /// Returns an option with a value, and its value where that stands in the same word.
-fn option<'a>(word: &'a str, of: &Options) -> Option<(String, Option<&'a str>)> {
+fn option<'a>(word: &'a str, options: &Options) -> Option<(String, Option<&'a str>)> {
     // A long option may begin with one dash.
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-    if of.files.contains(&name) && (value.is_none() || of.valued.is_empty()) {
+    if options.files.contains(&name) && (value.is_none() || options.valued.is_empty()) {
         return Some((name.to_owned(), value));
     }
     if word.starts_with("--") {
-        return (of.files.contains(&name) || of.folders.contains(&name)).then(|| (name.to_owned(), value));
+        return (options.files.contains(&name) || options.folders.contains(&name)).then(|| (name.to_owned(), value));
     }
     let letters = word.strip_prefix('-')?;
-    let at = letters.find(|letter| of.valued.contains(letter))?;
+    let at = letters.find(|letter| options.valued.contains(letter))?;
     let rest = &letters[at + 1..];
     Some((format!("-{}", &letters[at..=at]), Some(rest).filter(|rest| !rest.is_empty())))
 }

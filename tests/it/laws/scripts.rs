@@ -146,7 +146,7 @@ fn add(rules: &mut LimitSet, limit: &'static Limit, cap: u64, action: Action) {
     let layer = Layer::User;
     match limit.form {
         Form::Cap => {
-            let of = match limit.counts {
+            let models = match limit.counts {
                 Counts::Role(role) => Some(Models::Role(role, Some(vec!["*opus*".to_owned()]))),
                 Counts::All => None,
             };
@@ -156,7 +156,7 @@ fn add(rules: &mut LimitSet, limit: &'static Limit, cap: u64, action: Action) {
                 action,
                 layer,
                 increase: 1,
-                of,
+                models,
                 locked: false,
                 billing: Billing::default(),
                 responses_alone: false,

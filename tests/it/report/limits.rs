@@ -43,7 +43,7 @@ fn many_limits() -> Run {
         ("max_cost_usd", PICO, Action::Terminate),
     ];
     let mut rules = rules(&caps, Layer::Project);
-    rules.limits[5].of = Some(Models::Like("*opus*".to_owned()));
+    rules.limits[5].models = Some(Models::Like("*opus*".to_owned()));
     rules.rates.push(rate("rate_limits", "WebSearch", 10));
     let mut run = Run { limits: rules, extremes: (50_000, 900).into(), refused: 2, ..developer("s1", "a1", "p1") };
     let spend = Spend { cost: Amount(PICO / 4), ..Spend::default() };
