@@ -16,7 +16,7 @@ use fusebox::platform::zone_files;
 
 fn main() -> ExitCode {
     #[cfg(not(feature = "zones"))]
-    let _first = ZONE_SOURCE.set(ZoneSource { file: zone_files::of, name_of_system: zone_files::name_of_system });
+    let _first = ZONE_SOURCE.set(ZoneSource { file: zone_files::read, name_of_system: zone_files::name_of_system });
     let env = Environment::real();
     match env.word() {
         Some(word) if word == "hook" => {

@@ -209,7 +209,7 @@ fn waits(at: At, ms: u64) -> Vec<Alert> {
 }
 
 fn silence(at: At) -> Option<u64> {
-    silence::of(at.rows, at.run, at.facts.calls, at.facts.signs, at.facts.now)
+    silence::silent_ms(at.rows, at.run, at.facts.calls, at.facts.signs, at.facts.now)
 }
 
 /// Finds out whether a run gives no sign of life for so long.
@@ -262,7 +262,7 @@ fn others_live(at: At, rule: &LimitRule) -> bool {
     let mut leaves = others.filter(|(rows, run)| !silence::has_work_below(rows, run));
     leaves.any(|(rows, run)| {
         let own = run.limits.limits.iter().find(|own| own.limit == rule.limit).unwrap_or(rule);
-        silence::of(rows, run, at.facts.calls, at.facts.signs, at.facts.now).is_none_or(|ms| ms < own.cap)
+        silence::silent_ms(rows, run, at.facts.calls, at.facts.signs, at.facts.now).is_none_or(|ms| ms < own.cap)
     })
 }
 

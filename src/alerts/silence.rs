@@ -25,7 +25,7 @@ pub type Signs = BTreeMap<(String, String), Sign>;
 
 /// Returns for how many milliseconds a run has given no sign of life; `None` where something speaks for it: it is not at work, it
 /// waits for a person, its shell command lives, or a run below it is at work.
-pub fn of(rows: &SessionRows, run: &Run, calls: &LatestCalls, signs: &Signs, now: Moment) -> Option<u64> {
+pub fn silent_ms(rows: &SessionRows, run: &Run, calls: &LatestCalls, signs: &Signs, now: Moment) -> Option<u64> {
     let call = calls.get(&rows.session.id).and_then(|calls| calls.get(&run.id));
     let sign = signs.get(&(rows.session.id.clone(), run.id.clone())).copied().unwrap_or_default();
     let activity = Activity::of(run, call);

@@ -63,9 +63,9 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let trusted = store.is_trusted(&project)?;
     let (policy, _) = load::load(env, &folder, trusted);
     let files = Session { user_limits: policy.user(), project_limits: policy.project(), ..Session::default() };
-    let rules = |session: &Session| of(session, scope).clone();
+    let rules = |session: &Session| shared_limits(session, scope).clone();
     let known: Vec<LimitSet> =
-        sessions.rev().map(|session| rules(&session)).chain([of(&files, scope).clone()]).collect();
+        sessions.rev().map(|session| rules(&session)).chain([shared_limits(&files, scope).clone()]).collect();
     let mut state = laid(&store, &known, scope, &project, policy.time_zone(), now)?;
     let mut said: Vec<String> =
         more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
@@ -113,7 +113,8 @@ fn goes_on(env: &Environment, store: &Store, scope: Scope, more: &[More]) -> Res
     }))
 }
 
-fn of(session: &Session, scope: Scope) -> &LimitSet {
+/// Returns the limits over all sessions of the user or of the project.
+fn shared_limits(session: &Session, scope: Scope) -> &LimitSet {
     if scope == Scope::User { &session.user_limits } else { &session.project_limits }
 }
 

@@ -194,7 +194,7 @@ impl<'a> Watch<'a> {
     fn look(&mut self) -> Result<Reader> {
         #[cfg(feature = "team")]
         self.syncs.begin_if_due(self.env, &self.live)?;
-        let signs = signs::of(&self.live);
+        let signs = signs::find(&self.live);
         let now = self.env.now();
         let facts = RuleInput {
             rows: &self.live.rows,

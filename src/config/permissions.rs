@@ -43,7 +43,7 @@ pub fn action(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
 pub fn increase(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
     let SettingValue::Increase(by) = said.value else { return None };
     let mut same = stands.rules.limits.iter().filter(|rule| says(said, rule.limit));
-    let rule = same.find(|rule| rule.increase < by.of(rule.cap))?;
+    let rule = same.find(|rule| rule.increase < by.amount(rule.cap))?;
     Some(format!("the increase of `{}`, {}", rule.limit, written(rule.limit, rule.increase)))
 }
 

@@ -246,7 +246,7 @@ impl<'a> ResolvedLayers<'a> {
 
     fn ruled(&self, limit: &'static Limit, cap: u64, layer: Layer, models: Option<Models>) -> LimitRule {
         let action = self.action(limit, layer);
-        let increase = self.said_of(limit, layer).increase.unwrap_or(Increase::DEFAULT).of(cap);
+        let increase = self.said_of(limit, layer).increase.unwrap_or(Increase::DEFAULT).amount(cap);
         let locked = self.locks.hold(self.who, limit.key);
         let billing = self.values.billing.filter(|_| limit.unit == Unit::Usd).unwrap_or_default();
         let responses_alone = layer == Layer::Frontmatter && models.is_none() && limit.meter.counts_requests();

@@ -27,7 +27,7 @@ impl Increase {
     pub const DEFAULT: Increase = Increase::Fraction(0.5);
 
     /// Returns what it adds to a cap: at least one unit.
-    pub fn of(self, cap: u64) -> u64 {
+    pub fn amount(self, cap: u64) -> u64 {
         match self {
             Increase::Fraction(part) => ((cap as f64 * part).round() as u64).max(1),
             Increase::Amount(amount) => amount.max(1),

@@ -242,8 +242,8 @@ fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
 
 /// Returns the agent types that the repository names, then those that have limits built in.
 fn bound_types<'a>(documents: &[&'a Document]) -> impl Iterator<Item = &'a str> {
-    let of = |layer: Layer| documents.iter().copied().filter(move |document| document.layer == layer);
-    let both = of(Layer::Project).chain(of(Layer::BuiltIn));
+    let of_layer = |layer: Layer| documents.iter().copied().filter(move |document| document.layer == layer);
+    let both = of_layer(Layer::Project).chain(of_layer(Layer::BuiltIn));
     both.flat_map(|document| &document.settings).filter_map(|setting| match &setting.place {
         SettingPlace::Agents(name) => Some(name.as_str()),
         _ => None,

@@ -230,7 +230,7 @@ impl SharedBudget {
     /// Returns when a limit's period ends, as messages write it.
     pub fn resets(&self, limit: &Limit) -> Option<&str> {
         if let Some(span) = limit.plan_window {
-            return self.plan.of(span).map(|window| window.resets.as_str());
+            return self.plan.window(span).map(|window| window.resets.as_str());
         }
         let at = SPANS.iter().position(|span| Some(*span) == limit.period)?;
         Some(self.periods[at].resets.as_str()).filter(|words| !words.is_empty())

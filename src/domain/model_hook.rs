@@ -103,12 +103,13 @@ pub fn most_spend_of_one(hooks: &[&ModelHook], each: impl Fn(&ModelHook) -> Spen
     let lists = hooks.iter().filter(|hook| matcher::is_list(&hook.matcher));
     let names = lists.flat_map(|hook| matcher::names(&hook.matcher)).chain([MONITOR]);
     let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
-    let of = |is_for: &dyn Fn(&ModelHook) -> bool| most_spend(hooks.iter().copied().filter(|hook| is_for(hook)), &each);
+    let most =
+        |is_for: &dyn Fn(&ModelHook) -> bool| most_spend(hooks.iter().copied().filter(|hook| is_for(hook)), &each);
     match names.len() > MOST_NAMES {
-        true => of(&|_| true),
+        true => most(&|_| true),
         false => {
-            let of_patterns = of(&|hook| !matcher::is_list(&hook.matcher) || hook.is_for(""));
-            names.iter().map(|name| of(&|hook| hook.is_for(name))).fold(of_patterns, Spend::max)
+            let of_patterns = most(&|hook| !matcher::is_list(&hook.matcher) || hook.is_for(""));
+            names.iter().map(|name| most(&|hook| hook.is_for(name))).fold(of_patterns, Spend::max)
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct OwnCounts(BTreeMap<String, u64>);
 
 impl OwnCounts {
     /// Returns what a rule has counted.
-    pub fn of(&self, rule: &LimitRule) -> u64 {
+    pub fn count(&self, rule: &LimitRule) -> u64 {
         match rule.limit.observe {
             Some(_) => self.0.get(&*rule.name()).copied().unwrap_or(0),
             None => 0,
@@ -32,7 +32,7 @@ impl OwnCounts {
     pub fn observe(&mut self, rule: &LimitRule, model: Option<&str>, seen: &Observed) -> bool {
         let counts = |model: &str| Models::count(rule.models.as_ref(), model);
         let Some(observe) = rule.limit.observe.filter(|_| model.is_none_or(counts)) else { return false };
-        let before = self.of(rule);
+        let before = self.count(rule);
         let after = observe(before, seen);
         if after == 0 {
             self.0.remove(&*rule.name());
@@ -94,7 +94,11 @@ mod tests {
             (Some("opus"), Observed::TakenBack(Spend { requests: 1, ..Spend::default() }), 4, 1),
         ] {
             assert!([&all, &opus, &other].iter().all(|rule| !counts.observe(rule, model, &seen)), "{seen:?}");
-            assert_eq!((counts.of(&all), counts.of(&opus), counts.of(&other)), (of_all, of_opus, 0), "{seen:?}");
+            assert_eq!(
+                (counts.count(&all), counts.count(&opus), counts.count(&other)),
+                (of_all, of_opus, 0),
+                "{seen:?}"
+            );
         }
         let failed = ended(true);
         let begin =

@@ -82,7 +82,7 @@ impl PlanWindow {
 
 impl PlanWindows {
     /// Returns one of them.
-    pub fn of(&self, span: PlanSpan) -> Option<&PlanWindow> {
+    pub fn window(&self, span: PlanSpan) -> Option<&PlanWindow> {
         match span {
             PlanSpan::FiveHours => self.five_hour.as_ref(),
             PlanSpan::SevenDays => self.seven_day.as_ref(),

@@ -17,7 +17,7 @@ pub struct AgentsElsewhere {
 
 impl AgentsElsewhere {
     /// Returns those that count in a scope that sessions share; none in a project's, which has no such limit.
-    pub fn of(self, scope: Scope) -> u64 {
+    pub fn in_scope(self, scope: Scope) -> u64 {
         match scope {
             Scope::User => self.of_user,
             Scope::Team => self.of_team,

@@ -151,13 +151,13 @@ mod tests {
     #[test]
     fn what_a_limit_counts_for_itself_is_used_up_above_too_and_only_spawns_are_cut() {
         for (layer, expected) in [(Layer::Spawn, 7), (Layer::Frontmatter, 9)] {
-            let of = |cap, layer| {
+            let counting = |cap, layer| {
                 let mut rules = rules(&[("max_turns", cap)], layer, Action::Terminate);
                 rules.limits[0].limit = &COUNTS_CALLS;
                 rules
             };
-            let mut state = SessionState::new(Session { limits: of(10, Layer::User), ..Session::default() });
-            state.open_run(Run { id: "a".to_owned(), limits: of(9, layer), ..Run::default() });
+            let mut state = SessionState::new(Session { limits: counting(10, Layer::User), ..Session::default() });
+            state.open_run(Run { id: "a".to_owned(), limits: counting(9, layer), ..Run::default() });
             let rule = state.session.limits.limits[0].clone();
             for _ in 0..3 {
                 state.session.own_counts.observe(&rule, None, &Observed::CallCounted(&Call::default()));

@@ -43,8 +43,11 @@ fn over(state: &SessionState, id: &str, occasion: Occasion, models: Option<&Mode
 /// Returns the meters of a run and of its session as a rule counts them.
 pub fn meters_for(state: &SessionState, id: &str, occasion: Occasion, rule: &LimitRule) -> RunAndSession {
     let RunAndSession { run, session } = over(state, id, occasion, rule.models.as_ref());
-    let own = state.run(id).map_or(0, |run| run.own_counts.of(rule));
-    RunAndSession { run: Meters { own, ..run }, session: Meters { own: state.session.own_counts.of(rule), ..session } }
+    let own = state.run(id).map_or(0, |run| run.own_counts.count(rule));
+    RunAndSession {
+        run: Meters { own, ..run },
+        session: Meters { own: state.session.own_counts.count(rule), ..session },
+    }
 }
 
 /// Returns what every scope with rules has used.
@@ -98,7 +101,7 @@ fn by_rule<'a>(
     measure: impl Fn(Option<&Models>) -> Meters,
 ) -> Vec<(&'a LimitRule, Meters)> {
     let some = rules.counting().filter(|rule| rule.models.is_some() || rule.limit.observe.is_some());
-    let count = |rule| own.map_or(0, |own| own.of(rule));
+    let count = |rule| own.map_or(0, |own| own.count(rule));
     some.map(|rule| (rule, Meters { own: count(rule), ..measure(rule.models.as_ref()) })).collect()
 }
 
@@ -219,7 +222,7 @@ impl<'a> Actor<'a> {
         let under_way = self.under_way(&budget.reservations, &budget.limits, models);
         Meters {
             periods: budget.spent(models),
-            subagents_at_work: self.at_work.all + self.state.facts.agents_elsewhere.of(budget.scope),
+            subagents_at_work: self.at_work.all + self.state.facts.agents_elsewhere.in_scope(budget.scope),
             plan: budget.plan.used_at(self.occasion.at.wall_ms),
             unknown: self.unknown(&budget.reservations, models),
             next,

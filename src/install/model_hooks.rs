@@ -190,7 +190,7 @@ fn texts_below(folder: &Path) -> Vec<(String, String)> {
 }
 
 fn hooks_in(entries: &Map<String, Value>) -> Vec<ModelHook> {
-    entries.get("hooks").map(plugins::of).unwrap_or_default()
+    entries.get("hooks").map(plugins::model_hooks_in).unwrap_or_default()
 }
 
 /// Returns the handlers of a skill or command, once it is called, and the text that they were read from; nothing where none has

@@ -113,7 +113,7 @@ fn hooks_of(plugin: &Enabled, left: &mut usize) -> Vec<ModelHook> {
         hooks.extend(at(&plugin.folder.join(path), left));
     }
     for text in manifest.own_hooks.iter().chain(&plugin.said.own_hooks) {
-        hooks.extend(javascript_json::parse(text).as_ref().map(of).unwrap_or_default());
+        hooks.extend(javascript_json::parse(text).as_ref().map(model_hooks_in).unwrap_or_default());
     }
     hooks
 }
@@ -129,14 +129,14 @@ pub fn said_of(plugin: &Enabled, left: &mut usize) -> [SaidOfPlugin; 2] {
 
 fn at(path: &Path, left: &mut usize) -> Vec<ModelHook> {
     match read(path, left) {
-        Read::As(hooks) => of(&hooks),
+        Read::As(hooks) => model_hooks_in(&hooks),
         Read::Not => Vec::new(),
         Read::TooMuch => unread(),
     }
 }
 
 /// Finds the handlers that ask the model among hooks, with or without the key before them.
-pub fn of(hooks: &Value) -> Vec<ModelHook> {
+pub fn model_hooks_in(hooks: &Value) -> Vec<ModelHook> {
     let hooks = hooks.get("hooks").filter(|inner| inner.is_object()).unwrap_or(hooks);
     find_asking(&serde_json::json!({ "hooks": hooks }).to_string(), &mut Vec::new())
 }

@@ -53,9 +53,9 @@ impl Plan {
 
     /// Whether it puts our status line into the settings.
     pub fn shows_line_from_now(&self) -> bool {
-        let of = |text: &Option<String>| text.as_deref().and_then(status_line::find);
+        let line_in = |text: &Option<String>| text.as_deref().and_then(status_line::find);
         let settings = self.steps.iter().filter(|step| step.change.path == self.place.settings);
-        settings.into_iter().any(|step| of(&step.change.before) != of(&step.change.after))
+        settings.into_iter().any(|step| line_in(&step.change.before) != line_in(&step.change.after))
     }
 
     /// Whether our handlers are in the settings file already.

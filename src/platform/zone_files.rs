@@ -15,7 +15,7 @@ const LOCAL: &str = "/etc/localtime";
 const LARGEST: u64 = 64 * 1024;
 
 /// Returns the file of a zone; nothing for a name that leads elsewhere.
-pub fn of(name: &str) -> Option<Vec<u8>> {
+pub fn read(name: &str) -> Option<Vec<u8>> {
     let name = Path::new(name);
     let is_below = !name.as_os_str().is_empty() && name.components().all(|part| matches!(part, Component::Normal(_)));
     is_below.then(|| files::bytes(&Path::new(FOLDER).join(name), LARGEST).ok()).flatten()

@@ -174,31 +174,28 @@ fn totals(source: &MetricsSource) -> Vec<Family> {
         group::group(source.all, source.pruned, &part).groups
     };
     let (models, projects) = (grouped(GroupBy::Model), grouped(GroupBy::Project));
-    let of = |groups: &[Group], label: &'static str, value: fn(&Group) -> String| {
-        let samples = groups.iter().map(|group| (vec![(label, group.name.clone())], value(group)));
-        samples.collect::<Vec<_>>()
+    let samples = |groups: &[Group], label: &'static str, value: fn(&Group) -> String| {
+        let of_groups = groups.iter().map(|group| (vec![(label, group.name.clone())], value(group)));
+        of_groups.collect::<Vec<_>>()
     };
     vec![
         Family::gauge("fusebox.build_info", "{build}", "The version of the program.")
             .with([(vec![("version", env!("CARGO_PKG_VERSION").to_owned())], "1".to_owned())]),
-        Family::counter("fusebox.model.cost", "usd", "Spent at list prices, by model.").with(of(
+        Family::counter("fusebox.model.cost", "usd", "Spent at list prices, by model.").with(samples(
             &models,
             "model",
             |group| usd(group.cost_usd.0),
         )),
-        Family::counter("fusebox.model.requests", "{request}", "Responses of models.").with(of(
+        Family::counter("fusebox.model.requests", "{request}", "Responses of models.").with(samples(
             &models,
             "model",
             |group| group.requests.to_string(),
         )),
-        Family::counter("fusebox.model.tokens", "{token}", "Input, cache-write and output tokens, by model.").with(of(
-            &models,
-            "model",
-            |group| group.tokens.to_string(),
-        )),
+        Family::counter("fusebox.model.tokens", "{token}", "Input, cache-write and output tokens, by model.")
+            .with(samples(&models, "model", |group| group.tokens.to_string())),
         Family::counter("fusebox.model.cache_read_tokens", "{token}", "Prompt tokens read from the cache, by model.")
-            .with(of(&models, "model", |group| group.cache_reads.to_string())),
-        Family::counter("fusebox.project.cost", "usd", "Spent at list prices, by project.").with(of(
+            .with(samples(&models, "model", |group| group.cache_reads.to_string())),
+        Family::counter("fusebox.project.cost", "usd", "Spent at list prices, by project.").with(samples(
             &projects,
             "project",
             |group| usd(group.cost_usd.0),

@@ -261,7 +261,10 @@ pub(super) fn of_shared_budget(
     let readings = usage.map(|it| of_usage(&it, &state.session, now, 0)).unwrap_or_default();
     let resets = |reading: &LimitReading| {
         if let Some(span) = reading.cap.limit.plan_window {
-            return plan.of(span).map(|window| Timestamp(window.resets_at_ms)).filter(|stamp| stamp.0 > now.wall_ms);
+            return plan
+                .window(span)
+                .map(|window| Timestamp(window.resets_at_ms))
+                .filter(|stamp| stamp.0 > now.wall_ms);
         }
         let at = SPANS.iter().position(|span| Some(*span) == reading.cap.limit.period)?;
         Some(Timestamp(ends[at])).filter(|stamp| stamp.0 > 0 && stamp.0 < i64::MAX)

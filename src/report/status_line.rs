@@ -172,7 +172,7 @@ fn team(budgets: &[Budget]) -> Option<Part> {
 fn plan(source: StatusLineSource) -> Vec<Part> {
     let spans = [(PlanSpan::FiveHours, "5h"), (PlanSpan::SevenDays, "7d")];
     let part = |(span, name): (PlanSpan, &str)| {
-        let told = source.plan.of(span)?.used_at(source.now.wall_ms);
+        let told = source.plan.window(span)?.used_at(source.now.wall_ms);
         let limit = source.budgets.iter().find(|budget| budget.reading.cap.limit.plan_window == Some(span));
         // What the limit goes by may be of another window, that of an account before.
         let used = limit.map_or(told, |limit| limit.reading.used.value.max(told));

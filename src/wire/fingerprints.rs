@@ -9,7 +9,7 @@ use crate::domain::event::Fingerprints;
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns the fingerprints of a call whose batch is over.
-pub fn of(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> Fingerprints {
+pub fn of_call(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> Fingerprints {
     let result = eat(eat(MIX, tool.as_bytes()), text(response));
     let all = fold(eat(result, text(input)));
     Fingerprints { all, error: fold(result), input: of_words(text(input)), ..Fingerprints::default() }
@@ -76,13 +76,13 @@ mod tests {
         let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
         let (ls, pwd, no, yes) =
             (raw(r#"{"command":"ls"}"#), raw(r#"{"command":"pwd"}"#), raw("\"no\""), raw("\"yes\""));
-        let first = of("Bash", Some(&ls), Some(&no));
-        assert_eq!(first, of("Bash", Some(&ls), Some(&no)));
-        let other_call = of("Bash", Some(&pwd), Some(&no));
+        let first = of_call("Bash", Some(&ls), Some(&no));
+        assert_eq!(first, of_call("Bash", Some(&ls), Some(&no)));
+        let other_call = of_call("Bash", Some(&pwd), Some(&no));
         assert!(other_call.error == first.error && other_call.all != first.all);
-        let other_result = of("Bash", Some(&ls), Some(&yes));
+        let other_result = of_call("Bash", Some(&ls), Some(&yes));
         assert!(other_result.error != first.error && other_result.all != first.all);
-        assert_ne!(of("Read", Some(&ls), Some(&no)).error, first.error);
+        assert_ne!(of_call("Read", Some(&ls), Some(&no)).error, first.error);
     }
 
     #[test]

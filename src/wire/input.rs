@@ -250,10 +250,10 @@ pub(super) fn batch(input: &Input) -> Vec<Call> {
 fn batch_call(call: &BatchCall) -> Call {
     let (tool, input) = (&call.tool_name, call.tool_input.as_ref());
     let json = input.map(ToolInput::json);
-    let mut fingerprints = fingerprints::of(tool, json, call.tool_response);
+    let mut fingerprints = fingerprints::of_call(tool, json, call.tool_response);
     if tools::runs_shell(tool) && tools::runs_on(tool, input) {
         // What runs on in the background says no more than its id, and that is never the same.
-        fingerprints.all = fingerprints::of(tool, json, None).all;
+        fingerprints.all = fingerprints::of_call(tool, json, None).all;
     } else {
         fingerprints.wait = tools::wait(tool, input);
     }

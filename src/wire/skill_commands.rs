@@ -13,7 +13,7 @@ const ARGUMENTS: &str = "$ARGUMENTS";
 const MOST: usize = 1 << 20;
 
 /// Returns the commands, with what the skill is called with in its place; nothing where that makes the text too long to be read.
-pub fn of(text: &str, arguments: &str) -> Option<Vec<String>> {
+pub fn find(text: &str, arguments: &str) -> Option<Vec<String>> {
     let places = text.matches(ARGUMENTS).count();
     if text.len().saturating_add(places.saturating_mul(arguments.len())) > MOST {
         return None;
@@ -46,13 +46,13 @@ mod tests {
             ("!`two\nlines`", "", &["two\nlines"]),
             ("!`never ends", "", &[]),
         ] {
-            assert_eq!(of(text, arguments).unwrap(), commands, "{text}");
+            assert_eq!(find(text, arguments).unwrap(), commands, "{text}");
         }
     }
 
     #[test]
     fn arguments_that_make_a_text_too_long_are_not_put_in() {
         let (text, argument) = (ARGUMENTS.repeat(10_000), "x".repeat(90));
-        assert_eq!((of(&text, &argument).is_some(), of(&text, &argument.repeat(2))), (true, None));
+        assert_eq!((find(&text, &argument).is_some(), find(&text, &argument.repeat(2))), (true, None));
     }
 }

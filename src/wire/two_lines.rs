@@ -51,13 +51,13 @@ mod tests {
         for (frees, sentence, clause) in cases {
             let source = FindingSource::ExplicitStop;
             let finding = Finding { frees, ..Finding::bare(source, Scope::Team, Action::Terminate, Layer::Team) };
-            let of = |lead: &str| format!("{lead}{}.", finding.frees);
+            let from = |lead: &str| format!("{lead}{}.", finding.frees);
             let fit = |said: String| fit(said, &finding);
-            assert_eq!(fit(of("It passes ")), of("It passes "));
-            assert_eq!(fit(format!("{long}. {}", of("It passes "))), format!("{long}. {sentence}."));
-            assert_eq!(fit(format!("{long}; {}", of("it resets "))), format!("{long}; {clause}."));
+            assert_eq!(fit(from("It passes ")), from("It passes "));
+            assert_eq!(fit(format!("{long}. {}", from("It passes "))), format!("{long}. {sentence}."));
+            assert_eq!(fit(format!("{long}; {}", from("it resets "))), format!("{long}; {clause}."));
             let of_user = Finding { scope: Scope::User, ..finding.clone() };
-            let said = format!("{long}. {}", of("It passes "));
+            let said = format!("{long}. {}", from("It passes "));
             assert_eq!(super::fit(said.clone(), &of_user), said);
         }
     }

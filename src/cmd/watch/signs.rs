@@ -17,7 +17,7 @@ use crate::wire::tools;
 const MS: u64 = 1_000_000;
 
 /// Looks for signs of life of each run at work.
-pub fn of(live: &LiveState) -> Signs {
+pub fn find(live: &LiveState) -> Signs {
     let mut signs = Signs::new();
     for rows in live.rows.iter().filter(|rows| status::at_work(rows.session.status)) {
         for run in rows.runs.iter().filter(|run| run.status == Status::Running && run.working) {

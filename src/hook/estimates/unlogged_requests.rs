@@ -44,7 +44,7 @@ struct Prices<'t> {
 
 impl Prices<'_> {
     /// Returns what one request spends.
-    fn of(&self, model: &str, asks: UnloggedRequest) -> Spend {
+    fn spend(&self, model: &str, asks: UnloggedRequest) -> Spend {
         let UnloggedRequest { prompt, completion, searches } = asks;
         let usage = TokenUsage { input: prompt, output: completion, web_searches: searches, ..TokenUsage::default() };
         let cost = price::price(self.table, model, self.at_ms, &usage, None).cost;
@@ -76,7 +76,7 @@ impl Prices<'_> {
 
     /// Returns what one request of a hook spends.
     fn of_hook(&self, hook: &ModelHook, asks: UnloggedRequest) -> Spend {
-        self.of(self.model_of(hook), asks)
+        self.spend(self.model_of(hook), asks)
     }
 }
 
@@ -97,12 +97,12 @@ pub fn estimate_requests<'t>(
     let prices = Prices { table, at_ms, model: stand_in::main_model(state, table, at_ms) };
     let is_new = |call: &&Call| state.call(&call.id).is_none_or(|known| known.state != CallState::Counted);
     let asked = calls(event).iter().filter(is_new);
-    let of_tool = |call: &Call| Some(prices.of(&prices.model, tools::unlogged_request(&call.tool)?));
+    let of_tool = |call: &Call| Some(prices.spend(&prices.model, tools::unlogged_request(&call.tool)?));
     let of_calls = asked.filter_map(|call| Some((call.id.clone(), of_tool(call)?))).collect();
     let at_end = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
     let asks = if event.ending().is_some() { at_end } else { HOOK };
     let own = if own { spend_of_own(state, table, at_ms) } else { Spend::default() };
-    let own = prices.of(&prices.model, asks) * unnamed + own;
+    let own = prices.spend(&prices.model, asks) * unnamed + own;
     let asked_now = {
         let untold = hooks_that_ask::at_untold_events(state, event);
         prices.by_model(own, hooks(&state.session, event).chain(untold), asks)
@@ -111,8 +111,8 @@ pub fn estimate_requests<'t>(
     let by_hook = |hook: &ModelHook| prices.of_hook(hook, HOOK);
     let (at_its_end, of_batch) = hooks_ahead(&state.session, event, &by_hook);
     let brought = event.kind.call().map_or(0, |call| call.brings_hooks);
-    let of_call = at_its_end + prices.of(&prices.model, HOOK) * brought;
-    let dearest = state.session.model_hooks.iter().map(by_hook).fold(prices.of(&prices.model, HOOK), Spend::max);
+    let of_call = at_its_end + prices.spend(&prices.model, HOOK) * brought;
+    let dearest = state.session.model_hooks.iter().map(by_hook).fold(prices.spend(&prices.model, HOOK), Spend::max);
     let id = acting(state, event);
     if let (EventKind::ToolEnded(..), Some(run)) = (&event.kind, id.as_ref().and_then(|id| state.run_mut(id))) {
         let count = asked_now.iter().fold(0, |sum: u64, (_, spend)| sum.saturating_add(spend.requests));

@@ -50,7 +50,7 @@ fn of_skill(env: &Environment, session: &Session, input: &Input, call: &Call, gu
 
 fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &str, guard: &Guard) -> Option<String> {
     let named = env.short_path(&file.path);
-    let commands = files::text(&file.path, LARGEST).ok().and_then(|text| skill_commands::of(&text, arguments));
+    let commands = files::text(&file.path, LARGEST).ok().and_then(|text| skill_commands::find(&text, arguments));
     let Some(commands) = commands else {
         return Some(refusals::unreadable_skill(named));
     };

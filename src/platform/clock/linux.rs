@@ -40,12 +40,12 @@ fn shift() -> Shift {
 
 /// Reads lines of a clock's name, seconds and nanoseconds.
 fn read_shift(offsets: &str) -> Shift {
-    let of = |clock: &str| {
+    let offset_ns = |clock: &str| {
         let mut words = offsets.lines().find_map(|line| line.strip_prefix(clock))?.split_whitespace();
         let (seconds, nanos): (i128, i128) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
         Some(seconds * 1_000_000_000 + nanos)
     };
-    Shift { awake_ns: of("monotonic").unwrap_or(0), boot_ns: of("boottime").unwrap_or(0) }
+    Shift { awake_ns: offset_ns("monotonic").unwrap_or(0), boot_ns: offset_ns("boottime").unwrap_or(0) }
 }
 
 /// Takes a time namespace's shift off a moment in clock ticks since boot.

@@ -102,7 +102,7 @@ impl Ledger {
         let replies = replies.collect::<Result<Vec<Reply>>>()?;
         let caps: Vec<Cap> = self.parsed(word(row, 3))?;
         let projects: Vec<Cap> = self.parsed(word(row, 4))?;
-        let used = |caps: Vec<Cap>| caps.into_iter().map(|cap| cap.of(team)).collect::<Vec<CapUse>>();
+        let used = |caps: Vec<Cap>| caps.into_iter().map(|cap| cap.cap_use(team)).collect::<Vec<CapUse>>();
         let held = (Amount(number(row, 1)), number(row, 2));
         Ok(Synced { replies, wait_ms, held, caps: used(caps), projects: used(projects), shares })
     }
@@ -162,7 +162,7 @@ struct Cap {
 }
 
 impl Cap {
-    fn of(self, team: &str) -> CapUse {
+    fn cap_use(self, team: &str) -> CapUse {
         CapUse {
             team: team.to_owned(),
             scope: self.scope.unwrap_or_else(|| "project".to_owned()),

@@ -168,7 +168,7 @@ fn since_edit(calls: &[(bool, u8)], again: &[Option<u8>]) -> (u64, u64) {
             happens(&mut state, over(usize::from(earlier) % (id + 1)));
         }
     }
-    (state.run("p1").map_or(0, |run| run.own_counts.of(&rule)), state.session.own_counts.of(&rule))
+    (state.run("p1").map_or(0, |run| run.own_counts.count(&rule)), state.session.own_counts.count(&rule))
 }
 
 #[test]
