@@ -193,7 +193,7 @@ fn meters<'a>(
     }
 }
 
-/// Returns what the next step adds: a call, or a request and the report after it. Nothing where the limit judges no such step.
+/// Returns what the next step adds: a call, or a request and the report after it. Nothing where the limit counts no such step.
 fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> Option<u64> {
     let is_asked = rule.action == Action::RequestIncrease;
     let step = StepAhead { rules, meters, stage: Stage::Request, is_asked };

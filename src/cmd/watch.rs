@@ -17,7 +17,7 @@ use crate::alerts::rules;
 use crate::calendar::Zone;
 use crate::cmd::live_state::{Depth, LiveState};
 use crate::cmd::require_human;
-use crate::cmd::watch::hold::Judgement;
+use crate::cmd::watch::hold::WatchdogAction;
 use crate::config::load;
 use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
@@ -207,9 +207,9 @@ impl<'a> Watch<'a> {
         let quiet_ms = i64::try_from(self.settings.quiet_ms).unwrap_or(i64::MAX);
         for mut alert in due {
             let session = self.live.rows.iter().map(|rows| &rows.session).find(|it| it.id == alert.session_id);
-            let judgement = hold::judge(&alert, session.and_then(|it| it.client), self.watchdog);
-            if matches!(judgement, Judgement::Keep(_)) {
-                // Once nothing speaks for the client any more, it is judged anew.
+            let action = hold::choose_action(&alert, session.and_then(|it| it.client), self.watchdog);
+            if matches!(action, WatchdogAction::Keep(_)) {
+                // Once nothing speaks for the client any more, it may be ended.
                 alert.cause += KEPT;
             }
             let is_due = match self.told.get(&alert.cause) {
@@ -217,7 +217,7 @@ impl<'a> Watch<'a> {
                 None => true,
             };
             let session = session.filter(|_| is_due).cloned();
-            if !is_due || !hold::act(self.env, &mut alert, judgement, self.watchdog)? {
+            if !is_due || !hold::act(self.env, &mut alert, action, self.watchdog)? {
                 continue;
             }
             self.told.insert(alert.cause.clone(), now.wall_ms);

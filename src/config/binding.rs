@@ -118,7 +118,7 @@ fn as_of_one(setting: &Setting, limit: &'static Limit) -> Option<Setting> {
     is_of_it.then(|| Setting { subject, ..setting.clone() })
 }
 
-/// Whether a key says something of many limits, and so is judged for each of them.
+/// Whether a key says something of many limits, and so is compared for each of them.
 pub fn is_of_many(subject: &Subject) -> bool {
     matches!(keys::row(subject).apply, Apply::Limit(_))
 }

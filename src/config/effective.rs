@@ -33,7 +33,7 @@ pub struct Effective {
     /// For a limit: what it does when it trips.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
-    /// Whether it only watches: it is judged beside the others, and blocks nothing.
+    /// Whether it only watches: it is evaluated beside the others, and blocks nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
     /// Whose it is.

@@ -28,8 +28,8 @@ pub fn observing(documents: Vec<Document>, trust: Trust) -> (Vec<Document>, Vec<
     let own: Vec<&Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).collect();
     let blocks = ResolvedLayers::of(&own, Who::Top, trust).values().mode == Mode::Enforce;
     let is_repositorys = |document: &Document| matches!(document.layer, Layer::Project | Layer::ProjectLocal);
-    let is_judged = blocks && trust == Trust::Untrusted;
-    documents.into_iter().partition(|document| is_judged && is_repositorys(document) && observes(document))
+    let sets_apart = blocks && trust == Trust::Untrusted;
+    documents.into_iter().partition(|document| sets_apart && is_repositorys(document) && observes(document))
 }
 
 /// Says that a file only observes, and what it takes to have all limits observed.
@@ -94,7 +94,7 @@ pub fn not_of_bound(documents: &[Document]) -> Option<Problem> {
     )
 }
 
-/// Splits rules into those of bound limits, which block, and the others, which are judged beside them.
+/// Splits rules into those of bound limits, which block, and the others, which are evaluated beside them.
 pub fn block_bound(rules: LimitSet, binds: &Document, who: Who<'_>) -> LimitSet {
     let of_block = || binds.settings.iter().filter(|it| it.place.fit(who).is_some() && it.subject.key.is_empty());
     let is_bound = |limit: &Limit, models: Option<&Models>| {

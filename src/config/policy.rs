@@ -46,7 +46,7 @@ pub const BUILT_IN: &str = "built in";
 pub struct Policy {
     /// What every file says, from the weakest to the strongest.
     pub documents: Vec<Document>,
-    /// What the files of a repository say that only observe: it is judged beside the others and takes nobody's place.
+    /// What the files of a repository say that only observe: it is evaluated beside the others and takes nobody's place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<Document>,
     /// What the repository binds where a member's own `mode` has all else only observed: that blocks.
@@ -247,7 +247,7 @@ impl Policy {
         self.rules(who, None)
     }
 
-    /// Returns the documents of a layer that are judged, those of frontmatter too, but not those that only observe.
+    /// Returns the documents of a layer that are evaluated, those of frontmatter too, but not those that only observe.
     pub fn read_from(&self, layer: Layer) -> impl Iterator<Item = &Document> {
         self.documents.iter().chain(self.frontmatter.values()).filter(move |document| document.layer == layer)
     }

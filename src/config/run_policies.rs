@@ -1,4 +1,4 @@
-//! The values of what a run owes and how it may end: checkpoints, the judging command, the explicit stop, discipline.
+//! The values of what a run owes and how it may end: checkpoints, the checking command, the explicit stop, discipline.
 //!
 //! A value is kept as an object with the fields of the engine's type, without the layer, which is known where it is resolved.
 

@@ -194,7 +194,7 @@ pub struct LimitSet {
     /// Rates; all of them hold.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::domain::limit_set::stored::rates")]
     pub rates: Vec<Rate>,
-    /// Limits and rates that are judged beside these and block nothing.
+    /// Limits and rates that are evaluated beside these and block nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Box<LimitSet>>,
     /// What has to be in the agent's file of checkpoints.

@@ -1,6 +1,6 @@
-//! Why a limit is judged and blocks nothing.
+//! Why a limit is evaluated and blocks nothing.
 
-/// Why a limit is judged and blocks nothing.
+/// Why a limit is evaluated and blocks nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unenforced {
     /// It is a repository's, whose file only observes.

@@ -87,8 +87,8 @@ pub fn apply_event(
     run_ends::wait_for_prompt(state, &id, event, &verdict);
     let_go_on::tell(state, &id, event, &verdict);
     match wakes_itself {
-        true => verdict = woken_agents::judge(state, &id, event).unwrap_or(verdict),
-        false => end_client::judge(state, &id, event),
+        true => verdict = woken_agents::end_without_room(state, &id, event).unwrap_or(verdict),
+        false => end_client::end_without_room(state, &id, event),
     }
     send_or_block(state, &id, event, &verdict);
     (id, verdict)
@@ -109,7 +109,7 @@ fn of_the_clients_own(state: &mut SessionState, event: &Event, late: &[&(String,
     charge_all(state, late, event);
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
     let main = find_run::of_the_clients_own(state, event);
-    end_client::judge(state, &main, event);
+    end_client::end_without_room(state, &main, event);
     main
 }
 

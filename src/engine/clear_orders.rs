@@ -34,7 +34,7 @@ fn release(session: &mut Session) -> Option<Order> {
     order
 }
 
-/// Forgets the prompt blocks of a finding whose order is cleared: the next prompt is judged anew.
+/// Forgets the prompt blocks of a finding whose order is cleared: the next prompt is decided anew.
 fn forget_prompt_blocks(session: &mut Session, cleared: &Finding) {
     let is_other =
         |prompt_block: &Finding| prompt_block.source != cleared.source || prompt_block.scope != cleared.scope;

@@ -48,9 +48,9 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
 
 /// Returns the refusal of a call, unless a limit ends the run at it: what is refused again and again is ended as well.
 fn unless_ended(refused: Verdict, usage: &Usage, event: &Event) -> Verdict {
-    let judged = if usage.order.is_none() { evaluate_limits(usage, event) } else { Verdict::default() };
-    let ends = matches!(judged.refusal, Some(Refusal::Tripped { .. }));
-    if ends { judged } else { refused }
+    let verdict = if usage.order.is_none() { evaluate_limits(usage, event) } else { Verdict::default() };
+    let ends = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
+    if ends { verdict } else { refused }
 }
 
 fn refuse_message(barred: &Barred) -> Verdict {
@@ -104,7 +104,7 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
         (Phase::Reporting, EventKind::ToolRequested(call))
             if finalizes(&call.tool) && order.report_calls < bounds::REPORT_CALLS =>
         {
-            answer_report_call(usage, because(Decision::Deny, order.grace_left))
+            verdict_on_report_call(usage, because(Decision::Deny, order.grace_left))
         }
         (Phase::Reporting, EventKind::ToolRequested(_)) if grace > 0 => because(Decision::Deny, grace),
         (Phase::Reporting, EventKind::BatchEnded(_)) if grace == 0 => because(Decision::Stop, 0),
@@ -131,7 +131,7 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
     }
 }
 
-/// Whether an order ends with the turn that it was given in: what comes before the next prompt is judged by the limits alone.
+/// Whether an order ends with the turn that it was given in: what comes before the next prompt is decided by the limits alone.
 fn is_of_turn(order: &Order, usage: &Usage) -> bool {
     let lasts = matches!(order.finding.scope, Scope::Session | Scope::Outer);
     !lasts && order.finding.action != Action::Pause && usage.onset != Onset::Joins
@@ -150,7 +150,7 @@ fn obey_at_prompt(order: &Order, blocked: Verdict, event: &Event, usage: &Usage)
     }
     match evaluate_limits(usage, event) {
         // Its answer in words is a request, too.
-        judged if judged.refusal.is_some() => Verdict::refusing(Decision::Deny, judged.findings, Refusal::Blocked),
+        verdict if verdict.refusal.is_some() => Verdict::refusing(Decision::Deny, verdict.findings, Refusal::Blocked),
         _ => Verdict { decision: Decision::Warn, findings: blocked.findings, ..Verdict::default() },
     }
 }
@@ -180,7 +180,7 @@ fn at_this_prompt(blocked: Verdict, usage: &Usage) -> Verdict {
 }
 
 /// Answers a call by which a stopped agent reports: it runs, unless it would have somebody asked for whom there is no room.
-fn answer_report_call(usage: &Usage, refused: Verdict) -> Verdict {
+fn verdict_on_report_call(usage: &Usage, refused: Verdict) -> Verdict {
     match &usage.barred {
         Some(barred) => refuse_message(barred),
         None if has_room_for_call(usage) => Verdict::default(),

@@ -1,6 +1,6 @@
 //! Dialogs that ask a person for more: what a Yes grants, what it must be shown for, and whose time a dialog takes.
 //!
-//! A Yes grants at once, since the next event is judged by it. What nothing shows to be a person's is taken back.
+//! A Yes grants at once, since the next event is decided by it. What nothing shows to be a person's is taken back.
 
 use crate::domain::bounds;
 use crate::domain::call::{CallState, Ended};

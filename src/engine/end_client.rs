@@ -29,7 +29,7 @@ use crate::engine::session_state::SessionState;
 use crate::engine::unenforced;
 
 /// Has the client ended, where it is about to make a request that no limit has room for and no hook can refuse.
-pub fn judge(state: &mut SessionState, id: &str, event: &Event) {
+pub fn end_without_room(state: &mut SessionState, id: &str, event: &Event) {
     let arrives = arrives_unasked(state, id, event);
     if !arrives && !asks_below_another(state, event) {
         return;

@@ -91,7 +91,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     (!given(percent)).then(|| finding(percent, used, 0))
 }
 
-/// Returns the step that is judged, as a rule takes it.
+/// Returns the step that a rule is evaluated for.
 fn step_of<'a>(rule: &LimitRule, at: &RuleContext<'a>) -> StepAhead<'a> {
     let is_asked = at.attended && rule.action == Action::RequestIncrease;
     StepAhead { rules: at.scope.limits, meters: at.scope.meters_of(rule), stage: at.stage, is_asked }

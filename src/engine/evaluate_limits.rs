@@ -21,7 +21,7 @@ use crate::limits::REGISTRY;
 pub fn evaluate_limits(usage: &Usage, event: &Event) -> Verdict {
     let Some(stage) = stage_of(&event.kind, usage) else { return Verdict::default() };
     let findings = findings(usage, event, stage);
-    let mut verdict = answer(usage, event, stage, findings);
+    let mut verdict = verdict_on(usage, event, stage, findings);
     let mut contexts = rule_contexts(usage, event, stage);
     if verdict.decision < Decision::Ask
         && contexts.any(|at| at.scope.limits.limits.iter().any(|rule| evaluate::waits(rule, at)))
@@ -43,11 +43,11 @@ pub fn place(finding: &Finding) -> usize {
     REGISTRY.iter().position(|limit| Some(*limit) == finding.limit()).unwrap_or(0)
 }
 
-/// Returns what the rules of each scope that is judged are evaluated with.
+/// Returns what the rules of each scope that is evaluated are shown.
 fn rule_contexts<'a>(usage: &'a Usage, event: &'a Event, stage: Stage) -> impl Iterator<Item = RuleContext<'a>> {
     let told = usage.scopes.first().map_or(&[][..], |run| run.warned);
-    let judged = usage.scopes.iter().filter(move |used| is_judged(used.scope, usage, event));
-    judged.map(move |used| {
+    let evaluated = usage.scopes.iter().filter(move |used| is_evaluated(used.scope, usage, event));
+    evaluated.map(move |used| {
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
         let is_own = is_call(stage) && used.scope == Scope::Run;
         let (stage, arrives) = if is_own { (Stage::Call, false) } else { (stage, usage.arrives) };
@@ -98,9 +98,9 @@ pub fn findings(usage: &Usage, event: &Event, stage: Stage) -> Vec<Finding> {
     findings
 }
 
-/// Whether a scope's rules are looked at. A prompt or start that goes on with a run is judged by the run's own, as is a prompt whose
+/// Whether a scope's rules are looked at. A prompt or start that goes on with a run is evaluated by the run's own, as is a prompt whose
 /// response hooks will ask about; and nothing but those is new where a subagent starts.
-fn is_judged(scope: Scope, usage: &Usage, event: &Event) -> bool {
+fn is_evaluated(scope: Scope, usage: &Usage, event: &Event) -> bool {
     match event.kind {
         EventKind::Prompt { .. } if usage.onset == Onset::Begins => {
             scope != Scope::Run || usage.has_hooks_of_response()
@@ -192,7 +192,7 @@ fn reports(usage: &Usage, event: &Event, findings: &[Finding]) -> u32 {
 }
 
 /// Answers with the strictest finding's action, as it works at this stage.
-fn answer(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) -> Verdict {
+fn verdict_on(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) -> Verdict {
     let Some(first) = findings.first() else { return Verdict::default() };
     let action = acts(usage, event, first);
     // Siblings of the asking call wait, and so do calls until it is shown who gave a Yes. Another run asks with a dialog of its own,
@@ -206,7 +206,7 @@ fn answer(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) ->
     let is_call = is_call(stage);
     let (decision, refusal) = match (action, stage) {
         (Action::Warn, _) => (Decision::Warn, None),
-        (_, Stage::Prompt) => return answer_prompt(usage, event, findings),
+        (_, Stage::Prompt) => return verdict_on_prompt(usage, event, findings),
         (Action::RequestIncrease, _) if is_call && asking => (Decision::Deny, Some(Refusal::SiblingAsks)),
         (Action::RequestIncrease, _) if is_call => (Decision::Ask, None),
         (Action::RequestIncrease, _) => (Decision::Allow, None),
@@ -226,7 +226,7 @@ fn answer(usage: &Usage, event: &Event, stage: Stage, findings: Vec<Finding>) ->
 }
 
 /// Answers a trip where a prompt goes on with a run, or a subagent starts again: the run may still report where that fits.
-fn answer_prompt(usage: &Usage, event: &Event, findings: Vec<Finding>) -> Verdict {
+fn verdict_on_prompt(usage: &Usage, event: &Event, findings: Vec<Finding>) -> Verdict {
     let Some(first) = findings.first() else { return Verdict::default() };
     let action = acts(usage, event, first);
     let is_prompt = matches!(event.kind, EventKind::Prompt { .. });

@@ -1,4 +1,4 @@
-//! Limits that are judged and block nothing: those that a person has switched off for a while, and those of a repository whose file
+//! Limits that are evaluated and block nothing: those that a person has switched off for a while, and those of a repository whose file
 //! only observes.
 
 use crate::domain::event::Event;
@@ -17,10 +17,10 @@ use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::messages::notices;
 
-/// What of one scope's limits blocks, and what is only judged.
+/// What of one scope's limits blocks, and what is only evaluated.
 pub struct Split {
     blocks: LimitSet,
-    judged: LimitSet,
+    evaluated: LimitSet,
     why: Unenforced,
 }
 
@@ -50,11 +50,11 @@ pub fn split(state: &SessionState, scopes: &[ScopeUsage], at: Moment) -> Vec<Opt
     let split = |used: &ScopeUsage| match (off(whose(used), at), &used.limits.observed) {
         (Some(off), _) => {
             let SplitLimits { stays, off } = off.split(used.limits);
-            Some(Split { blocks: stays, judged: off, why: Unenforced::Off })
+            Some(Split { blocks: stays, evaluated: off, why: Unenforced::Off })
         }
-        (None, Some(judged)) => {
-            let judged = LimitSet::clone(judged);
-            Some(Split { blocks: used.limits.clone(), judged, why: Unenforced::Observed })
+        (None, Some(evaluated)) => {
+            let evaluated = LimitSet::clone(evaluated);
+            Some(Split { blocks: used.limits.clone(), evaluated, why: Unenforced::Observed })
         }
         (None, None) => None,
     };
@@ -79,7 +79,7 @@ pub fn trips(usage: &Usage, split: &[Option<Split>], event: &Event) -> Vec<(Unen
         let is_off = split.why == Unenforced::Off;
         let repetition = if is_off { used.meters.untold_repetition } else { used.meters.repetition };
         let meters = Meters { repetition, ..used.meters };
-        let scope = ScopeUsage { limits: &split.judged, pending_trips: &[], meters, ..used.clone() };
+        let scope = ScopeUsage { limits: &split.evaluated, pending_trips: &[], meters, ..used.clone() };
         let alone = Usage { scopes: vec![scope], ..usage.clone() };
         let Some(stage) = evaluate_limits::stage_of(&event.kind, usage) else { continue };
         let trips = evaluate_limits::findings(&alone, event, stage).into_iter().filter(Finding::is_trip);

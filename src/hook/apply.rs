@@ -51,7 +51,7 @@ fn apply_under_limits(env: &Environment, loaded: &mut Loaded, call: &HookCall, i
 
 /// Begins the run's time anew where a command has checked its work: what that took is no work of the agent.
 fn leave_out_check(env: &Environment, loaded: &mut Loaded, run: &str) {
-    if let Some(run) = loaded.state.run_mut(run).filter(|_| loaded.judged.is_some()) {
+    if let Some(run) = loaded.state.run_mut(run).filter(|_| loaded.completion_check.is_some()) {
         run.last = env.now();
     }
 }

@@ -31,12 +31,12 @@ pub struct Due {
 }
 
 /// What the command said.
-pub struct Judged {
+pub struct CompletionCheck {
     rule: Completion,
     ruling: Ruling,
 }
 
-/// Returns the command that judges the work that ends with an event, where there is one.
+/// Returns the command that checks the work that ends with an event, where there is one.
 pub fn due(state: &SessionState, event: &Event) -> Option<Due> {
     let rule = ends(state, event)?.limits.completion.clone()?;
     Some(Due { rule, folder: state.session.folder.clone() })
@@ -53,10 +53,10 @@ fn ends<'a>(state: &'a SessionState, event: &Event) -> Option<&'a Run> {
 }
 
 /// Runs the command with the hook's input. The state must not be held meanwhile: others would wait for it.
-pub fn run_command(due: Due, input: &[u8]) -> Judged {
+pub fn run_command(due: Due, input: &[u8]) -> CompletionCheck {
     let Due { rule, folder } = due;
     let ruling = run(&rule, &folder, input).unwrap_or_else(|cause| Ruling::Fails(format!("it cannot be run: {cause}")));
-    Judged { rule, ruling }
+    CompletionCheck { rule, ruling }
 }
 
 fn run(rule: &Completion, folder: &str, input: &[u8]) -> std::io::Result<Ruling> {
@@ -69,19 +69,19 @@ fn run(rule: &Completion, folder: &str, input: &[u8]) -> std::io::Result<Ruling>
 }
 
 /// Returns what is missing where an agent's work ends; a command that failed is told to the person and the log.
-pub fn missing(state: &mut SessionState, event: &Event, judged: Option<&Judged>) -> Vec<Finding> {
+pub fn missing(state: &mut SessionState, event: &Event, check: Option<&CompletionCheck>) -> Vec<Finding> {
     let Some(run) = ends(state, event) else { return Vec::new() };
     let kept = run.limits.checkpoints.as_ref().and_then(|rule| evaluate_checkpoints(rule, run, &state.session.folder));
     let mut missing: Vec<Finding> = kept.into_iter().collect();
-    match judged {
-        Some(Judged { rule, ruling: Ruling::Blocks(why) }) => {
+    match check {
+        Some(CompletionCheck { rule, ruling: Ruling::Blocks(why) }) => {
             missing.push(incomplete::finding(FindingSource::Completion, rule.layer, why.clone()));
         }
-        Some(Judged { rule, ruling: Ruling::Fails(why) }) => {
+        Some(CompletionCheck { rule, ruling: Ruling::Fails(why) }) => {
             let run = run.clone();
             note(state, &run, rule, why);
         }
-        Some(Judged { ruling: Ruling::Passes, .. }) | None => {}
+        Some(CompletionCheck { ruling: Ruling::Passes, .. }) | None => {}
     }
     missing
 }

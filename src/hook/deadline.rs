@@ -31,11 +31,11 @@ const LATE: u8 = 3;
 
 /// Of ten parts of the client's patience so many are ours.
 const OF_TEN: u32 = 7;
-/// How long before the client's patience ends a command that judges an agent's work has to be over.
+/// How long before the client's patience ends a command that checks an agent's work has to be over.
 const SPARE: Duration = Duration::from_secs(3);
 /// How long the last work may take after an answer that was given at the last moment.
 const LAST_WORK: Duration = Duration::from_secs(1);
-/// How long the thread waits before it looks again when the time is up: the event, and a command that judges, change that.
+/// How long the thread waits before it looks again when the time is up: the event, and a command that checks, change that.
 const LOOK: Duration = Duration::from_secs(1);
 /// The stack of the thread in bytes: it calls little.
 const STACK: usize = 64 << 10;
@@ -113,10 +113,10 @@ impl Deadline {
         self.0.waits.store(what as u8, Relaxed);
     }
 
-    /// Gives a command that judges an agent's work the time that the client gives it, and what follows its own.
-    pub fn while_judging<T>(&self, judge: impl FnOnce() -> T) -> T {
-        let Some((event, _)) = self.0.event.get() else { return judge() };
-        self.while_given(event.timeout_s(), judge)
+    /// Gives a command that checks an agent's work the time that the client gives it, and what follows its own.
+    pub fn while_checking<T>(&self, check: impl FnOnce() -> T) -> T {
+        let Some((event, _)) = self.0.event.get() else { return check() };
+        self.while_given(event.timeout_s(), check)
     }
 
     /// Whether a call for which the client waits so many seconds can be held for so long, and decided anew after that.
@@ -131,16 +131,16 @@ impl Deadline {
     }
 
     /// Gives work that is no part of the answer the time that the client gives the call, and what follows its own.
-    pub fn while_given<T>(&self, timeout_s: u32, judge: impl FnOnce() -> T) -> T {
+    pub fn while_given<T>(&self, timeout_s: u32, work: impl FnOnce() -> T) -> T {
         let most = Duration::from_secs(u64::from(timeout_s)).saturating_sub(SPARE).as_millis() as u64;
         let never = self.0.due_ms.load(Acquire) == u64::MAX;
         self.0.due_ms.store(if never { u64::MAX } else { most }, Release);
-        let judged = judge();
+        let result = work();
         if !never {
             let passed = self.0.began.elapsed().as_millis() as u64;
             self.0.due_ms.store(most.min(passed + ours(ORDINARY_S)), Release);
         }
-        judged
+        result
     }
 
     /// Claims the commit; does not return where the time is up.

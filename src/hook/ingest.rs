@@ -36,7 +36,7 @@ use crate::transcript::{ending, layout};
 
 /// Takes in all that is new for a call, before its event is applied.
 pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result<Ingested> {
-    let Loaded { store, state, judged } = loaded;
+    let Loaded { store, state, completion_check } = loaded;
     let (input, event) = (call.input, &call.event);
     let before_reading = refusal_reasons::before_reading(env, store, state, call)?;
     state.facts.last_request_failed = has_failed(state, event);
@@ -45,7 +45,7 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     let models = next_model::find(env, state, event, input);
     let mut ingested = ingest_transcripts(env, store, state, event, input.prompt(), &models)?;
     state.facts.refusal_reason = before_reading.or_else(|| refusal_reasons::after_reading(&state.session, event));
-    ingested.missing = check_completion::missing(state, event, judged.as_ref());
+    ingested.missing = check_completion::missing(state, event, completion_check.as_ref());
     Ok(ingested)
 }
 

@@ -7,7 +7,7 @@ use crate::domain::session::Session;
 use crate::engine::charging::compactions;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::check_completion::{self, Judged};
+use crate::hook::check_completion::{self, CompletionCheck};
 use crate::hook::deadline::Deadline;
 use crate::hook::extensions::called_skills;
 use crate::hook::load_on_demand::{
@@ -30,11 +30,11 @@ pub struct Loaded {
     pub store: Store,
     /// What the event may touch.
     pub state: SessionState,
-    /// What the command said that judges the agent's work, where one was due.
-    pub judged: Option<Judged>,
+    /// What the command said that checks the agent's work, where one was due.
+    pub completion_check: Option<CompletionCheck>,
 }
 
-/// Opens the state, loads what a call needs, and completes its event by that. Where a command has to judge an agent's work, it runs
+/// Opens the state, loads what a call needs, and completes its event by that. Where a command has to check an agent's work, it runs
 /// here, before anything is kept. `folder` becomes the one that the state of this client is in.
 pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder: &mut PathBuf) -> Result<Loaded> {
     let named = folder.clone();
@@ -42,15 +42,15 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
     if *folder != named {
         call.moves_to(env, folder);
     }
-    let mut judged = None;
+    let mut completion_check = None;
     if let Some(due) = check_completion::due(&state, &call.event) {
         // Nothing is kept of what was read: others go on while the command runs.
         drop(store);
-        judged = Some(deadline.while_judging(|| check_completion::run_command(due, call.bytes)));
+        completion_check = Some(deadline.while_checking(|| check_completion::run_command(due, call.bytes)));
         (store, state) = open(env, folder, call)?;
     }
     complete_event(env, call, &mut state);
-    Ok(Loaded { store, state, judged })
+    Ok(Loaded { store, state, completion_check })
 }
 
 /// Completes the event by what the state knows of it, and notes where a call is another than the one that was let through.

@@ -173,7 +173,7 @@ fn opens(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     }
 }
 
-/// How many runs have to come to their end before a cap is judged by them.
+/// How many runs have to come to their end before a cap is compared with them.
 const TELLING: usize = 3;
 
 /// Says what would have helped by the largest need of runs of this type that came to their end by themselves.

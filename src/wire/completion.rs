@@ -1,4 +1,4 @@
-//! What is said at the end of an agent's work: by its last message, by a line of a tool's result, by a command that judges it.
+//! What is said at the end of an agent's work: by its last message, by a line of a tool's result, by a command that checks it.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -77,7 +77,7 @@ fn end_of_line(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// How a command judges an agent's work.
+/// How a command checks an agent's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ruling {
     /// It is complete, or the command has no opinion.

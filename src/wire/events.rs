@@ -75,7 +75,7 @@ pub struct EventRow {
     pub shows_person: ShowsPerson,
     /// Whether the client matches it against a pattern (`matcher`).
     pub has_matcher: bool,
-    /// Seconds after which the client gives up on the hook. Where an agent's work ends, a command may judge it.
+    /// Seconds after which the client gives up on the hook. Where an agent's work ends, a command may check it.
     pub timeout_s: u32,
     /// Whether the client honours `"onFailure": "block"` for it, so that `--fail-closed` sets it.
     pub can_fail_closed: bool,

@@ -25,7 +25,7 @@ const LAST: Duration = Duration::from_secs(5);
 
 /// What becomes of the client of an agent that a limit would have ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Judgement {
+pub enum WatchdogAction {
     /// Nothing: no limit is the cause, or nobody wants clients ended.
     Tell,
     /// It is not ended, for this reason: that may pass.
@@ -34,28 +34,28 @@ pub enum Judgement {
     End(Process),
 }
 
-/// Judges an alert that a limit may be the cause of.
-pub fn judge(alert: &Alert, client: Option<Process>, watchdog: WatchdogSettings) -> Judgement {
+/// Returns what to do about the client of an alert that a limit may be the cause of.
+pub fn choose_action(alert: &Alert, client: Option<Process>, watchdog: WatchdogSettings) -> WatchdogAction {
     match (&alert.hold, client) {
-        (None, _) => Judgement::Tell,
-        _ if !watchdog.kill => Judgement::Tell,
-        (Some(hold), _) if hold.others_live => Judgement::Keep("other agents of it are at work"),
-        (_, Some(client)) if processes::is_at_work(client.pid, client.start, client.ns) => Judgement::End(client),
-        _ => Judgement::Keep("its process is not there any more"),
+        (None, _) => WatchdogAction::Tell,
+        _ if !watchdog.kill => WatchdogAction::Tell,
+        (Some(hold), _) if hold.others_live => WatchdogAction::Keep("other agents of it are at work"),
+        (_, Some(client)) if processes::is_at_work(client.pid, client.start, client.ns) => WatchdogAction::End(client),
+        _ => WatchdogAction::Keep("its process is not there any more"),
     }
 }
 
-/// Acts on an alert as it was judged, and says in its text what was done. Returns whether it still stands: the agent may have sent an
+/// Acts on an alert, and says in its text what was done. Returns whether it still stands: the agent may have sent an
 /// event since it was looked at.
-pub fn act(env: &Environment, alert: &mut Alert, judgement: Judgement, watchdog: WatchdogSettings) -> Result<bool> {
+pub fn act(env: &Environment, alert: &mut Alert, action: WatchdogAction, watchdog: WatchdogSettings) -> Result<bool> {
     let Some(hold) = alert.hold.take() else { return Ok(true) };
-    match judgement {
-        Judgement::Tell => warn(env, alert, &hold)?,
-        Judgement::Keep(why) => {
+    match action {
+        WatchdogAction::Tell => warn(env, alert, &hold)?,
+        WatchdogAction::Keep(why) => {
             warn(env, alert, &hold)?;
             alert.text = messages::client_kept(&alert.text, why);
         }
-        Judgement::End(client) => {
+        WatchdogAction::End(client) => {
             if !order(env, alert, &hold)? {
                 return Ok(false);
             }

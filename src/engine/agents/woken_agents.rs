@@ -21,7 +21,7 @@ pub fn wakes_itself(state: &SessionState, event: &Event) -> bool {
 }
 
 /// Ends an agent that has woken itself, where it may not go on; returns what it is told then.
-pub fn judge(state: &mut SessionState, id: &str, event: &Event) -> Option<Verdict> {
+pub fn end_without_room(state: &mut SessionState, id: &str, event: &Event) -> Option<Verdict> {
     let held = if state.run(id).is_some_and(|run| run.order.is_none()) { hold(state, id, event) } else { None };
     let is_halted = |run: &Run| run.order.as_ref().is_some_and(|order| order.phase == Phase::Halted);
     if state.run(id).is_some_and(is_halted)

@@ -27,7 +27,7 @@ fn a_command_that_judges_has_the_clients_time_and_what_follows_it_ours() {
     deadline.is_for(EventName::Stop, Vec::new());
     assert_eq!(deadline.0.due_ms.load(Acquire), u64::MAX, "what never ends is not begun");
     deadline.0.due_ms.store(ours(ORDINARY_S), Release);
-    let meanwhile = deadline.while_judging(|| deadline.0.due_ms.load(Acquire));
+    let meanwhile = deadline.while_checking(|| deadline.0.due_ms.load(Acquire));
     assert_eq!(meanwhile, 607_000);
     let after = deadline.0.due_ms.load(Acquire);
     assert!((7_000..=8_000).contains(&after), "{after}");

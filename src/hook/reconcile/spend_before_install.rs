@@ -1,4 +1,4 @@
-//! Finds what a session had spent before Fusebox was installed, and sets it apart from what its limits judge.
+//! Finds what a session had spent before Fusebox was installed, and sets it apart from what its limits count.
 //!
 //! A session without state looks the same whether it ran before Fusebox or an agent has deleted the state. Two things tell them
 //! apart. The note that `fusebox init` leaves in the state folder when a person runs it goes with the state. And the client

@@ -46,8 +46,8 @@ pub struct RecheckJob {
     client: Process,
     /// How often the client had asked about changes, this one included.
     asked: u32,
-    /// The files and folders of settings, as they were when they were judged; `None` where nothing was there.
-    judged: Vec<(PathBuf, Option<FileVersion>)>,
+    /// The files and folders of settings, as they were when they were compared; `None` where nothing was there.
+    compared: Vec<(PathBuf, Option<FileVersion>)>,
     /// The session's main transcript, where it was then.
     transcript: PathBuf,
     /// Whether it was there: a session without a response has none.
@@ -63,20 +63,20 @@ pub fn versions(env: &Environment, session: &Session) -> Vec<(PathBuf, Option<Fi
 }
 
 /// Makes the job to look again; nothing where no client is known.
-pub fn job(state: &SessionState, judged: Vec<(PathBuf, Option<FileVersion>)>) -> Option<RecheckJob> {
+pub fn job(state: &SessionState, compared: Vec<(PathBuf, Option<FileVersion>)>) -> Option<RecheckJob> {
     let session = &state.session;
     Some(RecheckJob {
         session: session.id.clone(),
         client: session.client?,
         asked: session.diverted.asked,
-        judged,
+        compared,
         is_written: file_info::exists(Path::new(&*session.position.path)),
         transcript: PathBuf::from(&session.position.path),
         log: session.log.clone(),
     })
 }
 
-/// Watches until the client has read its settings as they were judged, or hooks are heard again, or the client is ended.
+/// Watches until the client has read its settings as they were compared, or hooks are heard again, or the client is ended.
 pub fn keep(env: &Environment, folder: &Path, job: &RecheckJob) {
     let Some(changed_ms) = change(env, job) else { return };
     let recheck = Recheck { env, folder, job, since_ms: changed_ms + READS_WITHIN_MS as i64 };
@@ -115,8 +115,8 @@ fn change(env: &Environment, job: &RecheckJob) -> Option<i64> {
             processes::wait_for_end(&[pid], SELDOM);
             continue;
         }
-        let is_edited = was_stopped || job.judged.iter().any(|(path, version)| file_info::version(path) != *version);
-        // A client that moves takes its transcript along, and reads other files than those that were judged.
+        let is_edited = was_stopped || job.compared.iter().any(|(path, version)| file_info::version(path) != *version);
+        // A client that moves takes its transcript along, and reads other files than those that were compared.
         if is_edited || job.is_written && !file_info::exists(&job.transcript) {
             return Some(env.now().wall_ms);
         }

@@ -36,7 +36,7 @@ pub fn watch_settings(
     }
     match event.kind {
         EventKind::ConfigChanged => {
-            // Before they are judged: what changes while they are is seen, too.
+            // Before they are compared: what changes while they are is seen, too.
             let versions = settings::recheck::versions(env, &state.session);
             let files = settings::baseline::read(env, &state.session);
             let now = settings::baseline::registered_in(env, &state.session, &files);
