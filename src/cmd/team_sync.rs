@@ -95,11 +95,11 @@ pub fn alone(env: &Environment) -> Result<Right> {
 pub fn give_back(env: &Environment, joined: &Joined) -> Result<()> {
     let (mut machine, needs) = known(env, joined, Purpose::Leave)?;
     let besides = Besides { totals: &needs.totals, ..Besides::default() };
-    let mut told = Told::default();
-    tell(env, joined, &mut team_place::ledger(joined)?, &mut machine, &besides, &mut told, PATIENCE)?;
-    match told.is_hindered() {
+    let mut talk = Talk::open(env, joined, &mut machine)?;
+    talk.tell(&besides, PATIENCE)?;
+    match talk.told.is_hindered() {
         false => Ok(()),
-        true => Err(Error::failed(format!("{} keeps a transaction open in the team's store", told.held_by))),
+        true => Err(Error::failed(format!("{} keeps a transaction open in the team's store", talk.told.held_by))),
     }
 }
 
@@ -126,21 +126,21 @@ fn known(env: &Environment, joined: &Joined, purpose: Purpose) -> Result<(Machin
 }
 
 fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs) -> Result<Told> {
-    let mut ledger = team_place::ledger(joined)?;
+    let mut talk = Talk::open(env, joined, machine)?;
     let labels: Vec<&str> = needs.projects.iter().map(String::as_str).collect();
     let besides = Besides { labels: &labels, totals: &needs.totals, shares: &[] };
-    let mut told = Told::default();
-    tell(env, joined, &mut ledger, &mut *machine, &besides, &mut told, Duration::ZERO)?;
-    lease(env, joined, &mut ledger, &mut *machine, &needs, &besides, &mut told)?;
-    if !machine.shares.iter().all(Share::is_settled) {
+    talk.tell(&besides, Duration::ZERO)?;
+    talk.lease(&needs, &besides)?;
+    if !talk.machine.shares.iter().all(Share::is_settled) {
         // A limit that it has just heard of, or which others leave more or less of than they did.
-        team_publish::publish(env, joined, machine, None)?;
-        tell(env, joined, &mut ledger, &mut *machine, &besides, &mut told, Duration::ZERO)?;
+        team_publish::publish(env, joined, talk.machine, None)?;
+        talk.tell(&besides, Duration::ZERO)?;
     }
-    if machine.is_waiting() || told.last.wait_ms > 0 {
+    if talk.machine.is_waiting() || talk.told.last.wait_ms > 0 {
         // All that is reserved is waited for at once: a slice alone may be too small for a request.
-        tell(env, joined, &mut ledger, &mut *machine, &besides, &mut told, PATIENCE)?;
+        talk.tell(&besides, PATIENCE)?;
     }
+    let Talk { machine, mut told, .. } = talk;
     let Synced { held, caps, projects, .. } = std::mem::take(&mut told.last);
     let held_by = told.is_lease_held.then(|| told.held_by.clone());
     let heard = Heard { at: told.at, caps, projects, is_spent: told.is_refused, held_by, held };
@@ -148,82 +148,82 @@ fn talk(env: &Environment, joined: &Joined, machine: &mut Machine, needs: Needs)
     Ok(told)
 }
 
-/// Has what is lacking reserved.
-fn lease(
-    env: &Environment,
-    joined: &Joined,
-    ledger: &mut Ledger,
-    machine: &mut Machine,
-    needs: &Needs,
-    besides: &Besides<'_>,
-    told: &mut Told,
-) -> Result<()> {
-    for _ in 0..SLICES {
-        let held = machine.held_soon(env.now());
-        // One slice where it runs low, and more only where the next requests would not fit.
-        if needs.want == Amount::ZERO || held >= needs.least && held.0 >= needs.want.0 / 2 {
-            break;
-        }
-        machine.ask_besides(needs.want.minus(held));
-        team_place::save_machine(env, machine)?;
-        let was_refused = std::mem::take(&mut told.is_refused);
-        tell(env, joined, &mut *ledger, &mut *machine, besides, &mut *told, Duration::ZERO)?;
-        let is_refused = told.is_refused;
-        told.is_refused |= was_refused;
-        if is_refused || told.is_lease_held || machine.held_soon(env.now()) >= needs.least {
-            break;
-        }
-    }
-    Ok(())
+/// One talk of the machine with the team's store.
+struct Talk<'a> {
+    env: &'a Environment,
+    joined: &'a Joined,
+    ledger: Ledger,
+    machine: &'a mut Machine,
+    told: Told,
 }
 
-/// Sends what the machine has to send, and waits for what may not be spent yet, but not beyond `patience`. The store is heard once at
-/// least. What waits in vain for somebody else stays with the machine for the next sync.
-fn tell(
-    env: &Environment,
-    joined: &Joined,
-    ledger: &mut Ledger,
-    machine: &mut Machine,
-    besides: &Besides<'_>,
-    told: &mut Told,
-    patience: Duration,
-) -> Result<()> {
-    let began = env.now();
-    loop {
-        told.at = env.now();
-        let requests = sync::together(told.to_send(machine, told.at));
-        // A share that waits in vain for somebody stays for the next sync.
-        let shares = if told.is_share_held { Vec::new() } else { machine.share_requests() };
-        let besides = Besides { shares: &shares, ..*besides };
-        told.last = ledger.sync(&joined.team, &joined.machine, told.at, &requests, &besides)?;
-        let before = machine.clone();
-        told.last.replies.iter().for_each(|reply| machine.apply(reply));
-        let has_heard_more = *machine != before;
-        machine.apply_shares(&told.last.shares);
-        told.hear_of_shares(machine);
-        if machine.has_ended() {
-            // Written down as gone before it is given back, and given back before another is asked for.
-            team_publish::publish(env, joined, machine, None)?;
+impl<'a> Talk<'a> {
+    fn open(env: &'a Environment, joined: &'a Joined, machine: &'a mut Machine) -> Result<Talk<'a>> {
+        Ok(Talk { env, joined, ledger: team_place::ledger(joined)?, machine, told: Told::default() })
+    }
+
+    /// Has what is lacking reserved.
+    fn lease(&mut self, needs: &Needs, besides: &Besides<'_>) -> Result<()> {
+        for _ in 0..SLICES {
+            let held = self.machine.held_soon(self.env.now());
+            // One slice where it runs low, and more only where the next requests would not fit.
+            if needs.want == Amount::ZERO || held >= needs.least && held.0 >= needs.want.0 / 2 {
+                break;
+            }
+            self.machine.ask_besides(needs.want.minus(held));
+            team_place::save_machine(self.env, self.machine)?;
+            let was_refused = std::mem::take(&mut self.told.is_refused);
+            self.tell(besides, Duration::ZERO)?;
+            let is_refused = self.told.is_refused;
+            self.told.is_refused |= was_refused;
+            if is_refused || self.told.is_lease_held || self.machine.held_soon(self.env.now()) >= needs.least {
+                break;
+            }
         }
-        if *machine != before {
-            team_place::save_machine(env, machine)?;
-        }
-        let is_busy = told.count(&requests);
-        let left = told.to_send(machine, env.now());
-        let is_waiting = left.iter().all(|request| machine.is_reserved(request.number()));
-        let is_done = left.is_empty() && told.last.wait_ms == 0;
-        if is_done || is_waiting && patience.is_zero() {
-            return Ok(());
-        }
-        if is_waiting && told.last.wait_ms > 0 {
-            let waited = env.now().since(began) + told.last.wait_ms;
-            if u128::from(waited) > patience.as_millis() {
+        Ok(())
+    }
+
+    /// Sends what the machine has to send, and waits for what may not be spent yet, but not beyond `patience`. The store is heard once at
+    /// least. What waits in vain for somebody else stays with the machine for the next sync.
+    fn tell(&mut self, besides: &Besides<'_>, patience: Duration) -> Result<()> {
+        let began = self.env.now();
+        loop {
+            self.told.at = self.env.now();
+            let requests = sync::together(self.told.to_send(self.machine, self.told.at));
+            // A share that waits in vain for somebody stays for the next sync.
+            let shares = if self.told.is_share_held { Vec::new() } else { self.machine.share_requests() };
+            let besides = Besides { shares: &shares, ..*besides };
+            self.told.last =
+                self.ledger.sync(&self.joined.team, &self.joined.machine, self.told.at, &requests, &besides)?;
+            let before = self.machine.clone();
+            self.told.last.replies.iter().for_each(|reply| self.machine.apply(reply));
+            let has_heard_more = *self.machine != before;
+            self.machine.apply_shares(&self.told.last.shares);
+            self.told.hear_of_shares(self.machine);
+            if self.machine.has_ended() {
+                // Written down as gone before it is given back, and given back before another is asked for.
+                team_publish::publish(self.env, self.joined, self.machine, None)?;
+            }
+            if *self.machine != before {
+                team_place::save_machine(self.env, self.machine)?;
+            }
+            let is_busy = self.told.count(&requests);
+            let left = self.told.to_send(self.machine, self.env.now());
+            let is_waiting = left.iter().all(|request| self.machine.is_reserved(request.number()));
+            let is_done = left.is_empty() && self.told.last.wait_ms == 0;
+            if is_done || is_waiting && patience.is_zero() {
                 return Ok(());
             }
-            processes::rest(Duration::from_millis(told.last.wait_ms));
-        } else if !has_heard_more && !requests.is_empty() && !is_busy {
-            let what = format!("team {} has forgotten more of this machine than it keeps", joined.team);
-            return Err(Error::failed(what).hint("`fusebox team join NAME` has it tell all once more"));
+            if is_waiting && self.told.last.wait_ms > 0 {
+                let waited = self.env.now().since(began) + self.told.last.wait_ms;
+                if u128::from(waited) > patience.as_millis() {
+                    return Ok(());
+                }
+                processes::rest(Duration::from_millis(self.told.last.wait_ms));
+            } else if !has_heard_more && !requests.is_empty() && !is_busy {
+                let what = format!("team {} has forgotten more of this machine than it keeps", self.joined.team);
+                return Err(Error::failed(what).hint("`fusebox team join NAME` has it tell all once more"));
+            }
         }
     }
 }

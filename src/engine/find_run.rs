@@ -19,7 +19,8 @@ pub fn resolve(state: &mut SessionState, event: &Event, link: Option<&Link>, lim
     match (&event.agent, &event.kind) {
         (Agent::Sub { id, agent_type }, _) => subagent(state, id, agent_type, event.at, link, limit_source),
         (Agent::Main, EventKind::Prompt { text_hash, notifications, by_machine, .. }) => {
-            prompt(state, event, *text_hash, notifications, *by_machine, limit_source)
+            let parts = PromptParts { text_hash: *text_hash, notifications, by_machine: *by_machine };
+            prompt(state, event, &parts, limit_source)
         }
         (Agent::Main, kind) if works(kind) => main(state, event, limit_source),
         // The first thing done in a fork, or in a session that the state does not know.
@@ -229,14 +230,15 @@ pub fn joins_work(state: &SessionState, event: &Event) -> bool {
     }
 }
 
-fn prompt(
-    state: &mut SessionState,
-    event: &Event,
+/// What tells which run a prompt goes on with: the fields of [`EventKind::Prompt`].
+struct PromptParts<'a> {
     text_hash: u64,
-    notifications: &[TaskNotification],
+    notifications: &'a [TaskNotification],
     by_machine: bool,
-    limit_source: &dyn LimitSource,
-) -> String {
+}
+
+fn prompt(state: &mut SessionState, event: &Event, parts: &PromptParts, limit_source: &dyn LimitSource) -> String {
+    let PromptParts { text_hash, notifications, by_machine } = *parts;
     state.session.sees_prompts = true;
     // What a schedule sends is an agent's own text: it is no word of a task.
     let notifications = if state.session.crons.contains(&text_hash) { &[] } else { notifications };
