@@ -28,6 +28,7 @@ use crate::engine::holds;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
 use crate::engine::next_prompt;
+use crate::engine::orders;
 use crate::engine::renew_limits;
 use crate::engine::repeated;
 use crate::engine::session_state::SessionState;
@@ -71,12 +72,12 @@ pub fn apply_event(
     }
     count_once(state, &id, event, ingested);
     dialogs::granted(state, event);
-    let adopts = enforce::adopt(state, &id, event);
+    let adopts = orders::adopt(state, &id, event);
     completion::ask(state, &id, event);
     let onset = onset(state, &id, joins);
     let mut verdict = decide_run(state, &id, event, onset, adopts, &ingested.missing);
     verdict.prompt_tail = discipline(event, &verdict, limit_source);
-    enforce::progress(state, &id, event, &verdict);
+    orders::progress(state, &id, event, &verdict);
     enforce::enforce(state, &id, event, &verdict);
     spawns::keep_room(state, &id, event, &verdict, limit_source);
     if onset != Onset::Joins || blocked_prompts::is_told_again(state, &id, event) {

@@ -1,11 +1,14 @@
 //! How a run goes on and ends.
 
+use std::fmt::Display;
+
 use crate::domain::action::Action;
 use crate::domain::event::{Call, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Order, Phase, Run, Status};
 use crate::domain::spawn::Spawn;
+use crate::domain::verdict::Finding;
 use crate::engine::agents::run_ends;
 use crate::engine::session_state::SessionState;
 
@@ -31,6 +34,16 @@ pub fn stopped_status(action: Action, source: &FindingSource) -> Status {
         (_, FindingSource::ExplicitStop) => Status::Stopped,
         _ => Status::Failed,
     }
+}
+
+/// Returns the error sentence of a run that a finding ends.
+pub fn error_of(finding: &Finding) -> String {
+    if finding.waits_for_store() { finding.subject.clone() } else { exceeded(&finding.source) }
+}
+
+/// Returns the error sentence of a run that a limit ends.
+pub fn exceeded(limit: impl Display) -> String {
+    format!("Execution limit exceeded: [{limit}]")
 }
 
 /// Whether an event shows the main agent at work, so that it has a run.

@@ -22,6 +22,7 @@ pub mod limit_source;
 pub mod log_records;
 pub mod measure;
 pub mod next_prompt;
+pub mod orders;
 pub mod outcome;
 pub mod outer_sessions;
 pub mod rejoin;

@@ -3,7 +3,7 @@
 use crate::domain::ingested::Ingested;
 use crate::domain::verdict::Verdict;
 use crate::engine::apply_event::apply_event;
-use crate::engine::enforce;
+use crate::engine::orders;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -73,6 +73,6 @@ fn hand_down_order(store: &Store, state: &mut SessionState) -> Result<()> {
     for parent in parents {
         need_ancestors(store, state, parent)?;
     }
-    enforce::cascade(state, &halted);
+    orders::cascade(state, &halted);
     Ok(())
 }

@@ -18,8 +18,8 @@ use crate::domain::spend::meters::Spend;
 use crate::domain::verdict::Verdict;
 use crate::engine::apply_event::apply_event;
 use crate::engine::count;
-use crate::engine::enforce;
 use crate::engine::find_run;
+use crate::engine::orders;
 use crate::engine::outcome::outcome;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
@@ -172,7 +172,7 @@ impl<'a> Player<'a> {
         let ingested = self.ingested(input, event)?;
         let (run, verdict) = apply_event(&mut self.state, event, &ingested, self.terms.policy);
         if let Some(halted) = self.state.effects.halted.clone() {
-            enforce::cascade(&mut self.state, &halted);
+            orders::cascade(&mut self.state, &halted);
         }
         let name = EventName::parse(&input.hook_event_name);
         if name.is_none() {

@@ -5,7 +5,7 @@ use crate::domain::layer::Layer;
 use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Status};
-use crate::engine::enforce;
+use crate::engine::lifecycle;
 use crate::report::rows::Logged;
 
 /// A stop whose order was cleared.
@@ -55,7 +55,7 @@ pub fn stop(run: &Run, records: &[Logged]) -> Option<ClearedStop> {
         };
         let record = &logged.record;
         let has_sentence = record.limit.is_empty() || record.scope == Scope::Team.as_str();
-        let error = if has_sentence { record.error.clone() } else { enforce::exceeded(&record.limit) };
+        let error = if has_sentence { record.error.clone() } else { lifecycle::exceeded(&record.limit) };
         Some(ClearedStop { status, stop_reason: record.stop_reason.clone(), error })
     })
 }

@@ -10,7 +10,6 @@ use crate::domain::scope::Scope;
 use crate::domain::session::{Run, Status};
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Verdict};
-use crate::engine::enforce;
 use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
@@ -31,7 +30,7 @@ pub fn note(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict
     if !is_asked_later && finding.action != Action::Pause {
         run.status = lifecycle::stopped_status(finding.action, &finding.source);
         run.stop_reason = Some(finding.stop_reason().into_owned());
-        run.error = Some(enforce::exceeded(&finding.source));
+        run.error = Some(lifecycle::exceeded(&finding.source));
     }
     let (run, agent_type) = (run.id.clone(), run.agent_type.clone());
     log_records::write(state, id, RecordKind::AgentFailed, &finding);

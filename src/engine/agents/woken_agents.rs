@@ -9,6 +9,7 @@ use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::end_client;
 use crate::engine::enforce;
 use crate::engine::lifecycle;
+use crate::engine::orders;
 use crate::engine::session_state::SessionState;
 
 /// Whether an agent that had ended goes on although nobody has asked it to.
@@ -41,7 +42,7 @@ fn hold(state: &mut SessionState, id: &str, event: &Event) -> Option<Verdict> {
         if let Some(run) = state.run_mut(id) {
             lifecycle::halt_below(run, order, id);
         }
-        enforce::close(state, id, event);
+        orders::close(state, id, event);
         return Some(verdict);
     }
     let finding = end_client::used_up(state, id, event, false)?;

@@ -21,8 +21,8 @@ use fusebox::domain::spend::charge::{Charge, NewCharge};
 use fusebox::domain::spend::meters::Spend;
 use fusebox::domain::verdict::{Decision, Verdict};
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::enforce;
 use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::orders;
 use fusebox::engine::session_state::SessionState;
 
 use crate::laws::verdicts;
@@ -325,7 +325,7 @@ impl Client<'_> {
         let (_, verdict) = apply_event(&mut self.state, &event, &found, self.policy);
         verdicts::check(&verdict);
         if let Some(halted) = self.state.effects.halted.clone() {
-            enforce::cascade(&mut self.state, &halted);
+            orders::cascade(&mut self.state, &halted);
         }
         self.state.next_event();
         self.answers.push(strictness(&verdict));

@@ -14,8 +14,8 @@ use fusebox::domain::spend::spend_before_prompt;
 use fusebox::domain::start_source::StartSource;
 use fusebox::domain::verdict::{Decision, Verdict};
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::enforce;
 use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::orders;
 use fusebox::engine::session_state::SessionState;
 
 use crate::laws::client::Policy;
@@ -373,7 +373,7 @@ impl Play<'_> {
         let (run, verdict) = apply_event(&mut state, &event, &found, self);
         verdicts::check(&verdict);
         if let Some(halted) = state.effects.halted.clone() {
-            enforce::cascade(&mut state, &halted);
+            orders::cascade(&mut state, &halted);
         }
         let began = state.was_opened(&run);
         self.gone |= state.effects.ends_client.is_some();
