@@ -71,7 +71,7 @@ const LAYER: usize = 13;
 /// The narrowest that the column of values is.
 const NARROWEST: usize = 16;
 
-/// And the widest: whose a value is stays beside it.
+/// The widest that the column of values is: whose a value is stays beside it.
 const WIDEST: usize = 64;
 
 /// Values under one heading.

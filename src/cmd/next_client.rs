@@ -57,7 +57,7 @@ pub fn replace(session: &mut Session, new: Budgets) -> Budgets {
     }
 }
 
-/// Does the same for the rows of many sessions: a budget that is in no file any more is none in reports.
+/// Binds the rows of many sessions to the budgets of their next prompts: a budget that is in no file any more is none in reports.
 pub fn bind_rows(env: &Environment, store: &Store, rows: &mut [SessionRows]) -> Result<()> {
     let now = env.now();
     // Many sessions have worked in one folder.

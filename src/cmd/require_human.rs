@@ -31,7 +31,7 @@ pub fn require(env: &Environment, command: &str) -> Result<()> {
     require_for(env, &format!("`fusebox {command}`"))
 }
 
-/// Does the same for a form of a command that a sentence calls `what`.
+/// Refuses a form of a command, which a sentence calls `what`, where an agent gives it, as [`require`] does a command.
 pub fn require_for(env: &Environment, what: &str) -> Result<()> {
     let clients = require_outside(env, what)?;
     if !processes::is_shown(env.pid()) {

@@ -48,7 +48,7 @@ pub struct Stopped {
     pub how: HowEnded,
     /// Why, for programs: `turn_limit_reached`. `None` where that was not recorded.
     pub reason: Option<String>,
-    /// The same in a sentence, with what a person does next.
+    /// Why, in a sentence, with what a person does next.
     pub sentence: String,
     /// Of a team's stop, whose sentence has no room for it: how the work goes on once it may.
     pub goes_on: Option<String>,

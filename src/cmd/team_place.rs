@@ -152,7 +152,7 @@ pub fn forget_in(env: &Environment, store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// Does something in a transaction of the state.
+/// Runs `work` in a transaction of the state; returns what that does.
 pub fn in_state<T>(env: &Environment, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
     let store = Store::open(env)?;
     store.begin()?;

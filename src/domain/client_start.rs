@@ -31,7 +31,7 @@ pub struct ClientStart {
     /// The client's own total, as its status line was told last.
     #[serde(skip_serializing_if = "is_default")]
     pub told: Option<Amount>,
-    /// The same when the last batch ended: the rows of that time are on disk by the end of the next.
+    /// The client's own total when the last batch ended: the rows of that time are on disk by the end of the next.
     #[serde(skip_serializing_if = "is_default")]
     pub told_before: Option<Amount>,
     /// What was counted then; nothing once both are compared.

@@ -84,7 +84,7 @@ pub struct Limit {
     pub aliases: &'static [Alias],
     /// What people call the thing counted.
     pub label: &'static str,
-    /// The same in the one line that a person reads, where the key beside it says the rest. `None` is `label`.
+    /// What people call it in the one line that a person reads, where the key beside it says the rest. `None` is `label`.
     pub short_label: Option<&'static str>,
     /// The unit of the cap.
     pub unit: Unit,

@@ -120,7 +120,7 @@ pub struct Session {
     /// The first of the sessions that this one's client comes from. It is charged, and its limits bind.
     #[serde(default, skip_serializing_if = "is_default")]
     pub outer: Option<String>,
-    /// Those between the first and this one, the nearest first: they are charged and bind, too.
+    /// The sessions between `outer` and this one, the nearest first: they are charged and bind, too.
     #[serde(default, skip_serializing_if = "is_default")]
     pub between: Vec<String>,
     /// Requests, tokens and cost by model.
@@ -168,7 +168,7 @@ pub struct Session {
     /// The limit that blocked the last prompt; `None` where that was let through.
     #[serde(rename = "kept_back", default, skip_serializing_if = "is_default")]
     pub prompt_block: Option<Finding>,
-    /// The other limits that would have blocked it.
+    /// The other limits that would have blocked the last prompt.
     #[serde(rename = "kept_back_too", default, skip_serializing_if = "is_default")]
     pub more_prompt_blocks: Vec<Finding>,
     /// The main run at work or last at work.
@@ -198,7 +198,7 @@ pub struct Session {
     /// Runs that events of other runs may touch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Vec<String>,
-    /// Those of them that are not to be looked at until their transcripts are longer than this: none where no more is to come.
+    /// The open runs that are not looked at until their transcripts are longer than this: none where no more is to come.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_to: BTreeMap<String, Option<u64>>,
     /// Estimates of requests in flight.

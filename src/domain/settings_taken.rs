@@ -31,7 +31,7 @@ pub struct SettingsTaken {
     /// For how many seconds the client waits for the hook at a tool call, where that is longer than usual.
     #[serde(default, skip_serializing_if = "is_default")]
     pub call_timeout_s: u32,
-    /// The same at the end of a batch.
+    /// For how many seconds the client waits for the hook at the end of a batch, where that is longer than usual.
     #[serde(default, skip_serializing_if = "is_default")]
     pub batch_timeout_s: u32,
     /// The status line, where that is Fusebox's: a hash of its command.

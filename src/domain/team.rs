@@ -34,7 +34,7 @@ pub struct TeamShare {
     pub until: Moment,
     /// When the store was heard last.
     pub heard: Moment,
-    /// The same as messages write it; empty where it was never heard.
+    /// When the store was heard last, as messages write it; empty where it was never heard.
     pub heard_at: String,
     /// When a sync last failed to reach the store, where none has since.
     pub failed: Moment,

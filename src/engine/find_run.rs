@@ -41,7 +41,7 @@ pub fn is_nameless(event: &Event) -> bool {
     matches!(&event.agent, Agent::Sub { agent_type, .. } if agent_type.is_empty())
 }
 
-/// Takes in the end of such an agent, which is no run; returns the main run, to which it belongs.
+/// Takes in the end of an agent of the client's own, which is no run; returns the main run, to which it belongs.
 pub fn of_the_clients_own(state: &mut SessionState, event: &Event) -> String {
     let main = state.session.main.clone().unwrap_or_default();
     state.session.last = event.at.or_later(state.session.last);

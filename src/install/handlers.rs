@@ -32,7 +32,7 @@ pub struct Registered {
     pub has_prices: bool,
     /// For how many seconds the client waits for this binary at a tool call, at the least; 0 where that is not said.
     pub call_timeout_s: u32,
-    /// The same at the end of a batch.
+    /// For how many seconds the client waits for this binary at the end of a batch, at the least; 0 where that is not said.
     pub batch_timeout_s: u32,
     /// The status line that the client shows, where that is Fusebox's: a hash of its command; else 0.
     pub status_line: u64,

@@ -24,7 +24,7 @@ messages! {
     settings_held(harm = "would take Fusebox's hooks away")
         => "no prompt and no call of this client is let through: its settings {harm}.";
 
-    /// The same, told in the session above.
+    /// A client that an agent started reads settings that wait: told in the session above.
     settings_held_below(harm = "would take Fusebox's hooks away", next = "If that is yours: `fusebox reload` in a terminal of your own takes it up.")
         => "a client that its agent started is held back: the settings there {harm}. {next}";
 
@@ -195,7 +195,7 @@ messages! {
     client_without_hooks(next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "the client goes on without hooks: its settings were changed while it read them. Nothing of it is counted. {next}";
 
-    /// The same, of a client below, told in the session that its agent started it from.
+    /// A client that an agent started goes on past a limit on a way that asks no hook, and was ended: told in the session of that agent.
     client_below_ended(what = "model requests 5/5 (max_requests, project)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "a client that its agent started was ended: {what}, and no hook is asked there. {next}";
 

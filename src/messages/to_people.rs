@@ -149,7 +149,7 @@ messages! {
             it resets at 2026-11-29 00:00 UTC, ask ann@core: `fusebox team grant bob +2.50 --period day`"
     ) => "stopped: {why}";
 
-    /// The same where its prompt was not sent.
+    /// At the end of `fusebox run`: its prompt was not sent, for a cap of its team, or since its store was not heard.
     run_blocked_by_team(
         why = "bob's cap of the day in team core is used up, 5.00/5.00 USD; \
             it resets at 2026-11-29 00:00 UTC, ask ann@core: `fusebox team grant bob +2.50 --period day`"

@@ -224,7 +224,7 @@ impl Environment {
         self.noted(&program).map_or_else(|| program.begin(input), Ok)
     }
 
-    /// Does the same in a process that lives on: the system keeps nothing of the program once it has ended.
+    /// Begins a program in the background of a process that lives on: the system keeps nothing of the program once it has ended.
     #[cfg(feature = "watch")]
     pub fn begin_beside(&self, program: Program) -> io::Result<()> {
         self.noted(&program).map_or_else(|| program.begin_beside(), Ok)

@@ -15,7 +15,7 @@ const FILE_FIELDS: [&str; 4] = ["$schema", "version", "unit", "rows"];
 /// The five prices that every row has, and every `fast` and `long_prompt`.
 pub const RATES: [&str; 5] = ["input", "output", "write_5m", "write_1h", "cache_read"];
 
-/// The other fields of a row.
+/// The fields of a row beside [`RATES`].
 const ROW_FIELDS: [&str; 7] = ["model", "from", "fast", "long_prompt", "web_search", "us_multiplier", "source"];
 
 /// The largest price: USD per million tokens. A larger one is a slip of the unit.

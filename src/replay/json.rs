@@ -43,7 +43,7 @@ struct SessionForm<'a> {
 #[derive(Serialize)]
 struct Figures {
     turns: u64,
-    /// Those of them that Fusebox has refused.
+    /// The tool calls that Fusebox has refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<u64>,
     requests: u64,

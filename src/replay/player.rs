@@ -64,7 +64,7 @@ pub struct Player<'a> {
     undone: Spend,
     /// Every tool call that was really asked for.
     calls: BTreeSet<String>,
-    /// Those of them that Fusebox has refused.
+    /// The tool calls that Fusebox has refused.
     refused: BTreeSet<String>,
     entries: Vec<Entry>,
     log: Vec<Record>,

@@ -34,7 +34,7 @@ pub struct ReplayedSession {
 pub struct Recorded {
     /// Tool calls, those that Fusebox has refused among them.
     pub calls: u64,
-    /// Those that Fusebox has refused.
+    /// The tool calls that Fusebox has refused.
     pub refused: u64,
     /// What its requests spent.
     pub spent: Spend,
@@ -65,7 +65,7 @@ pub struct Sums {
     pub questions: usize,
     /// Tool calls that were asked for.
     pub calls: u64,
-    /// Those of them that Fusebox has refused.
+    /// The tool calls that Fusebox has refused.
     pub refused: u64,
     /// What was spent that no response in a transcript stands for.
     beside: Spend,

@@ -64,7 +64,7 @@ pub struct Suggested {
     pub reason: String,
     /// The past runs in which it would have tripped.
     pub would_trip: Option<usize>,
-    /// The same, as a share of the runs, 0 to 1.
+    /// The past runs in which it would have tripped, as a share of all, 0 to 1.
     pub would_trip_share: Option<f64>,
 }
 

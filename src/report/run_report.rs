@@ -37,7 +37,7 @@ pub struct RunReport {
     pub standing: &'static str,
     /// Machine-readable reason of a stop.
     pub stop_reason: Option<String>,
-    /// The same in words.
+    /// The reason of a stop in words.
     #[serde(skip)]
     pub reason: Option<String>,
     /// The sentence of a stop.

@@ -49,7 +49,7 @@ pub struct Trip {
     /// What it did: its action, or that a call alone was refused, or a prompt not sent.
     #[serde(skip)]
     pub did: String,
-    /// The same where it ended no run.
+    /// What it did where it ended no run.
     #[serde(skip)]
     pub warning: Option<Warning>,
 }

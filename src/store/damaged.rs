@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 const BEGINS_ANEW: &str = "start a client: its first hook keeps `state.db` aside and begins a new one. Sessions \
      are counted again from their transcripts, those of which no event comes in caps of the day, week and month. Grants, trust, stops and \
      `fusebox off` are lost";
-/// The same where no hook may read what is damaged.
+/// What a person does where no hook may read what is damaged, and what is lost.
 pub const MOVE_AWAY: &str = "move it away: the next hook begins a new one. Sessions are counted again from their transcripts, those of \
      which no event comes in caps of the day, week and month. Grants, trust, stops and `fusebox off` are lost";
 

@@ -51,7 +51,8 @@ const BUSY: Duration = Duration::from_secs(1);
 /// Size of the write-ahead log from which it is folded back: 80 frames of a page and its header. Each frame is read again by
 /// every call, each folding back costs three syncs.
 const WAL_LIMIT: u64 = 80 * (schema::PAGE + 24);
-/// The same where this call had to wait for others: more may wait now, and each would wait for those syncs.
+/// Size of the write-ahead log from which it is folded back by a call that had to wait for others: more may wait now, and each would wait for
+/// those syncs.
 const WAL_LIMIT_IN_CROWD: u64 = 3 * WAL_LIMIT;
 
 /// The open database, with the locks that are held while it is. They go last: who takes one next finds the database free.

@@ -15,7 +15,7 @@ pub struct Demand {
     pub in_use: u64,
     /// What is in use and asked for.
     pub needs: u64,
-    /// The same, and what may be asked for soon.
+    /// What is in use, asked for, and may be asked for soon.
     pub wants: u64,
     /// For how long it uses its share without hearing the store beyond the share's life, in milliseconds; `None` for as long as it likes.
     pub stale_ms: Option<u64>,

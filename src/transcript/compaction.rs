@@ -45,7 +45,7 @@ pub fn complete<'r>(told: &mut Conversation, response: &'r Response, asks: impl 
     Cow::Owned(Response { model, usage, ..response.clone() })
 }
 
-/// Does so for the responses of a whole transcript.
+/// Completes the responses of a whole transcript, as [`complete`] does one.
 pub fn complete_all(responses: &mut [Response]) {
     let first = responses.iter().find(|response| !response.model.is_empty());
     let (mut told, mut model) = (Conversation::default(), first.map(|first| first.model.clone()).unwrap_or_default());

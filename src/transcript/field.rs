@@ -33,28 +33,28 @@ pub trait Shape<'de>: Default {
         Self::default()
     }
 
-    /// Returns what it is where a text stands in it.
+    /// Returns what the field is where a text stands in it.
     fn of_text(_text: Cow<'de, str>) -> Self {
         Self::other()
     }
 
-    /// The same of a number.
+    /// Returns what the field is where a number stands in it.
     fn of_number(_number: f64) -> Self {
         Self::other()
     }
 
-    /// The same of true or false.
+    /// Returns what the field is where true or false stands in it.
     fn of_flag(_flag: bool) -> Self {
         Self::other()
     }
 
-    /// The same of a list.
+    /// Returns what the field is where a list stands in it.
     fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Self::other())
     }
 
-    /// The same of an object.
+    /// Returns what the field is where an object stands in it.
     fn of_object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Self::other())

@@ -73,7 +73,7 @@ pub struct Row<'a, C = IgnoredAny> {
     /// The client's own total.
     #[serde(rename = "totalCostUSD")]
     pub total_cost: Usd,
-    /// The same of each model.
+    /// The client's own total of each model.
     pub model_usage: Object<BTreeMap<String, Object<ModelTotal>>>,
 }
 

@@ -52,7 +52,7 @@ pub fn first(transcript: &Path) -> io::Result<Option<i64>> {
     Ok(first)
 }
 
-/// Does the same for one transcript, of as many bytes as are left.
+/// Returns when a hook of Fusebox's was first written down in one transcript, of which as many bytes are read as are left.
 fn first_in(path: &Path, left: &mut u64, is_missing: &mut bool) -> io::Result<Option<i64>> {
     let (file, length) = open(path)?;
     *left = left.checked_sub(length).ok_or(io::ErrorKind::FileTooLarge)?;

@@ -29,7 +29,7 @@ pub struct Denials {
     /// When each rate opens its next slot, in milliseconds since 1970, as the agent was told.
     #[serde(skip_serializing_if = "is_default")]
     told: BTreeMap<String, i64>,
-    /// The same, told in the batch at work: the agent reads that only once the batch is over.
+    /// When each rate opens its next slot, as told in the batch at work: the agent reads that only once the batch is over.
     #[serde(skip_serializing_if = "is_default")]
     told_in_batch: BTreeMap<String, i64>,
 }

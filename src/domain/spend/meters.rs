@@ -196,7 +196,7 @@ pub struct Meters {
     pub hooks_ahead: Spend,
     /// What hooks will ask at the response to the next request, before any of them can be refused.
     pub hooks_of_response: Spend,
-    /// The same where that response makes a call, so that another may follow.
+    /// What hooks will ask at that response where it makes a call, so that another response may follow.
     pub hooks_of_calls: Spend,
     /// What the limit that is looked at has counted for itself.
     pub own: u64,
@@ -210,7 +210,7 @@ pub struct Meters {
     pub prompt: u64,
     /// How far a repetition has come: 1 once it is one, 2 when it goes on after the agent was told.
     pub repetition: u64,
-    /// The same where nobody would tell the agent of it first.
+    /// How far a repetition has come where nobody would tell the agent of it first.
     pub untold_repetition: u64,
     /// Responses of the run that are over and not on disk yet.
     pub late: u64,

@@ -34,7 +34,7 @@ pub struct SpendBeforeInstall {
     /// What they spent. The session's counters have it, too.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spent: Spend,
-    /// The same by model.
+    /// What they spent, by model.
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, Spend>,
     /// Tool calls of that time.

@@ -37,7 +37,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Moment,
     Clocks::deserialize(deserializer).map(Moment::from)
 }
 
-/// The same for a moment that may be missing.
+/// Reads and writes a moment that may be missing, without its wall time.
 pub mod optional {
     use super::{Clocks, Deserialize, Deserializer, Moment, Serialize, Serializer};
 

@@ -18,7 +18,7 @@ pub const SILENCE_MS: u64 = 30 * MINUTE_MS.cast_unsigned();
 pub struct AgentsAtWork {
     /// All, those asked for included.
     pub all: u64,
-    /// Those of them that are new and have not begun.
+    /// The agents asked for that are new and have not begun.
     pub awaited: u64,
 }
 

@@ -15,7 +15,7 @@ pub fn add_spend(state: &mut SessionState, id: &str, adds: &SpendChange, now: Mo
     }
 }
 
-/// Does the same for a request that nothing was reserved for.
+/// Adds what a request spent that nothing was reserved for, as [`add_spend`] does.
 pub fn add_unreserved_spend(state: &mut SessionState, id: &str, adds: &SpendChange, now: Moment) {
     let session = state.session.id.clone();
     state.scopes_mut(id).for_each(|mut scope| scope.charge(&session, adds));

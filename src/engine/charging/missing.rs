@@ -67,7 +67,7 @@ pub fn doubtful(state: &mut SessionState, id: &str, now: Moment) {
     charge(state, id, count, now);
 }
 
-/// Does so where the run is not at work: no batch of it is to end.
+/// Charges the doubted responses of a run that is not at work: no batch of it is to end.
 pub fn of_the_idle(state: &mut SessionState, id: &str, now: Moment) {
     if state.run(id).is_some_and(|run| !run.working) {
         doubtful(state, id, now);
@@ -103,7 +103,7 @@ pub fn note_response_over(state: &mut SessionState, id: &str) {
     estimate::note_over(&mut state.session.counters, late, inherited);
 }
 
-/// Does so at the end of its batch: what its calls say, it has written, be it on disk or not.
+/// Counts a response that is over at the end of its batch: what its calls say, it has written, be it on disk or not.
 pub fn note_batch_over(state: &mut SessionState, id: &str, calls: &[Call]) {
     let output = calls.iter().map(|call| call.input_bytes).sum::<u64>() / BYTES_A_TOKEN;
     if let Some(run) = state.run_mut(id) {

@@ -68,7 +68,7 @@ pub struct Shell {
     pub pid: u32,
     /// Its start time in clock ticks since boot.
     start: u64,
-    /// The same in milliseconds.
+    /// Its start time in milliseconds since boot.
     pub started_ms: u64,
 }
 

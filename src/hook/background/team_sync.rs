@@ -172,7 +172,7 @@ pub fn begin(env: &Environment, folder: &Path) {
     let _later = program(env, folder).map(|program| env.begin(program, b""));
 }
 
-/// Does the same in a process that lives on.
+/// Begins a sync in the background of a process that lives on.
 #[cfg(feature = "watch")]
 pub fn begin_beside(env: &Environment, folder: &Path) {
     let _later = program(env, folder).map(|program| env.begin_beside(program));

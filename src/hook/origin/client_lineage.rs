@@ -52,7 +52,7 @@ pub struct KnownClient {
     pub policy: Option<i64>,
     /// The id of the session that it works on.
     pub session_id: String,
-    /// That session; nothing where its row is gone.
+    /// The session that it works on; nothing where its row is gone.
     pub session: Option<Box<Session>>,
 }
 
@@ -107,7 +107,7 @@ pub struct Known {
     pub policy: Option<i64>,
     /// The session whose agent started it; where that one was itself started so, the first of them.
     pub outer: Option<String>,
-    /// Those between that one and this, the nearest first.
+    /// The sessions between `outer` and this one, the nearest first.
     pub between: Vec<String>,
     /// What the same client worked on before.
     pub before: Option<Box<Session>>,

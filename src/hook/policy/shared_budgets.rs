@@ -111,7 +111,7 @@ fn scopes(session: &Session) -> [(Scope, &str, &LimitSet); 2] {
     [(Scope::User, "", &session.user_limits), (Scope::Project, session.project.as_str(), &session.project_limits)]
 }
 
-/// Returns those in which it has rules.
+/// Returns the scopes that a session shares and has rules in.
 fn shares(session: &Session) -> impl Iterator<Item = (Scope, &str, &LimitSet)> {
     scopes(session).into_iter().filter(|(_, _, rules)| !rules.is_empty())
 }

@@ -40,8 +40,8 @@ pub fn is_behind(env: &Environment, session: &Session, runs: &[Run]) -> bool {
     has_unread(session, runs) || orphans::is_orphaned(session, env.now()) || runs.iter().any(orphans::is_hold_abandoned)
 }
 
-/// Catches up with the sessions that a session knows of clients that are gone, whose requests nobody has seen answered: its own, and
-/// those below it. Returns the session as it is then.
+/// Catches up with the sessions of clients that are gone, where a session knows requests of theirs that nobody has seen answered: its
+/// own, and those below it. Returns the session as it is then.
 pub fn catch_up_with_lost(
     env: &Environment,
     store: &Store,
@@ -59,7 +59,8 @@ pub fn catch_up_with_lost(
     store.session(&session.id)
 }
 
-/// Catches up with the other sessions whose requests hold room in what this one shares: those above it, and budgets.
+/// Catches up with the other sessions of clients that are gone, whose requests hold room in what this one shares: sessions above it, and
+/// budgets.
 pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
     let above = state.above.iter().flat_map(|above| &above.reservations);
     let reservations = above.chain(state.shared_budgets.iter().flat_map(|budget| &budget.reservations));

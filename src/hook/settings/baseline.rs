@@ -38,7 +38,7 @@ pub fn registered(env: &Environment, session: &Session) -> Registered {
     registered_in(env, session, &read(env, session))
 }
 
-/// The same by files that were read.
+/// Returns what is registered for a session's client by files that were read.
 pub fn registered_in(env: &Environment, session: &Session, files: &ClientFiles) -> Registered {
     let mut now = all_registered(env, session, files);
     let binary = env.binary();
@@ -46,7 +46,7 @@ pub fn registered_in(env: &Environment, session: &Session, files: &ClientFiles) 
     now
 }
 
-/// The same, with hooks that run this binary among what diverts.
+/// Returns what is registered for a session's client, with hooks that run this binary among what diverts.
 fn all_registered(env: &Environment, session: &Session, files: &ClientFiles) -> Registered {
     resolve(files, env.binary().as_deref(), |it| session.diverted.plugins.contains(&it.print()))
 }

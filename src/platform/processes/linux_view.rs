@@ -44,7 +44,7 @@ impl Procfs {
         }
     }
 
-    /// Does the same, a folder and then what is in it: neither may be on another mount.
+    /// Opens a file below /proc, a folder and then what is in it: neither may be on another mount.
     fn file_by_folder(&self, name: &str, how: OFlags) -> rustix::io::Result<OwnedFd> {
         let within = |folder: &OwnedFd, name: &str, how: OFlags| {
             let found = openat(folder, name, how, Mode::empty())?;

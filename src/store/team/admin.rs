@@ -31,7 +31,7 @@ pub struct Member {
     pub machines: String,
     /// When one was heard last, in the team's time zone; `-` for never.
     pub heard: String,
-    /// The same in RFC 3339; empty for never.
+    /// When one was heard last, in RFC 3339; empty for never.
     pub heard_at: String,
     /// The beginnings of these machines' ids, as far as who asks may see them: that heard last first, separated by spaces.
     pub ids: String,
@@ -63,7 +63,7 @@ pub struct OpenLease {
     pub left: Amount,
     /// Until when it lives: from then on it can be written off.
     pub until: String,
-    /// The same in RFC 3339.
+    /// Until when it lives, in RFC 3339.
     pub until_at: String,
     /// Whether that is over.
     pub is_expired: bool,
@@ -136,12 +136,12 @@ impl Ledger {
         self.leases(team, "fusebox.is_in(t.id, 'admin')")
     }
 
-    /// Returns those of them that this login may see: an admin all, a member their own.
+    /// Returns the leases that hold something and that this login may see: an admin all, a member their own.
     pub fn seen_leases(&mut self, team: &str) -> Result<Vec<OpenLease>> {
         self.leases(team, "true")
     }
 
-    /// Returns those of them that this login's own machines have.
+    /// Returns the leases that hold something and that this login's own machines have.
     pub fn own_leases(&mut self, team: &str) -> Result<Vec<OpenLease>> {
         self.leases(team, "l.login = session_user")
     }

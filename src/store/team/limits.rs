@@ -27,7 +27,7 @@ pub struct CapInForce {
     pub committed: Amount,
     /// When it resets; empty for one that binds nobody.
     pub resets: String,
-    /// The same in RFC 3339.
+    /// When it resets, in RFC 3339.
     pub resets_at: String,
 }
 

@@ -8,7 +8,7 @@ use crate::wire::shell::{Word, base};
 const VALUED: [&str; 10] =
     ["-m", "--mode", "-o", "--owner", "-g", "--group", "--exclude", "--include", "--suffix", "--rsh"];
 
-/// The same of `rsync`.
+/// Options of `rsync` whose values are no files that it copies.
 const VALUED_IN_SYNC: [&str; 9] =
     ["-e", "--rsh", "-f", "--filter", "--exclude", "--include", "--exclude-from", "--include-from", "--files-from"];
 

@@ -78,7 +78,7 @@ pub(super) const WRITES: [(&str, Takes); 43] = [
     ("ZipFile", Takes::ByMode),
 ];
 
-/// The same of functions that are called so elsewhere, too.
+/// Functions that write, move or take away files, by names that other functions have, too.
 pub(super) const WRITES_HELD: [(&str, Takes); 22] = [
     ("binwrite", Takes::First),
     ("chmod", Takes::Both),

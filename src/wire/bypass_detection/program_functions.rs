@@ -34,7 +34,7 @@ pub(super) fn defined_at<'k, 't>(tokens: &'k [Token<'t>]) -> Option<Defined<'k, 
     Some((parameters, does?))
 }
 
-/// The same of a function without a name of its own.
+/// Returns the parameters of a function without a name of its own, and what it does.
 fn defined_as<'k, 't>(tokens: &'k [Token<'t>]) -> Option<Defined<'k, 't>> {
     let (parameters, behind) = match tokens {
         [Token::Name("async"), rest @ ..] => return defined_as(rest),

@@ -57,8 +57,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The same of several assignments without a program, each of which may name the one before. Its redirections are read with the
-    /// first and the last of them.
+    /// Says what several assignments without a program do that is refused; each may name the one before. Its redirections are read with
+    /// the first and the last of them.
     fn one_by_one(&mut self, simple: &Simple, depth: usize) -> Option<String> {
         let bare = Simple {
             is_unread: simple.is_unread,

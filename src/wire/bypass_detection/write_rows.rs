@@ -33,7 +33,7 @@ pub(super) enum Writes {
     Packs,
     /// All of them where this word or letter is an option.
     Where(&'static str),
-    /// The same, with what is in them.
+    /// All of them, with what is in them, where this word or letter is an option.
     TreesWhere(&'static str),
     /// What is put into the last where this letter is an option.
     FilledWhere(&'static str),

@@ -62,7 +62,7 @@ fn without<'v>(value: &'v str, pattern: &str, at_end: bool, takes_most: bool) ->
     }
 }
 
-/// The same of a long value, by a pattern with a star at one end.
+/// Returns a long value without what fits a pattern with a star at one end.
 fn without_one<'v>(value: &'v str, pattern: &str, at_end: bool, takes_most: bool) -> &'v str {
     let bare = pattern.trim_matches('*');
     let cut = match (at_end, pattern.starts_with('*'), pattern.ends_with('*')) {

@@ -156,7 +156,7 @@ fn is_open(text: &str, at: usize) -> bool {
         .is_some_and(|text| closed(text, LONGEST_IN_BRACES).is_none())
 }
 
-/// The same of a text that stands for commands or their input.
+/// Notes what a text names that stands for commands or their input.
 pub(super) fn names_inside<'t>(text: &'t str, note: &mut dyn FnMut(&'t str, Kind)) {
     for found in inner_places(text).into_iter().filter_map(|at| reference(text, &(at..at + 1))) {
         note(found.name, Kind::Inner);

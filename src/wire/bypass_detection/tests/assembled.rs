@@ -47,7 +47,7 @@ fn written(word: &str) -> Vec<String> {
     ]
 }
 
-/// The same by what another command writes, by what is not set, and by names of its own.
+/// Ways to write a word by what another command writes, by what is not set, and by names of its own.
 fn written_by_others(word: &str) -> Vec<String> {
     let (first, second) = word.split_at(word.len() / 2);
     let (begin, rest) = word.split_at(1);
