@@ -69,7 +69,7 @@ impl<'a> RuleInput<'a> {
 }
 
 fn shown(reading: &LimitReading) -> String {
-    format!("{} {} ({}, {})", reading.cap.limit.label, reading.figures(), reading.limit, reading.layer)
+    format!("{} {} ({}, {})", reading.cap.limit.texts.label, reading.figures(), reading.limit, reading.layer)
 }
 
 fn with_reading(alert: Alert, reading: &LimitReading) -> Alert {

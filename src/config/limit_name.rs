@@ -83,7 +83,7 @@ impl LimitName {
             (Unit::Usd, _) => "US dollars",
             (Unit::Tokens, _) => "tokens",
             (Unit::Percent, _) => "per cent",
-            (Unit::Count, _) => self.limit.label,
+            (Unit::Count, _) => self.limit.texts.label,
             (Unit::Switch, _) => "`true` or `false`",
         }
     }

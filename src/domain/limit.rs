@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::domain::action::Action;
 use crate::domain::billing::Billing;
 use crate::domain::limit_meter::{Meter, Observed};
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::plan_window::PlanSpan;
 use crate::domain::run_figure::RunFigure;
 use crate::domain::scope::Scope;
@@ -82,10 +83,8 @@ pub struct Limit {
     pub key: &'static str,
     /// Other documents' names for it.
     pub aliases: &'static [Alias],
-    /// What people call the thing counted.
-    pub label: &'static str,
-    /// What people call it in the one line that a person reads, where the key beside it says the rest. `None` is `label`.
-    pub short_label: Option<&'static str>,
+    /// What messages say of it.
+    pub texts: LimitTexts,
     /// The unit of the cap.
     pub unit: Unit,
     /// The smallest and largest cap, in the base unit.
@@ -94,10 +93,6 @@ pub struct Limit {
     pub ceiling: Option<(u64, u64)>,
     /// Where it can be set.
     pub scopes: &'static [Scope],
-    /// The machine-readable reason of a stop by it.
-    pub stop_reason: &'static str,
-    /// The fixed words that a refusal carries, for what reads answers by program.
-    pub phrase: &'static str,
     /// How it is read.
     pub meter: Meter,
     /// Where it counts for itself: its new count, by the one before and what has happened. Its meter has to read that as `own`. It counts for
@@ -131,12 +126,6 @@ pub struct Limit {
     pub run_figure: Option<RunFigure>,
     /// Its key in the `settings` of an agent file in AgentMD's format, where it stands there.
     pub agentmd: Option<&'static str>,
-    /// Says what an agent did that has used so much of it, where "used N of it" is no sentence.
-    pub did: Option<fn(&str) -> String>,
-    /// What would have helped, where that is no larger cap.
-    pub advice: Option<&'static str>,
-    /// What an agent whose call is refused may want to know.
-    pub then: &'static str,
     /// What it is, for the documentation.
     pub doc: &'static str,
     /// One example value as JSON.
@@ -148,14 +137,11 @@ impl Limit {
     pub const PLAIN: Limit = Limit {
         key: "",
         aliases: &[],
-        label: "",
-        short_label: None,
+        texts: LimitTexts::PLAIN,
         unit: Unit::Count,
         range: (1, 1_000_000),
         ceiling: None,
         scopes: &[Scope::Run, Scope::Session],
-        stop_reason: "",
-        phrase: "",
         meter: Meter::Window,
         observe: None,
         form: Form::Cap,
@@ -172,9 +158,6 @@ impl Limit {
         names_last_refusal: false,
         run_figure: None,
         agentmd: None,
-        did: None,
-        advice: None,
-        then: "",
         doc: "",
         example: "",
     };
@@ -192,8 +175,8 @@ impl Limit {
     /// Returns what people call the thing counted: dollars that nobody is billed are list prices.
     pub fn label_of(&self, billing: Billing) -> Cow<'static, str> {
         match (self.unit, billing) {
-            (Unit::Usd, Billing::Plan) => Cow::Owned(self.label.replacen("cost", LIST_PRICE, 1)),
-            _ => Cow::Borrowed(self.label),
+            (Unit::Usd, Billing::Plan) => Cow::Owned(self.texts.label.replacen("cost", LIST_PRICE, 1)),
+            _ => Cow::Borrowed(self.texts.label),
         }
     }
 

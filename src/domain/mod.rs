@@ -24,6 +24,7 @@ pub mod limit;
 pub mod limit_meter;
 pub mod limit_reason;
 pub mod limit_set;
+pub mod limit_texts;
 pub mod limits_off;
 pub mod matcher;
 pub mod mode;

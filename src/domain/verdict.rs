@@ -244,7 +244,7 @@ impl Finding {
     pub fn stop_reason(&self) -> Cow<'_, str> {
         match self.limit() {
             Some(_) if self.waits_for_store() => Cow::Borrowed("team_store_not_heard"),
-            Some(limit) => Cow::Borrowed(limit.stop_reason),
+            Some(limit) => Cow::Borrowed(limit.texts.stop_reason),
             None => self.source.name(),
         }
     }

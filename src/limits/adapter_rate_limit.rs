@@ -3,17 +3,21 @@
 use crate::domain::action::Action;
 use crate::domain::limit::{Form, Limit};
 use crate::domain::limit_meter::Meter;
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::scope::Scope;
 use crate::domain::share_kind::ShareKind;
 
 /// The limit on model requests in a window of time.
 pub const LIMIT: Limit = Limit {
     key: "adapter_rate_limit",
-    label: "model requests in the window",
-    short_label: Some("model requests"),
+    texts: LimitTexts {
+        label: "model requests in the window",
+        short_label: Some("model requests"),
+        stop_reason: "rate_limited",
+        phrase: "rate limit exceeded",
+        ..LimitTexts::PLAIN
+    },
     scopes: &[Scope::Session, Scope::User],
-    stop_reason: "rate_limited",
-    phrase: "rate limit exceeded",
     meter: Meter::Window,
     form: Form::Windows,
     action: Some(Action::Terminate),

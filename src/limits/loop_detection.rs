@@ -3,18 +3,26 @@
 use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{Meter, Stage};
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::scope::Scope;
 use crate::domain::unit::Unit;
 
 /// The limit on repetition.
 pub const LIMIT: Limit = Limit {
     key: "loop_detection",
-    label: "repetition",
+    texts: LimitTexts {
+        label: "repetition",
+        stop_reason: "loop_detected",
+        phrase: "loop detected",
+        advice: Some(
+            "Another call, another input, or a look at why the result stays the same would have been progress; \
+             `loop_detection: false` in `main`, or in the agent's block of `agents`, switches this off.",
+        ),
+        ..LimitTexts::PLAIN
+    },
     unit: Unit::Switch,
     range: (0, 1),
     scopes: &[Scope::Run],
-    stop_reason: "loop_detected",
-    phrase: "loop detected",
     meter: Meter::Count {
         used: |meters| meters.repetition,
         adds: |next| match next.stage {
@@ -25,10 +33,6 @@ pub const LIMIT: Limit = Limit {
     action: Some(Action::Terminate),
     announced_first: true,
     agentmd: Some("loop_detection"),
-    advice: Some(
-        "Another call, another input, or a look at why the result stays the same would have been progress; \
-         `loop_detection: false` in `main`, or in the agent's block of `agents`, switches this off.",
-    ),
     doc: "Ends a run that repeats itself: the last 3 tool errors identical (same tool, same error, nothing new in \
           between), 9 where their inputs differ by more than numbers and spaces, an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \
           row. An exit code that is an answer and prints nothing (`test`, `pgrep`, `command -v`, `which`, `cmp`, `diff`, `git diff --quiet`, `curl -sf`) is counted for its own command alone. A result that differs is progress. To wait is no loop at full speed: a call that took ten seconds or more by \

@@ -2,6 +2,7 @@
 
 use crate::domain::limit::{Alias, Limit};
 use crate::domain::limit_meter::Meter;
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::run_figure::RunFigure;
 use crate::domain::spend::amount::PICO;
 use crate::domain::unit::Unit;
@@ -10,12 +11,15 @@ use crate::domain::unit::Unit;
 pub const LIMIT: Limit = Limit {
     key: "max_cost_usd",
     aliases: &[Alias { key: "max_total_cost_usd", scale: 1 }],
-    label: "cost",
+    texts: LimitTexts {
+        label: "cost",
+        stop_reason: "cost_budget_exhausted",
+        phrase: "cost budget exhausted",
+        ..LimitTexts::PLAIN
+    },
     unit: Unit::Usd,
     range: (PICO / 1_000_000, 1_000_000 * PICO),
     ceiling: Some((PICO / 100, 100 * PICO)),
-    stop_reason: "cost_budget_exhausted",
-    phrase: "cost budget exhausted",
     meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
     adds_up: true,
     bounds_session: true,

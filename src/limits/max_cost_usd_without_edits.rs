@@ -3,17 +3,21 @@
 use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{Meter, Observed};
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::spend::amount::PICO;
 use crate::domain::unit::Unit;
 
 /// The limit on the cost since the last edit.
 pub const LIMIT: Limit = Limit {
     key: "max_cost_usd_without_edits",
-    label: "cost without an edit",
+    texts: LimitTexts {
+        label: "cost without an edit",
+        stop_reason: "no_edits",
+        phrase: "cost budget without an edit exhausted",
+        ..LimitTexts::PLAIN
+    },
     unit: Unit::Usd,
     range: (PICO / 1_000_000, 1_000_000 * PICO),
-    stop_reason: "no_edits",
-    phrase: "cost budget without an edit exhausted",
     meter: Meter::Spend { used: |meters| meters.own, part: |spend| spend.cost.0 },
     observe: Some(|cost, seen| match seen {
         Observed::Spent(spend) => cost.saturating_add(spend.cost.0),

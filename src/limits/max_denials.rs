@@ -3,16 +3,24 @@
 use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::{Meter, Stage};
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::scope::Scope;
 
 /// The limit on refusals in a row.
 pub const LIMIT: Limit = Limit {
     key: "max_denials",
-    label: "batches with a refusal in a row",
+    texts: LimitTexts {
+        label: "batches with a refusal in a row",
+        stop_reason: "denial_limit_reached",
+        phrase: "refusal limit reached",
+        did: Some(|used| format!("had calls refused in {used} batches in a row")),
+        advice: Some(
+            "Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused.",
+        ),
+        ..LimitTexts::PLAIN
+    },
     range: (1, 1_000),
     scopes: &[Scope::Run],
-    stop_reason: "denial_limit_reached",
-    phrase: "refusal limit reached",
     meter: Meter::Count {
         used: |meters| meters.denials,
         adds: |next| match next.stage {
@@ -23,8 +31,6 @@ pub const LIMIT: Limit = Limit {
     action: Some(Action::Terminate),
     shown_at_zero: false,
     names_last_refusal: true,
-    did: Some(|used| format!("had calls refused in {used} batches in a row")),
-    advice: Some("Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused."),
     doc: "Batches of tool calls in a row in which Fusebox refused something: the next call ends the run. It ends retry \
           storms. A refusal by `rate_limits` counts only where the agent asks again before the slot opens that it was told of. `timeout_action` does not change what it does, `actions` does.",
     example: "5",

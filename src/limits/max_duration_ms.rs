@@ -2,6 +2,7 @@
 
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::run_figure::RunFigure;
 use crate::domain::time_units::{HOUR_MS, YEAR_MS};
 use crate::domain::unit::Unit;
@@ -9,12 +10,15 @@ use crate::domain::unit::Unit;
 /// The limit on working time.
 pub const LIMIT: Limit = Limit {
     key: "max_duration_ms",
-    label: "working time",
+    texts: LimitTexts {
+        label: "working time",
+        stop_reason: "timeout",
+        phrase: "time limit reached",
+        ..LimitTexts::PLAIN
+    },
     unit: Unit::Millis,
     range: (100, YEAR_MS.cast_unsigned()),
     ceiling: Some((1_000, HOUR_MS.cast_unsigned())),
-    stop_reason: "timeout",
-    phrase: "time limit reached",
     meter: Meter::Count { used: |meters| meters.duration_ms, adds: |_| Some(1) },
     adds_up: true,
     bounds_session: true,

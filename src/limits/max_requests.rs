@@ -2,14 +2,18 @@
 
 use crate::domain::limit::{Alias, Limit};
 use crate::domain::limit_meter::Meter;
+use crate::domain::limit_texts::LimitTexts;
 
 /// The limit on model requests.
 pub const LIMIT: Limit = Limit {
     key: "max_requests",
     aliases: &[Alias { key: "maxTurns", scale: 1 }],
-    label: "model requests",
-    stop_reason: "request_limit_reached",
-    phrase: "request limit reached",
+    texts: LimitTexts {
+        label: "model requests",
+        stop_reason: "request_limit_reached",
+        phrase: "request limit reached",
+        ..LimitTexts::PLAIN
+    },
     meter: Meter::Spend { used: |meters| meters.spent.requests, part: |spend| spend.requests },
     adds_up: true,
     bounds_session: true,

@@ -2,6 +2,7 @@
 
 use crate::domain::limit::{Alias, Limit};
 use crate::domain::limit_meter::Meter;
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::run_figure::RunFigure;
 use crate::domain::unit::Unit;
 
@@ -9,11 +10,14 @@ use crate::domain::unit::Unit;
 pub const LIMIT: Limit = Limit {
     key: "max_tokens",
     aliases: &[Alias { key: "max_execution_tokens", scale: 1 }],
-    label: "tokens",
+    texts: LimitTexts {
+        label: "tokens",
+        stop_reason: "token_budget_exhausted",
+        phrase: "token budget exhausted",
+        ..LimitTexts::PLAIN
+    },
     unit: Unit::Tokens,
     range: (1, 1_000_000_000_000),
-    stop_reason: "token_budget_exhausted",
-    phrase: "token budget exhausted",
     meter: Meter::Spend { used: |meters| meters.spent.tokens, part: |spend| spend.tokens },
     adds_up: true,
     bounds_session: true,

@@ -2,16 +2,20 @@
 
 use crate::domain::limit::{Alias, Limit};
 use crate::domain::limit_meter::{Meter, Stage};
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::run_figure::RunFigure;
 
 /// The limit on tool calls.
 pub const LIMIT: Limit = Limit {
     key: "max_turns",
     aliases: &[Alias { key: "max_tool_calls", scale: 1 }],
-    label: "tool calls",
+    texts: LimitTexts {
+        label: "tool calls",
+        stop_reason: "turn_limit_reached",
+        phrase: "tool call limit reached",
+        ..LimitTexts::PLAIN
+    },
     ceiling: Some((1, 100)),
-    stop_reason: "turn_limit_reached",
-    phrase: "tool call limit reached",
     meter: Meter::Count {
         used: |meters| meters.turns,
         adds: |next| match next.stage {

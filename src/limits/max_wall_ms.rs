@@ -2,6 +2,7 @@
 
 use crate::domain::limit::{Alias, Limit};
 use crate::domain::limit_meter::Meter;
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::time_units::YEAR_MS;
 use crate::domain::unit::Unit;
 
@@ -9,11 +10,9 @@ use crate::domain::unit::Unit;
 pub const LIMIT: Limit = Limit {
     key: "max_wall_ms",
     aliases: &[Alias { key: "timeout", scale: 1000 }, Alias { key: "max_duration", scale: 1000 }],
-    label: "wall time",
+    texts: LimitTexts { label: "wall time", stop_reason: "timeout", phrase: "time limit reached", ..LimitTexts::PLAIN },
     unit: Unit::Millis,
     range: (100, YEAR_MS.cast_unsigned()),
-    stop_reason: "timeout",
-    phrase: "time limit reached",
     meter: Meter::Count { used: |meters| meters.wall_ms, adds: |_| Some(1) },
     adds_up: true,
     bounds_session: true,

@@ -3,6 +3,7 @@
 use crate::domain::action::Action;
 use crate::domain::limit::Limit;
 use crate::domain::limit_meter::Meter;
+use crate::domain::limit_texts::LimitTexts;
 use crate::domain::scope::Scope;
 use crate::domain::time_units::YEAR_MS;
 use crate::domain::unit::Unit;
@@ -10,17 +11,20 @@ use crate::domain::unit::Unit;
 /// The limit on time without a sign of life.
 pub const LIMIT: Limit = Limit {
     key: "stall_after_ms",
-    label: "time without a sign of life",
+    texts: LimitTexts {
+        label: "time without a sign of life",
+        stop_reason: "stalled",
+        phrase: "no sign of life",
+        did: Some(|used| format!("gave no sign of life for {used}")),
+        advice: Some("`fusebox status` names the call that an agent is in."),
+        ..LimitTexts::PLAIN
+    },
     unit: Unit::Millis,
     range: (1_000, YEAR_MS.cast_unsigned()),
     scopes: &[Scope::Run],
-    stop_reason: "stalled",
-    phrase: "no sign of life",
     meter: Meter::Silence,
     action: Some(Action::Warn),
     shown_at_zero: false,
-    did: Some(|used| format!("gave no sign of life for {used}")),
-    advice: Some("`fusebox status` names the call that an agent is in."),
     doc: "Milliseconds without a sign of life: no event, and no growth of the run's transcript or of its file of `checkpoints`. \
           A shell command whose process lives, an open dialog and a subagent at work are signs of life. No hook decides it, since \
           an agent that hangs sends none: `fusebox watch` does, and records it as a warning. With `watchdog.kill` it ends the \

@@ -66,7 +66,7 @@ pub fn why(run: &RunReport, trip: &Trip, frees: Option<Frees>, billing: Billing)
         (..) if limit.ends == Ends::Call => {
             format!("{who} asked for one more when {label}{over} stood at {used}; the cap of {cap} was set by {owner}")
         }
-        (..) if let Some(did) = limit.did => format!("{who} {}; the cap of {cap} was set by {owner}", did(&used)),
+        (..) if let Some(did) = limit.texts.did => format!("{who} {}; the cap of {cap} was set by {owner}", did(&used)),
         _ => {
             let models =
                 pattern_in(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
@@ -123,7 +123,7 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     let (Some(limit), Some(cap)) = (Limit::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
     match (limit.form, trip.scope.as_str()) {
-        _ if let Some(advice) = limit.advice => advice.to_owned() + &opens(source, run, trip),
+        _ if let Some(advice) = limit.texts.advice => advice.to_owned() + &opens(source, run, trip),
         (Form::Windows, _) => format!(
             "Spread over time nothing would have been refused; more in the same time takes a larger number in `{}`.",
             limit.key

@@ -42,6 +42,6 @@ fn lines<'a>(limits: impl Iterator<Item = &'a LimitReading>) -> String {
 fn line(reading: &LimitReading) -> String {
     let frees = reading.frees_in_ms.filter(|ms| *ms > 0);
     let frees = frees.map(|ms| format!("; the next slot opens in {}", duration::to_pass(ms))).unwrap_or_default();
-    let (label, left) = (reading.cap.limit.label, reading.left().show());
+    let (label, left) = (reading.cap.limit.texts.label, reading.left().show());
     format!("  {label} {}, {left} left ({}){frees}\n", reading.figures(), plain(&reading.limit))
 }

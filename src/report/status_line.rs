@@ -153,7 +153,7 @@ fn shared(budget: &Budget) -> Option<Part> {
         // The client's own word about its plan is newer.
         _ if limit.plan_window.is_some() => return None,
         (_, Scope::Team) => return None,
-        (_, scope) => format!("{} {}", scope.as_str(), limit.label),
+        (_, scope) => format!("{} {}", scope.as_str(), limit.texts.label),
     };
     let is_told = limit.period.is_some() && budget.scope == Scope::User || percent(&budget.reading) >= NEAR;
     is_told.then(|| Part::of(&name, &budget.reading))

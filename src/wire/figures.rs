@@ -83,5 +83,5 @@ fn without_unit(limit: &Limit, shown: String) -> String {
 
 /// Whether a limit's label says the unit already: `tokens`, `prompt tokens of one request`.
 fn names(limit: &Limit, unit: &str) -> bool {
-    limit.label.split(' ').any(|word| word == unit)
+    limit.texts.label.split(' ').any(|word| word == unit)
 }

@@ -46,8 +46,8 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
     let over = finding.scope.over();
     let models = finding.source.models().map(|like| format!(" on models like `{like}`")).unwrap_or_default();
     match (limit.unit, finding.subject.as_str()) {
-        (Unit::Switch, "") => format!("{} {by}", limit.label),
-        (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
+        (Unit::Switch, "") => format!("{} {by}", limit.texts.label),
+        (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.texts.label),
         (_, subject) if finding.scope == Scope::Team => {
             let by = if finding.waits_for_store() { String::new() } else { format!(" {by}") };
             format!("{subject}{by}")
@@ -139,7 +139,7 @@ fn with(run: &Run) -> String {
 fn phrase(finding: &Finding) -> String {
     let Some(limit) = finding.limit().filter(|_| !finding.waits_for_store()) else { return String::new() };
     let wait = clause(", ", passes(finding).filter(|_| finding.is_window()));
-    format!("{}{wait}. Execution limit exceeded: [{}].", limit.phrase, finding.source)
+    format!("{}{wait}. Execution limit exceeded: [{}].", limit.texts.phrase, finding.source)
 }
 
 /// Tells an agent that its call was refused because a limit tripped or an order stands.
@@ -161,7 +161,7 @@ fn lifts(finding: &Finding, is_main: bool, id: &str) -> String {
 
 /// Tells an agent that a limit refuses this call alone.
 pub fn refused_call(run: &Run, finding: &Finding) -> String {
-    let then = finding.limit().map_or("", |limit| limit.then);
+    let then = finding.limit().map_or("", |limit| limit.texts.then);
     to_agents::refused_call(is_at(run, finding), then).trim_end().to_owned()
 }
 
@@ -235,7 +235,7 @@ pub fn let_go_on(agents: &[(String, String)]) -> String {
 pub fn cut(cut: &ClampedCap) -> String {
     let Some(limit) = Limit::find(&cut.limit) else { return String::new() };
     let whose = if cut.scope == Scope::Run { "the agent that started this one" } else { "the whole session" };
-    to_agents::clamped(limit.label, &cut.limit, limit.show(cut.asked), limit.show(cut.got), whose)
+    to_agents::clamped(limit.texts.label, &cut.limit, limit.show(cut.asked), limit.show(cut.got), whose)
 }
 
 /// Tells an agent that the one it writes to may not go on.
@@ -296,7 +296,7 @@ fn parts(scope: &ScopeUsage, model: &str, event: &Event) -> Vec<String> {
         let requests = rate.counts_requests();
         let used = scope.windows.read(rate, if requests { model } else { "" }, event.at).used;
         let of = if requests { String::new() } else { format!(".{}", rate.tool) };
-        (used > 0).then(|| format!("{} {used}/{} ({}{of})", rate.limit.label, rate.max, rate.limit))
+        (used > 0).then(|| format!("{} {used}/{} ({}{of})", rate.limit.texts.label, rate.max, rate.limit))
     });
     rules.chain(rates).collect()
 }

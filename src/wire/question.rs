@@ -60,7 +60,7 @@ fn about_one(run: &Run, finding: &Finding) -> String {
                 // What is under way and not counted yet, the next one, and the report after it.
                 _ if limit.unit == Unit::Count => format!("{about} are to come"),
                 // Beside a long key and its label there is no room for how many.
-                _ if has_long_key(finding) && limit.short_label.is_none() => format!("about {about} to come"),
+                _ if has_long_key(finding) && limit.texts.short_label.is_none() => format!("about {about} to come"),
                 _ if finding.requests_ahead > 0 => {
                     format!("{} to come: about {about}", counted(finding.requests_ahead, "request"))
                 }

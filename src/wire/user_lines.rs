@@ -75,7 +75,7 @@ fn reading(finding: &Finding, over: &str, label: fn(&Finding, &Limit) -> Cow<'st
     let by = by(finding);
     let Some(limit) = finding.limit() else { return orders(finding, &by) };
     let text = match (limit.unit, finding.subject.as_str()) {
-        (Unit::Switch, "") => format!("{} {by}", limit.label),
+        (Unit::Switch, "") => format!("{} {by}", limit.texts.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
         (_, subject) if finding.scope == Scope::Team => {
             format!("{subject}{}", clause("; ", passes_for_team(&finding.frees)))
@@ -119,7 +119,7 @@ fn is_long(finding: &Finding) -> bool {
 
 /// Returns what people call the thing counted, as short as its row has it.
 pub fn label(finding: &Finding, limit: &Limit) -> Cow<'static, str> {
-    let label = limit.short_label.unwrap_or(limit.label);
+    let label = limit.texts.short_label.unwrap_or(limit.texts.label);
     match finding.billing {
         Billing::Plan if is_long(finding) => Cow::Owned(label.replacen("cost", "price", 1)),
         Billing::Plan => finding.label(),
@@ -221,7 +221,7 @@ fn stopped_by_several(did: &str, why: String, finding: &Finding, next: NextStep)
     let is_named = next.command().is_some_and(|command| command.contains(" && "));
     let by = if is_named { format!("({})", finding.layer) } else { by(finding) };
     let brief = |limit: &Limit| match limit.unit {
-        Unit::Switch => format!("{} {by}", limit.label),
+        Unit::Switch => format!("{} {by}", limit.texts.label),
         _ => format!("{} {by}", pair(limit, finding.used, finding.cap)),
     };
     match finding.limit().filter(|_| !is_short(&whole)) {

@@ -199,7 +199,7 @@ fn whatever_a_limit_does_takes_two_lines_at_most() {
 fn a_persons_line_names_what_is_counted() {
     for finding in findings() {
         let limit = finding.limit().unwrap();
-        let named = limit.short_label.unwrap_or(limit.label);
+        let named = limit.texts.short_label.unwrap_or(limit.texts.label);
         // What repeats, or how much of a team's budget is used, is the subject.
         let named = if limit.unit == Unit::Switch { &finding.subject } else { named };
         // Beside a command a long key says it.
@@ -219,8 +219,9 @@ fn a_persons_line_names_what_is_counted() {
 #[test]
 fn what_is_counted_is_named_differently_for_each_limit() {
     // Of a cost its end says the period, of a window its subject.
-    let name =
-        |limit: &&Limit| format!("{} {:?} {:?}", limit.short_label.unwrap_or(limit.label), limit.period, limit.form);
+    let name = |limit: &&Limit| {
+        format!("{} {:?} {:?}", limit.texts.short_label.unwrap_or(limit.texts.label), limit.period, limit.form)
+    };
     let mut names: Vec<String> = REGISTRY.iter().map(name).collect();
     names.sort_unstable();
     let all = names.len();

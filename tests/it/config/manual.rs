@@ -82,7 +82,7 @@ fn limits() -> String {
         row(&mut table, &[&code(limit.key), &takes, "", "none", "none", "the top of a file", &code(limit.example)]);
     }
     for limit in REGISTRY.iter().copied() {
-        let _infallible = write!(table, "\n**`{}`** ({}). {}\n", limit.key, limit.label, limit.doc);
+        let _infallible = write!(table, "\n**`{}`** ({}). {}\n", limit.key, limit.texts.label, limit.doc);
     }
     table.trim_end().to_owned()
 }
