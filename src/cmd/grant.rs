@@ -130,7 +130,7 @@ fn held_by(edit: &SessionEdit) -> String {
     let own = clear_order::rules(edit.state, &edit.target).map(caps).unwrap_or_default();
     let own = if own.is_empty() { "no limits that can be raised".to_owned() } else { own };
     let session = &edit.state.session;
-    let shared = [(Scope::User, &session.user_limits), (Scope::Project, &session.project_limits)];
+    let shared = [(Scope::User, &session.shared_limits.user), (Scope::Project, &session.shared_limits.project)];
     // What was given of a budget is with the budget.
     let budget_of = |scope: Scope| edit.state.shared_budgets.iter().find(|budget| budget.scope == scope);
     let shared = shared
@@ -233,8 +233,8 @@ fn holder(edit: &SessionEdit, limit: &str) -> Result<Target> {
     let has_one = |limits: &LimitSet| limits.named(limit).is_some();
     Err(match edit.target != session && has_one(&state.limits) {
         true => error.hint(plain(&format!("its session has one: `fusebox grant {} {limit}=+N`", session.id()))),
-        false if has_one(&state.user_limits) => error.hint(of_all("user", limit)),
-        false if has_one(&state.project_limits) => error.hint(of_all("project", limit)),
+        false if has_one(&state.shared_limits.user) => error.hint(of_all("user", limit)),
+        false if has_one(&state.shared_limits.project) => error.hint(of_all("project", limit)),
         false => error.hint(held_by(edit)),
     })
 }

@@ -15,6 +15,7 @@ use crate::domain::moment::Moment;
 use crate::domain::record::{BY_COMMAND, Record};
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
+use crate::domain::shared_limits::SharedLimits;
 use crate::domain::spend::meters::Meters;
 use crate::domain::text::rfc3339;
 use crate::domain::time_units::DAY_MS;
@@ -62,10 +63,9 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let sessions = sessions.filter(|session| !next_client::client_is_gone(session, now));
     let trusted = store.is_trusted(&project)?;
     let (policy, _) = load::load(env, &folder, trusted);
-    let files = Session { user_limits: policy.user(), project_limits: policy.project(), ..Session::default() };
-    let rules = |session: &Session| shared_limits(session, scope).clone();
-    let known: Vec<LimitSet> =
-        sessions.rev().map(|session| rules(&session)).chain([shared_limits(&files, scope).clone()]).collect();
+    let files = SharedLimits { user: policy.user(), project: policy.project() };
+    let rules = sessions.rev().map(|session| session.shared_limits.over(scope).clone());
+    let known: Vec<LimitSet> = rules.chain([files.over(scope).clone()]).collect();
     let mut state = laid(&store, &known, scope, &project, policy.time_zone(), now)?;
     let mut said: Vec<String> =
         more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
@@ -113,11 +113,6 @@ fn goes_on(env: &Environment, store: &Store, scope: Scope, more: &[More]) -> Res
     }))
 }
 
-/// Returns the limits over all sessions of the user or of the project.
-fn shared_limits(session: &Session, scope: Scope) -> &LimitSet {
-    if scope == Scope::User { &session.user_limits } else { &session.project_limits }
-}
-
 /// Inserts what is shared into a state without a session, its periods as of now.
 fn laid(
     store: &Store,
@@ -130,8 +125,8 @@ fn laid(
     let all = LimitSet { limits: known.iter().flat_map(|rules| rules.limits.clone()).collect(), ..LimitSet::default() };
     let mut session = Session { last: now, project: project.to_owned(), ..Session::default() };
     match scope {
-        Scope::User => session.user_limits = all,
-        _ => session.project_limits = all,
+        Scope::User => session.shared_limits.user = all,
+        _ => session.shared_limits.project = all,
     }
     shared_budgets::recount(store, &mut session, zone, now.wall_ms)?;
     let mut state = SessionState::new(session);

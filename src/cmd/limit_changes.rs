@@ -44,8 +44,8 @@ pub fn of_types(store: &Store, before: &Session, after: &Session) -> Vec<String>
 pub fn of_session(before: &Session, after: &Session) -> Vec<String> {
     let sets = [
         ("session", &before.limits, &after.limits),
-        ("user", &before.user_limits, &after.user_limits),
-        ("project", &before.project_limits, &after.project_limits),
+        ("user", &before.shared_limits.user, &after.shared_limits.user),
+        ("project", &before.shared_limits.project, &after.shared_limits.project),
     ];
     let mut changes: Vec<String> = sets.iter().flat_map(|(who, old, new)| of_limits(who, old, new)).collect();
     let [from, to] = [before, after].map(|it| it.team.as_ref().map_or("none", |terms| &terms.name));
@@ -76,8 +76,8 @@ pub fn granted(limits: &LimitSet) -> impl Iterator<Item = String> {
 pub fn with_granted(store: &Store, before: &Session, after: &Session) -> Result<Vec<String>> {
     let mut said = Vec::new();
     for (scope, id, old, new) in [
-        (Scope::User, "", &before.user_limits, &after.user_limits),
-        (Scope::Project, after.project.as_str(), &before.project_limits, &after.project_limits),
+        (Scope::User, "", &before.shared_limits.user, &after.shared_limits.user),
+        (Scope::Project, after.project.as_str(), &before.shared_limits.project, &after.shared_limits.project),
     ] {
         let granted = store.shared_budget(scope, id)?.map(|budget| budget.granted).unwrap_or_default();
         let is_changed = |rule: &&LimitRule| old.named(&rule.name()).is_none_or(|before| before.cap != rule.cap);

@@ -50,8 +50,7 @@ pub struct LiveState {
 
 /// Whether a session is known as it stands in the state, but for the budgets that the files have now.
 fn is_same(known: &Session, session: &Session) -> bool {
-    let (user_limits, project_limits) = (session.user_limits.clone(), session.project_limits.clone());
-    *session == Session { user_limits, project_limits, ..known.clone() }
+    *session == Session { shared_limits: session.shared_limits.clone(), ..known.clone() }
 }
 
 fn file_states(env: &Environment) -> FileStates {

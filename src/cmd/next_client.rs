@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::config::load;
-use crate::domain::limit_set::LimitSet;
 use crate::domain::moment::Moment;
 use crate::domain::session::{Session, Status};
+use crate::domain::shared_limits::SharedLimits;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
@@ -33,15 +33,8 @@ pub fn again(session: &Session, here: &str) -> Option<String> {
     (!has_client(session)).then(|| take_up::typed_in(&session.folder, &take_up::command(session), here))
 }
 
-/// The user's and the project's budgets of a session.
-#[derive(Clone, Debug)]
-pub struct Budgets {
-    user: LimitSet,
-    project: LimitSet,
-}
-
 /// Gives a session whose client is gone the budgets that bind its next prompt; returns those that it had, `None` where they bind still.
-pub fn bind(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<Budgets>> {
+pub fn bind(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<SharedLimits>> {
     if !client_is_gone(session, env.now()) {
         return Ok(None);
     }
@@ -50,18 +43,15 @@ pub fn bind(env: &Environment, store: &Store, session: &mut Session) -> Result<O
 }
 
 /// Replaces a session's budgets; returns those that it had.
-pub fn replace(session: &mut Session, new: Budgets) -> Budgets {
-    Budgets {
-        user: std::mem::replace(&mut session.user_limits, new.user),
-        project: std::mem::replace(&mut session.project_limits, new.project),
-    }
+pub fn replace(session: &mut Session, new: SharedLimits) -> SharedLimits {
+    std::mem::replace(&mut session.shared_limits, new)
 }
 
 /// Binds the rows of many sessions to the budgets of their next prompts: a budget that is in no file any more is none in reports.
 pub fn bind_rows(env: &Environment, store: &Store, rows: &mut [SessionRows]) -> Result<()> {
     let now = env.now();
     // Many sessions have worked in one folder.
-    let mut known: Vec<((String, String), Budgets)> = Vec::new();
+    let mut known: Vec<((String, String), SharedLimits)> = Vec::new();
     for rows in rows.iter_mut().filter(|rows| may_differ(&rows.session, now)) {
         let place = (rows.session.folder.clone(), rows.session.project.clone());
         let budgets = match known.iter().find(|(of, _)| *of == place) {
@@ -79,11 +69,11 @@ pub fn bind_rows(env: &Environment, store: &Store, rows: &mut [SessionRows]) -> 
 
 /// Whether the files may have other budgets than a session: its client is gone, and it has some.
 pub fn may_differ(session: &Session, now: Moment) -> bool {
-    (!session.user_limits.is_empty() || !session.project_limits.is_empty()) && client_is_gone(session, now)
+    !session.shared_limits.is_empty() && client_is_gone(session, now)
 }
 
 /// Returns the budgets that the files have for a session's next client.
-fn in_files(env: &Environment, store: &Store, session: &Session) -> Result<Budgets> {
+fn in_files(env: &Environment, store: &Store, session: &Session) -> Result<SharedLimits> {
     let (policy, _) = load::load(env, Path::new(&session.folder), store.is_trusted(&session.project)?);
-    Ok(Budgets { user: policy.user(), project: policy.project() })
+    Ok(SharedLimits { user: policy.user(), project: policy.project() })
 }

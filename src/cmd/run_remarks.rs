@@ -38,7 +38,7 @@ pub fn remarks(store: &Store, session: &Session, began_ms: i64, now: Moment) -> 
     let not_started = not_started.map(|it| Cause::NotStarted.remark(to_people::run_agent_refused(it, of_session())));
     let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms && off.holds(began_ms));
     let off = off.map(|_| Cause::Off.remark(to_people::run_limits_off()));
-    let shared = [&session.limits, &session.user_limits, &session.project_limits];
+    let shared = [&session.limits, &session.shared_limits.user, &session.shared_limits.project];
     let mut sets = shared.into_iter().chain(runs.iter().map(|run| &run.limits));
     let struck = would_have_struck(&records);
     let observed = match session.mode {

@@ -51,6 +51,7 @@ pub mod session_transcripts;
 pub mod settings_taken;
 pub mod share_kind;
 pub mod share_right;
+pub mod shared_limits;
 pub mod shown_call;
 pub mod silent_client;
 pub mod spawn;

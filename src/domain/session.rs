@@ -21,6 +21,7 @@ use crate::domain::rate::RateWindows;
 pub use crate::domain::run::{MAIN, Request, Run};
 use crate::domain::run_end::RunEnd;
 use crate::domain::settings_taken::SettingsTaken;
+use crate::domain::shared_limits::SharedLimits;
 use crate::domain::silent_client::SilentClients;
 use crate::domain::spawn::Spawn;
 pub use crate::domain::spend::reservation::Reservation;
@@ -105,12 +106,9 @@ pub struct Session {
     /// The session's rules.
     #[serde(skip)]
     pub limits: LimitSet,
-    /// The rules over all sessions of the user.
+    /// The rules over what it shares with others.
     #[serde(skip)]
-    pub user_limits: LimitSet,
-    /// The rules over all sessions of the project.
-    #[serde(skip)]
-    pub project_limits: LimitSet,
+    pub shared_limits: SharedLimits,
     /// How its person pays for what the client asks of models.
     #[serde(default, skip_serializing_if = "is_default")]
     pub billing: Billing,

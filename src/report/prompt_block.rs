@@ -68,8 +68,8 @@ pub fn still<'a>(session: &'a Session, limits: &'a [LimitReading], now: Moment) 
 /// Whether a budget would not act any more as it did: the rules that bind the session's next prompt have none, or a higher cap.
 pub fn is_outgrown(session: &Session, finding: &Finding) -> bool {
     match finding.scope {
-        Scope::User => clear_orders::is_outgrown(finding, &session.user_limits),
-        Scope::Project => clear_orders::is_outgrown(finding, &session.project_limits),
+        Scope::User => clear_orders::is_outgrown(finding, &session.shared_limits.user),
+        Scope::Project => clear_orders::is_outgrown(finding, &session.shared_limits.project),
         _ => false,
     }
 }

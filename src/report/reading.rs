@@ -189,7 +189,7 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
     }
     let mut budgets = Vec::new();
     for ((scope, id), session) in latest.into_iter().rev() {
-        let rules = if scope == Scope::User { &session.user_limits } else { &session.project_limits };
+        let rules = session.shared_limits.over(scope);
         let Some(rules) = Some(rules).filter(|rules| !rules.is_empty()) else { continue };
         let budget = as_of(now, scope, id, rules, shared_budgets);
         let at_work = if scope == Scope::User { count_agents(rows, now) } else { 0 };
@@ -200,7 +200,10 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
 
 /// Returns what a session shares with others, as it stands at `now`.
 pub fn shared_budgets_of(session: &Session, shared_budgets: &[SharedBudget], now: Moment) -> Vec<SharedBudget> {
-    let own = [(Scope::User, "", &session.user_limits), (Scope::Project, &session.project, &session.project_limits)];
+    let own = [
+        (Scope::User, "", &session.shared_limits.user),
+        (Scope::Project, &session.project, &session.shared_limits.project),
+    ];
     let own = own.into_iter().filter(|(.., rules)| !rules.is_empty());
     let mut all: Vec<SharedBudget> =
         own.map(|(scope, id, rules)| as_of(now, scope, id, rules, shared_budgets)).collect();

@@ -124,8 +124,8 @@ impl Store {
         session.policy = columns.read()?;
         let limits: [Option<i64>; 3] = [columns.read()?, columns.read()?, columns.read()?];
         session.limits = self.limit_set(limits[0])?;
-        session.user_limits = self.limit_set(limits[1])?;
-        session.project_limits = self.limit_set(limits[2])?;
+        session.shared_limits.user = self.limit_set(limits[1])?;
+        session.shared_limits.project = self.limit_set(limits[2])?;
         session.counters.turns = columns.count()?;
         session.counters.spent = columns.spend()?;
         session.client_cost = columns.read::<Option<i64>>()?.map(|cost| u64::try_from(cost).unwrap_or(0));
@@ -146,7 +146,7 @@ impl Store {
         let Session { id, project, started, last, policy, counters, .. } = session;
         let Spend { requests, tokens, cache_reads, cost } = counters.spent;
         let listed = session.listing();
-        let limits = [&session.limits, &session.user_limits, &session.project_limits];
+        let limits = [&session.limits, &session.shared_limits.user, &session.shared_limits.project];
         let [own, user, of_project] = limits.map(|limits| self.limit_set_id(limits));
         let limits = [own?, user?, of_project?];
         let parent = session.parent();

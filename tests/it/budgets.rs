@@ -8,6 +8,7 @@ use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::moment::Moment;
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::Session;
+use fusebox::domain::shared_limits::SharedLimits;
 use fusebox::domain::spend::amount::PICO;
 use fusebox::domain::spend::charge::Charge;
 use fusebox::domain::text::rfc3339;
@@ -41,17 +42,24 @@ struct Client<'a> {
     rows: String,
 }
 
+fn of_user(user: LimitSet) -> SharedLimits {
+    SharedLimits { user, ..SharedLimits::default() }
+}
+
+fn of_project(project: LimitSet) -> SharedLimits {
+    SharedLimits { project, ..SharedLimits::default() }
+}
+
 impl<'a> Client<'a> {
     /// Starts a session whose user and project have these budgets.
-    fn start(world: &'a TestWorld, id: &'a str, folder: &'a str, budgets: (LimitSet, LimitSet)) -> Client<'a> {
+    fn start(world: &'a TestWorld, id: &'a str, folder: &'a str, budgets: SharedLimits) -> Client<'a> {
         std::fs::create_dir_all(world.path(folder)).unwrap();
         let client = Client { world, id, folder, rows: String::new() };
         client.event("SessionStart", r#""source":"startup""#);
         save(world, |store| {
             let session = store.session(id).unwrap().unwrap();
-            let (user_limits, project_limits) = budgets;
             let rules = LimitSet { grace_turns: 0, ..LimitSet::default() };
-            store.save_session(&Session { user_limits, project_limits, limits: rules, ..*session }).unwrap();
+            store.save_session(&Session { shared_limits: budgets, limits: rules, ..*session }).unwrap();
         });
         client
     }
@@ -118,13 +126,13 @@ fn three_sessions_in_two_repositories_share_a_users_day() {
     let world = with_repositories();
     let starts = [("s1", "one"), ("s2", "one"), ("s3", "two")];
     let mut clients: Vec<Client> =
-        starts.map(|(id, folder)| Client::start(&world, id, folder, (budget(30), LimitSet::default()))).into();
+        starts.map(|(id, folder)| Client::start(&world, id, folder, of_user(budget(30)))).into();
     for client in &clients {
         assert_eq!(client.prompt(), "");
     }
     // Five responses of 0.00584 USD fit into 0.03 USD.
     assert_eq!(work(&mut clients), 5);
-    let later = Client::start(&world, "s4", "two", (budget(30), LimitSet::default()));
+    let later = Client::start(&world, "s4", "two", of_user(budget(30)));
     assert_snapshot!(dateless(&later.prompt()), @r#"{"decision":"block","reason":"Fusebox: user budget has no room: cost 0.0292/0.0300 USD until [DATE] + 0.0058 to come (max_cost_usd_per_day, user). In a terminal: `fusebox grant user max_cost_usd_per_day=+0.02`"}"#);
     let day = "max_cost_usd_per_day";
     assert_snapshot!(dateless(&world.run(&["grant", "user", &format!("{day}=+1")]).ok()), @"max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)");
@@ -153,7 +161,7 @@ fn clients_that_work_at_the_same_time_keep_to_the_budget() {
     let world = with_repositories();
     let starts = [("s1", "one"), ("s2", "one"), ("s3", "two"), ("s4", "two")];
     let mut clients: Vec<Client> =
-        starts.map(|(id, folder)| Client::start(&world, id, folder, (budget(30), LimitSet::default()))).into();
+        starts.map(|(id, folder)| Client::start(&world, id, folder, of_user(budget(30)))).into();
     assert_eq!(clients[0].prompt(), "");
     // From the first response on it is known what a request may cost.
     assert!(clients[0].turn());
@@ -172,7 +180,7 @@ fn a_person_is_asked_for_more_of_what_sessions_share() {
     let world = with_repositories();
     let caps = [("max_cost_usd_per_day", 16 * PICO / 1000, Action::RequestIncrease)];
     let asking = LimitSet { grace_turns: 0, warn_at: Vec::new(), ..rules(&caps, Layer::User) };
-    let mut client = Client::start(&world, "s1", "one", (asking.clone(), LimitSet::default()));
+    let mut client = Client::start(&world, "s1", "one", of_user(asking.clone()));
     assert_eq!(client.prompt(), "");
     // The third response would not fit, least of all once the cache is cold: the next call asks, and its end was a Yes.
     assert!(client.turn() && client.turn());
@@ -185,18 +193,18 @@ fn a_person_is_asked_for_more_of_what_sessions_share() {
     drop(store);
     assert_eq!(granted, [("max_cost_usd_per_day".to_owned(), 24 * PICO / 1000)]);
     // Another session has it too.
-    assert_eq!(Client::start(&world, "s2", "two", (asking, LimitSet::default())).prompt(), "");
+    assert_eq!(Client::start(&world, "s2", "two", of_user(asking)).prompt(), "");
 }
 
 #[test]
 fn a_grant_is_written_down_and_a_locked_cap_stays() {
     let world = with_repositories();
-    let _open = Client::start(&world, "s1", "one", (budget(30), LimitSet::default()));
+    let _open = Client::start(&world, "s1", "one", of_user(budget(30)));
     let _granted = world.run(&["grant", "user", "max_cost_usd_per_day=+1"]).ok();
     assert_snapshot!(log(&world), @"LIMIT_GRANTED user max_cost_usd_per_day is 1.03 USD now, by somebody without a terminal (0.00 USD used)");
     let mut locked = budget(30);
     locked.limits[0].locked = true;
-    let _locked = Client::start(&world, "s2", "one", (locked, LimitSet::default()));
+    let _locked = Client::start(&world, "s2", "one", of_user(locked));
     assert_snapshot!(world.run(&["grant", "user", "max_cost_usd_per_day=+1"]), @r"
     [stderr]
     error: max_cost_usd_per_day of the user is the managed file's: nobody may raise it
@@ -227,7 +235,7 @@ fn budgets_come_from_the_files_and_end_in_their_time_zone() {
 #[test]
 fn a_projects_budget_binds_the_sessions_of_that_project_alone() {
     let world = with_repositories();
-    let start = |id, folder| Client::start(&world, id, folder, (LimitSet::default(), budget(12)));
+    let start = |id, folder| Client::start(&world, id, folder, of_project(budget(12)));
     let mut one = [start("s1", "one"), start("s2", "one/deeper")];
     let mut other = start("s3", "two");
     one.iter().for_each(|client| assert_eq!(client.prompt(), ""));
@@ -239,7 +247,7 @@ fn a_projects_budget_binds_the_sessions_of_that_project_alone() {
 #[test]
 fn a_session_without_shared_rules_reads_and_writes_no_shared_budget() {
     let world = TestWorld::new();
-    let mut client = Client::start(&world, "s1", "one", (LimitSet::default(), LimitSet::default()));
+    let mut client = Client::start(&world, "s1", "one", SharedLimits::default());
     assert!(client.turn());
     let store = Store::open_for(&world.path("state"), None).unwrap();
     assert_eq!(store.shared_budgets().unwrap(), []);
@@ -270,7 +278,7 @@ fn with_spending(world: &TestWorld) {
             ..Session::default()
         };
         store.save_session(&session("theirs")).unwrap();
-        store.save_session(&Session { user_limits: budget(10_000), ..session("mine") }).unwrap();
+        store.save_session(&Session { shared_limits: of_user(budget(10_000)), ..session("mine") }).unwrap();
         let (theirs, mine) = (main_run("theirs", "p1"), main_run("mine", "p2"));
         let copy = Charge { inherited: true, ..charge("m1", &mine, 1, 500) };
         let yesterday = Charge { at_ms: TEN - DAY_MS, ..charge("m0", &theirs, 0, 300) };
@@ -318,8 +326,9 @@ fn a_budget_of_a_user_is_kept_apart_from_a_projects() {
     let world = TestWorld::new();
     with_spending(&world);
     save(&world, |store| {
-        let mine = store.session("mine").unwrap().unwrap();
-        store.save_session(&Session { project_limits: budget(5), ..*mine }).unwrap();
+        let mut mine = store.session("mine").unwrap().unwrap();
+        mine.shared_limits.project = budget(5);
+        store.save_session(&mine).unwrap();
         laid(store, 0);
         let shared_budgets = store.shared_budgets().unwrap();
         let names: Vec<(Scope, &str)> =
@@ -332,7 +341,7 @@ fn a_budget_of_a_user_is_kept_apart_from_a_projects() {
 fn a_spawn_that_asks_for_more_than_is_left_gets_what_is_left_and_is_told() {
     let world = with_repositories();
     world.write("home/.claude/fusebox.json", r#"{"session": {"max_turns": 10, "max_cost_usd": null}}"#);
-    let client = Client::start(&world, "s1", "one", (LimitSet::default(), LimitSet::default()));
+    let client = Client::start(&world, "s1", "one", SharedLimits::default());
     save(&world, |store| {
         let session = store.session("s1").unwrap().unwrap();
         let rules = rules(&[("max_turns", 10, Action::Terminate)], Layer::User);

@@ -10,6 +10,7 @@ use fusebox::domain::moment::Moment;
 use fusebox::domain::record::{Record, RecordKind};
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Counters, MAIN, Order, Run, Session, Status};
+use fusebox::domain::shared_limits::SharedLimits;
 use fusebox::domain::spend::amount::{Amount, PICO};
 use fusebox::domain::spend::charge::Charge;
 use fusebox::domain::spend::meters::Spend;
@@ -55,8 +56,9 @@ pub fn session(id: &str) -> Session {
 }
 
 /// What the user's sessions share: a budget of 25 USD a day.
-pub fn daily_budget(action: Action) -> LimitSet {
-    rules(&[("max_cost_usd_per_day", 25 * PICO, action)], Layer::BuiltIn)
+pub fn daily_budget(action: Action) -> SharedLimits {
+    let user = rules(&[("max_cost_usd_per_day", 25 * PICO, action)], Layer::BuiltIn);
+    SharedLimits { user, ..SharedLimits::default() }
 }
 
 /// A run of the main agent.

@@ -216,8 +216,8 @@ fn set_rules(session: &mut Session, policy: &Policy, id: Option<i64>) {
     let rules = &session.limits;
     let stands = |trip: &Finding| rules.source(&trip.source).is_some() && !clear_orders::is_outgrown(trip, rules);
     session.pending_trips.retain(|trip| trip.scope != Scope::Session || stands(trip));
-    session.user_limits = policy.user();
-    session.project_limits = policy.project();
+    session.shared_limits.user = policy.user();
+    session.shared_limits.project = policy.project();
     session.billing = policy.billing().unwrap_or_default();
     // What is spent from here on is of this project, whatever an agent makes of its `origin`.
     let project = || team_budget::project_name(Path::new(&session.project));

@@ -57,7 +57,7 @@ pub fn matters(store: &Store, state: &SessionState, event: &Event) -> Result<boo
     let touches_own = Touches::of(&event.kind) == Touches::Own;
     let Some(call) = event.kind.call() else { return Ok(!touches_own) };
     let pending_trips = session.pending_trips.iter().any(|trip| shared(trip.scope));
-    let mut rates = session.user_limits.counting_rates().chain(session.project_limits.counting_rates());
+    let mut rates = session.shared_limits.user.counting_rates().chain(session.shared_limits.project.counting_rates());
     Ok(!touches_own
         || pending_trips
         || !session.sees_batches
@@ -67,7 +67,7 @@ pub fn matters(store: &Store, state: &SessionState, event: &Event) -> Result<boo
 
 /// Whether a limit is on the agents of several sessions.
 fn limits_agents(store: &Store, session: &Session) -> Result<bool> {
-    let is_of_user = session.user_limits.counting().any(|rule| rule.limit.counts_agents());
+    let is_of_user = session.shared_limits.user.counting().any(|rule| rule.limit.counts_agents());
     Ok(is_of_user || team_budget::limits_agents(store, session)?)
 }
 
@@ -108,7 +108,10 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now: Moment) -> Res
 
 /// Returns the scopes that a session shares, each with whose it is, and the session's rules there.
 fn scopes(session: &Session) -> [(Scope, &str, &LimitSet); 2] {
-    [(Scope::User, "", &session.user_limits), (Scope::Project, session.project.as_str(), &session.project_limits)]
+    [
+        (Scope::User, "", &session.shared_limits.user),
+        (Scope::Project, session.project.as_str(), &session.shared_limits.project),
+    ]
 }
 
 /// Returns the scopes that a session shares and has rules in.

@@ -8,13 +8,13 @@ use crate::messages::notices;
 /// Says that settings would show another status line than the session's, where a limit rests on that.
 pub fn loss(session: &Session, now: &Registered) -> Option<String> {
     let (had, has) = (session.diverted.status_line, now.status_line);
-    let limit = session.user_limits.on_plan().filter(|_| had != 0 && has != had)?;
+    let limit = session.shared_limits.user.on_plan().filter(|_| had != 0 && has != had)?;
     Some(format!("would take Fusebox's status line away, which `{}` hears the plan's windows by", limit.key))
 }
 
 /// Tells the person that a limit hears nothing, where Fusebox is not in the status line.
 pub fn tell_where_missing(session: &mut Session, now: &Registered) {
-    let limit = session.user_limits.on_plan().filter(|_| now.status_line == 0 && session.outer.is_none());
+    let limit = session.shared_limits.user.on_plan().filter(|_| now.status_line == 0 && session.outer.is_none());
     if let Some(limit) = limit {
         session.notify_user(&notices::plan_unheard(limit.key, NextStep::StatusLine));
     }

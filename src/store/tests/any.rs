@@ -12,6 +12,7 @@ use crate::domain::layer::Layer;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::moment::Moment;
 use crate::domain::session::{Counters, Process, Run, Session, Status};
+use crate::domain::shared_limits::SharedLimits;
 use crate::domain::spend::amount::Amount;
 use crate::domain::spend::meters::Spend;
 use crate::limits;
@@ -83,7 +84,7 @@ pub fn session() -> impl Strategy<Value = Session> {
     let limits = (rules(), rules(), rules(), option::of(1..9_i64));
     let numbers = (counters(), option::of(count()), spend(), option::of(any::<u64>()));
     (places, limits, numbers, (moment(), moment()), status()).prop_map(
-        |((project, folder, open), (rules, user_limits, project_limits, policy), numbers, (started, last), status)| {
+        |((project, folder, open), (rules, user, of_project, policy), numbers, (started, last), status)| {
             let (counters, client_cost, inherited, client) = numbers;
             let client = client.map(|start| Process { pid: 7, start, ns: 0 });
             Session {
@@ -92,8 +93,7 @@ pub fn session() -> impl Strategy<Value = Session> {
                 folder,
                 open,
                 limits: rules,
-                user_limits,
-                project_limits,
+                shared_limits: SharedLimits { user, project: of_project },
                 policy,
                 counters,
                 client_cost,

@@ -1,24 +1,20 @@
 //! What sessions share is what all of them spend: also those whose own limits do not have the cap.
 
-use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::shared_limits::SharedLimits;
 use fusebox::store::Store;
 
-use crate::budgets::{Client, budget, with_repositories};
+use crate::budgets::{Client, budget, of_project, of_user, with_repositories};
 
 /// What one response costs, in pico-dollars.
 const ONE: u64 = 5_840_000_000;
 /// Five responses fit.
 const CAP: u64 = 30;
 
-fn none() -> LimitSet {
-    LimitSet::default()
-}
-
 /// Whose the cap is, with the folder of the other session.
 const CASES: [(&str, &str); 2] = [("user", "two"), ("project", "one")];
 
-fn capped(whose: &str) -> (LimitSet, LimitSet) {
-    if whose == "user" { (budget(CAP), none()) } else { (none(), budget(CAP)) }
+fn capped(whose: &str) -> SharedLimits {
+    if whose == "user" { of_user(budget(CAP)) } else { of_project(budget(CAP)) }
 }
 
 #[test]
@@ -26,7 +22,7 @@ fn what_sessions_without_the_cap_spend_is_counted_while_one_with_it_is_at_work()
     for (whose, folder) in CASES {
         for other_begins in ["before", "after"] {
             let world = with_repositories();
-            let start_other = || Client::start(&world, "s2", folder, (none(), none()));
+            let start_other = || Client::start(&world, "s2", folder, SharedLimits::default());
             let early = (other_begins == "before").then(start_other);
             let mut own = Client::start(&world, "s1", "one", capped(whose));
             let mut other = early.unwrap_or_else(start_other);
@@ -53,7 +49,7 @@ fn what_sessions_without_the_cap_spend_is_counted_while_one_with_it_is_at_work()
 fn a_session_elsewhere_does_not_count_for_a_project() {
     let world = with_repositories();
     let own = Client::start(&world, "s1", "one", capped("project"));
-    let mut other = Client::start(&world, "s2", "two", (none(), none()));
+    let mut other = Client::start(&world, "s2", "two", SharedLimits::default());
     assert_eq!((own.prompt(), other.prompt()), (String::new(), String::new()));
     assert!((0..4).all(|_| other.turn()));
     let store = Store::open_for(&world.path("state"), None).unwrap();

@@ -11,6 +11,7 @@ use fusebox::domain::moment::Moment;
 use fusebox::domain::record::{Record, RecordKind};
 use fusebox::domain::scope::Scope;
 use fusebox::domain::session::{Run, Session, Status};
+use fusebox::domain::shared_limits::SharedLimits;
 use fusebox::domain::spend::amount::{Amount, PICO};
 use fusebox::domain::spend::meters::Spend;
 use fusebox::domain::usage::Occasion;
@@ -66,15 +67,14 @@ fn shared_budget(scope: Scope, id: &str, cost: u64) -> SharedBudget {
 
 fn with_many_limits() -> TestWorld {
     let world = TestWorld::new();
-    let user_limits = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
-    let project_limits = rules(&[("max_cost_usd_per_day", 5 * PICO, Action::Terminate)], Layer::Project);
+    let budget = |usd, layer| rules(&[("max_cost_usd_per_day", usd * PICO, Action::Terminate)], layer);
+    let shared_limits = SharedLimits { user: budget(10, Layer::User), project: budget(5, Layer::Project) };
     let caps = [("max_parallel_subagents", 8, Action::Terminate), ("max_delegation_depth", 2, Action::Terminate)];
-    let started = Session { user_limits, project_limits, limits: rules(&caps, Layer::User), ..session("s1") };
     save(&world, |store| {
-        store.save_session(&started).unwrap();
+        store.save_session(&Session { shared_limits, limits: rules(&caps, Layer::User), ..session("s1") }).unwrap();
         store.save_run(&many_limits()).unwrap();
         store.save_shared_budget(&shared_budget(Scope::User, "", 3 * PICO)).unwrap();
-        store.save_shared_budget(&shared_budget(Scope::Project, &started.project, 0)).unwrap();
+        store.save_shared_budget(&shared_budget(Scope::Project, &session("s1").project, 0)).unwrap();
     });
     world
 }
@@ -289,7 +289,7 @@ fn loops_and_storms_of_refusals_are_explained() {
 fn what_sessions_share_is_explained() {
     let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), Action::Terminate, Scope::User);
     let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned().into(), ..budget };
-    assert_snapshot!(explained(&budget, |_, of| of.user_limits = daily_budget(Action::Terminate)), @r"
+    assert_snapshot!(explained(&budget, |_, of| of.shared_limits = daily_budget(Action::Terminate)), @r"
     #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 user.max_cost_usd_per_day 25.00/25.00 USD, terminate, built-in
       developer (a1) was at cost of the day of all sessions of this user 25.00 USD, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
         terminate: the run was stopped and its work is partial.
@@ -332,7 +332,7 @@ fn what_is_held_by_a_shared_budget_goes_on_with_more_of_it() {
         let status = if action == pause { Status::Paused } else { Status::Failed };
         let world = TestWorld::new();
         save(&world, |store| {
-            store.save_session(&Session { user_limits: daily_budget(action), ..session("s1") }).unwrap();
+            store.save_session(&Session { shared_limits: daily_budget(action), ..session("s1") }).unwrap();
             store.save_run(&ended(run, &budget, status)).unwrap();
         });
         let status = world.run(&["status"]).ok();
