@@ -8,11 +8,21 @@ use crate::config::run_policies::of_layer;
 use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
 use crate::domain::limit::Limit;
-use crate::domain::limit_set::{Checkpoints, ExplicitStop, Models, PLANNING};
+use crate::domain::limit_set::{Checkpoints, ExplicitStop, LimitRule, Models, PLANNING};
 use crate::domain::mode::{Mode, OnError};
 
-/// Returns the rule whose cap would grow or go.
+/// Returns the rule whose cap would grow or go, as people read it.
 pub fn cap(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    loosened_rule(said, stands).map(cap_of)
+}
+
+/// Returns the cap of a rule with whose it is.
+pub fn cap_of(rule: &LimitRule) -> String {
+    format!("`{}: {}` ({})", rule.name(), written(rule.limit, rule.cap), rule.layer)
+}
+
+/// Returns the rule whose cap would grow or go.
+pub fn loosened_rule<'a>(said: &Setting, stands: &'a Resolved<'_>) -> Option<&'a LimitRule> {
     let (limit, cap) = (said.subject.limit?, said.value.as_cap()?);
     let rule = match &said.subject.models {
         None => stands.rules.get(limit)?,
@@ -21,8 +31,7 @@ pub fn cap(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
             stands.rules.limits.iter().find(|rule| rule.limit == limit && rule.models == models)?
         }
     };
-    let looser = cap.is_none_or(|cap| cap > rule.cap);
-    looser.then(|| format!("`{}: {}` ({})", rule.name(), written(limit, rule.cap), rule.layer))
+    cap.is_none_or(|cap| cap > rule.cap).then_some(rule)
 }
 
 /// Whether a setting speaks of a limit. What has an action of its own has to be named.

@@ -6,6 +6,7 @@ use crate::config::keys;
 use crate::config::layers;
 use crate::config::limit_name;
 use crate::config::locks::{self, Locks};
+use crate::config::permissions;
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
 use crate::config::resolve::{ResolvedLayers, Trust};
@@ -104,13 +105,22 @@ const LOCKED: &str = "is ignored: the managed fusebox.json has locked it";
 
 /// Drops what the managed file alone may say.
 fn locked(documents: &mut [Document]) -> Vec<Problem> {
-    let managed: Vec<Document> =
-        documents.iter().filter(|document| document.layer == Layer::Managed).cloned().collect();
-    let managed: Vec<&Document> = managed.iter().collect();
-    let locks = Locks::of(&managed);
+    let locks = Locks::of(&documents.iter().collect::<Vec<_>>());
+    if locks.is_empty() {
+        return Vec::new();
+    }
+    let owned: Vec<Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).cloned().collect();
+    let owned: Vec<&Document> = owned.iter().collect();
+    let is_locked = |setting: &Setting| locks.hold(setting.place.who(), &setting.subject.path());
     let mut problems = Vec::new();
     for document in documents.iter_mut().filter(|document| locks::bind(document.layer)) {
-        let is_locked = |setting: &Setting| locks.hold(setting.place.who(), &setting.subject.path());
+        let is_compared = document.layer == Layer::Project && document.settings.len() <= MOST_RESOLVED;
+        let gives_way = retain(document, |setting| {
+            let stands = || ResolvedLayers::of(&owned, setting.place.who(), Trust::Untrusted).resolved();
+            let stands = (is_compared && is_locked(setting)).then(stands)?;
+            stricter_of_owner(setting, &stands).map(|(what, _)| (format!("{what}: it is locked"), None))
+        });
+        problems.extend(gives_way.into_iter().map(Problem::gives_way));
         problems.extend(retain(document, |setting| is_locked(setting).then(|| (LOCKED.to_owned(), None))));
     }
     problems
@@ -154,25 +164,45 @@ fn tightening_only(documents: &mut [Document]) -> Vec<Problem> {
     let standing = |who| ResolvedLayers::of(&owned, who, Trust::Untrusted).resolved();
     let [top, session, main, user, project, agent] =
         [Who::Top, Who::Session, Who::Main, Who::User, Who::Project, Who::Agent("*")].map(standing);
-    let hint = "`fusebox trust` lets this repository loosen what is the user's or built in";
+    let stands = |setting: &Setting| -> Option<&Resolved<'_>> {
+        Some(match &setting.place {
+            SettingPlace::Top => &top,
+            SettingPlace::Session => &session,
+            SettingPlace::Main => &main,
+            SettingPlace::User => &user,
+            SettingPlace::Project => &project,
+            // The limits of agent types are its own business, but not the user's rates.
+            SettingPlace::Agents(_) if is_of_rates(setting) => &agent,
+            SettingPlace::Agents(_) | SettingPlace::Declared => return None,
+        })
+    };
     let mut problems = Vec::new();
     for document in documents.iter_mut().filter(|document| !layers::is_owner(document.layer)) {
+        if document.layer == Layer::Project {
+            let gives_way = retain(document, |setting| stricter_of_owner(setting, stands(setting)?));
+            problems.extend(gives_way.into_iter().map(Problem::gives_way));
+        }
         problems.extend(retain(document, |setting| {
-            let stands: &Resolved<'_> = match &setting.place {
-                SettingPlace::Top => &top,
-                SettingPlace::Session => &session,
-                SettingPlace::Main => &main,
-                SettingPlace::User => &user,
-                SettingPlace::Project => &project,
-                // The limits of agent types are its own business, but not the user's rates.
-                SettingPlace::Agents(_) if is_of_rates(setting) => &agent,
-                SettingPlace::Agents(_) | SettingPlace::Declared => return None,
-            };
-            let stands = keys::row(&setting.subject).loosened(setting, stands)?;
-            Some((format!("is ignored: it would loosen {stands}"), Some(hint.to_owned())))
+            let stands = keys::row(&setting.subject).loosened(setting, stands(setting)?)?;
+            Some((format!("is ignored: it would loosen {stands}"), Some(TRUST_LOOSENS.to_owned())))
         }));
     }
     problems
+}
+
+/// What a person does who means a repository's looser values.
+const TRUST_LOOSENS: &str = "`fusebox trust` lets this repository loosen what is the user's or built in";
+
+/// Says which stricter cap of a person's own file, or of the managed one, stands instead of a repository's. Such a file is one of
+/// several, so nobody has to mend it.
+fn stricter_of_owner(setting: &Setting, stands: &Resolved<'_>) -> Option<Objection> {
+    let rule = permissions::loosened_rule(setting, stands)?;
+    let hint = match rule.layer {
+        Layer::User => Some(TRUST_LOOSENS.to_owned()),
+        Layer::Managed => None,
+        _ => return None,
+    };
+    Some((format!("is ignored: the stricter {} stands", permissions::cap_of(rule)), hint))
 }
 
 fn is_of_rates(setting: &Setting) -> bool {
@@ -199,7 +229,7 @@ fn binding_only_tightens(documents: &[Document]) -> Vec<Problem> {
     said.filter_map(gives_way).collect()
 }
 
-/// How many blocks and agent types are looked at to name what is held off: each takes a resolution.
+/// How many blocks, agent types or settings are compared with what stands for them: each takes a resolution.
 const MOST_RESOLVED: usize = 100;
 
 /// Names what the repository's binding values hold off, as far as it is among the first of many. Resolving drops all of it, for
@@ -295,8 +325,11 @@ fn inside_ceilings(documents: &mut [Document]) -> Vec<Problem> {
     problems
 }
 
+/// What is said against a setting, and what to do.
+type Objection = (String, Option<String>);
+
 /// Keeps the settings that `objection` has nothing against.
-fn retain(document: &mut Document, objection: impl Fn(&Setting) -> Option<(String, Option<String>)>) -> Vec<Problem> {
+fn retain(document: &mut Document, objection: impl Fn(&Setting) -> Option<Objection>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let settings = std::mem::take(&mut document.settings);
     for setting in settings {

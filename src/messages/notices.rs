@@ -79,6 +79,10 @@ messages! {
     more_mistakes(more = 6, which = "`session.max_turnz` (project), `agents.*.max_turns` (project-local) and others", next = NextStep::CheckConfiguration)
         => "{more} more mistakes are in the configuration: {which}. {next}";
 
+    /// Caps of a repository's file are looser than a person's own or the managed one's. Once, and again where the limits have changed.
+    caps_give_way(which = "`session.max_cost_usd`", says = "gives way to a stricter limit, which stands", next = NextStep::ShowConfiguration)
+        => "this repository's {which} {says}. {next}";
+
     /// A person's own prices are below the list's, and a cap on cost holds that is not the person's own.
     prices_held(models = "`claude-opus-5-5`", file = "fusebox.pricing.json")
         => "caps on cost that are not your own hold here: the prices of {models} in `{file}` count no lower than the list's.";

@@ -171,7 +171,7 @@ fn read(env: &Environment, store: &Store, session: &Session) -> Result<(Policy, 
 pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Result<()> {
     let (mut policy, problems) = read(env, store, session)?;
     // What is learned changes from day to day, which would hide an edit.
-    tell::of_change(store, session, &policy, &text_of(&policy)?)?;
+    let is_new = tell::of_change(store, session, &policy, &text_of(&policy)?)?;
     learned_caps::follow(store, &mut policy)?;
     policy.zone = calendar::name_of_system(env.now().wall_ms);
     tell::of_zone(store, session, policy.time_zone().unwrap_or_default())?;
@@ -186,6 +186,9 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     session.notify_user_of(trouble.map(notices::mistake));
     tell::of_held_prices(session, &policy);
     tell::of_mistakes(session, &problems);
+    if is_new {
+        tell::of_caps_that_give_way(session, &problems);
+    }
     Ok(())
 }
 

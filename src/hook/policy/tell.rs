@@ -1,7 +1,7 @@
 //! What a person is told where a session is pinned: of mistakes in its policy, and of what is not as it was for the session before.
 
 use crate::config::policy::Policy;
-use crate::config::problem::Problem;
+use crate::config::problem::{Problem, Severity};
 use crate::config::setting::Document;
 use crate::domain::billing::OwnPrices;
 use crate::domain::layer::Layer;
@@ -55,6 +55,20 @@ pub fn of_mistakes(session: &mut Session, problems: &[Problem]) {
     session.notify_user_of(told.chain(more));
 }
 
+/// Names which caps of a repository give way to stricter ones.
+pub fn of_caps_that_give_way(session: &mut Session, problems: &[Problem]) {
+    let gives_way = |problem: &&Problem| problem.severity == Severity::GivesWay && problem.layer == Layer::Project;
+    let keys: Vec<String> = problems.iter().filter(gives_way).map(|problem| format!("`{}`", problem.key)).collect();
+    let rest = if keys.len() > MISTAKES_NAMED { " and others" } else { "" };
+    let named = keys.iter().take(MISTAKES_NAMED).cloned().collect::<Vec<_>>().join(", ") + rest;
+    let says = match keys.len() {
+        0 => return,
+        1 => "gives way to a stricter limit, which stands",
+        _ => "give way to stricter limits, which stand",
+    };
+    session.notify_user(&notices::caps_give_way(named, says, NextStep::ShowConfiguration));
+}
+
 /// Tells which of the person's own prices count no lower than the list's.
 pub fn of_held_prices(session: &mut Session, policy: &Policy) {
     if policy.own_prices() == OwnPrices::Replace {
@@ -67,20 +81,21 @@ pub fn of_held_prices(session: &mut Session, policy: &Policy) {
 }
 
 /// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
-/// edited them.
-pub fn of_change(store: &Store, session: &mut Session, policy: &Policy, text: &str) -> Result<()> {
+/// edited them. Returns whether they are new here.
+pub fn of_change(store: &Store, session: &mut Session, policy: &Policy, text: &str) -> Result<bool> {
     let (name, standing) = (stable_hash::of(text.as_bytes()), standing(policy));
     let latest_is = format!("{name:016x} {standing}");
     let fact = metadata::LATEST.of(&session.project);
     let latest = store.metadata(&fact)?;
     if latest.as_ref().is_some_and(|latest| latest.trim_end() == latest_is.trim_end()) {
-        return Ok(());
+        return Ok(false);
     }
     if let Some(latest) = latest.filter(|_| session.policy.is_none()) {
         let before = latest.split_once(' ').map_or("", |(_, before)| before);
         session.notify_user(&notices::limits_changed(became(before, standing), NextStep::ShowConfiguration));
     }
-    store.set_metadata(&fact, latest_is.trim_end())
+    store.set_metadata(&fact, latest_is.trim_end())?;
+    Ok(true)
 }
 
 const WATCHED: &str = "watched";

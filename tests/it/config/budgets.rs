@@ -78,8 +78,8 @@ fn models_have_caps_of_their_own() {
     check(
         &[(USER, opus), (PROJECT, r#"{"main": {"models": {"*opus*": {"max_cost_usd": 6}}}}"#)],
         "problems",
-        "`main.models.*opus*.max_cost_usd: 6` in `fusebox.json` (project) is ignored: it would loosen \
-         `models.*opus*.max_cost_usd: 5` (user); `fusebox trust` lets this repository loosen what is the user's or built in",
+        "`main.models.*opus*.max_cost_usd: 6` in `fusebox.json` (project) is ignored: the stricter \
+         `models.*opus*.max_cost_usd: 5` (user) stands; `fusebox trust` lets this repository loosen what is the user's or built in",
     );
     let agents = r#"{"agents": {"qa": {"models": {"*opus*": {"max_cost_usd": 0.4}}}}}"#;
     check(

@@ -222,6 +222,31 @@ fn many_mistakes_are_counted_and_the_next_are_named() {
     }
 }
 
+/// Where a repository's looser cap gives way to a person's own, the person reads it once, and no check fails over it.
+#[test]
+fn a_repository_that_gives_way_is_told_once_and_fails_no_check() {
+    let world = TestWorld::new();
+    world.run(&["init", "--scope", "user"]).ok();
+    world.write("home/.claude/fusebox.json", r#"{"session": {"max_cost_usd": 5}}"#);
+    world.write("project/.claude/fusebox.json", r#"{"session": {"max_cost_usd": 50, "max_tokens": 900000}}"#);
+    let checked = world.run(&["config", "check"]);
+    assert_eq!(checked.code, 0, "{checked}");
+    assert!(checked.stdout.starts_with("warning: `session.max_cost_usd: 50`"), "{checked}");
+    assert!(checked.stdout.contains("the configuration is valid; 1 value ignored"), "{checked}");
+    let doctor = world.run(&["doctor"]).stdout;
+    assert!(doctor.contains("warn  config ") && !doctor.contains("FAIL  config "), "{doctor}");
+    let starts =
+        |session: &str| world.hook(world.event(session, "p1", "SessionStart", &json!({"source": "startup"}))).ok();
+    let (first, second) = (starts("s1"), starts("s2"));
+    let said = "this repository's `session.max_cost_usd` gives way to a stricter limit, which stands.";
+    assert_eq!(first.matches(said).count(), 1, "{first}");
+    assert!(!first.contains("is ignored") && !second.contains("gives way"), "{first}\n{second}");
+    // What gives way is not what it was.
+    world.write("home/.claude/fusebox.json", r#"{"session": {"max_cost_usd": 5, "max_tokens": 800000}}"#);
+    let third = starts("s3");
+    assert!(third.contains("`session.max_cost_usd`, `session.max_tokens` give way to stricter limits"), "{third}");
+}
+
 /// What the repository binds, and a member's own file would loosen, is named beside a mistake of another file.
 #[test]
 fn what_a_repository_binds_is_named_among_other_mistakes() {

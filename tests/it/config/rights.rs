@@ -3,7 +3,7 @@
 use fusebox::config::key::{Key, Loosens, Setter};
 use fusebox::config::keys;
 
-use crate::config::{AGENT, LOCAL, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, check};
+use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, check, policy};
 
 #[test]
 fn ceilings_bind_the_limits_of_subagents() {
@@ -103,6 +103,37 @@ fn a_repository_loosens_what_is_the_users_only_with_trust() {
         "problems",
         "`spawn_may_loosen: true` in `fusebox.json` (project) is ignored: only the user's or the managed file can set it",
     );
+}
+
+/// A repository's file is one of several: where a person's own file or the managed one is stricter, nobody has to mend anything.
+#[test]
+fn a_looser_cap_of_a_repository_gives_way_to_a_stricter_one_and_is_no_error() {
+    let (own, loose) = (r#"{"session": {"max_cost_usd": 5}}"#, r#"{"session": {"max_cost_usd": 50}}"#);
+    let locked = r#"{"locked": true, "session": {"max_cost_usd": 5}}"#;
+    let (none, local) = (r#"{"session": {"max_cost_usd": null}}"#, LOCAL);
+    for (owner, own, file, said, stands) in [
+        (USER, own, PROJECT, loose, Some("the stricter `max_cost_usd: 5` (user) stands; `fusebox trust` lets")),
+        (USER, own, PROJECT, none, Some("the stricter `max_cost_usd: 5` (user) stands; `fusebox trust` lets")),
+        (MANAGED, own, PROJECT, loose, Some("the stricter `max_cost_usd: 5` (managed) stands")),
+        (MANAGED, locked, PROJECT, loose, Some("the stricter `max_cost_usd: 5` (managed) stands: it is locked")),
+        // A person's own file is that person's to mend, and what is built in is no person's.
+        (USER, own, local, loose, None),
+        (USER, r#"{"main": {"max_turns": 5}}"#, PROJECT, loose, None),
+        // What would hold, and does not, is an error.
+        (MANAGED, locked, PROJECT, r#"{"session": {"max_cost_usd": 2}}"#, None),
+        (USER, own, PROJECT, r#"{"session": {"timeout_action": "warn"}}"#, None),
+    ] {
+        let (pinned, problems) = policy(&[(owner, own), (file, said)]);
+        let [problem] = &problems[..] else { panic!("{owner} {own}, {file} {said}: {problems:#?}") };
+        let words = problem.to_string();
+        assert!(
+            problem.is_ignored() && problem.is_error() == stands.is_none(),
+            "{owner} {own}, {file} {said}: {words}"
+        );
+        assert!(stands.is_none_or(|stands| words.contains(stands)), "{words}");
+        assert!(owner != MANAGED || !words.contains("fusebox trust"), "trust helps nothing: {words}");
+        assert!(pinned.session().limits.iter().all(|rule| rule.cap != 50_000_000_000_000), "{words}");
+    }
 }
 
 #[test]
