@@ -23,16 +23,17 @@ pub const WAITS: &str = "waits for you";
 pub const MAY_GO_ON: &str = "may go on";
 
 impl SessionReport {
-    /// Returns how it stands, in a word and as a status: a prompt that was kept back is what counts, and after the client's end
-    /// how its main agent's work has ended.
+    /// Returns how it stands, in a word and as a status: a dialog that waits for a person is what counts, then a prompt that was kept
+    /// back, and after the client's end how its main agent's work has ended.
     pub fn standing(&self) -> (&'static str, Status) {
         let last = self.main_run();
         let is_ending = self.runs.iter().any(|run| run.is_ending);
         let has_ended = self.status == Status::Completed;
         match last {
             _ if self.is_let_go => (self.status.word(), self.status),
-            _ if !self.prompt_blocks.is_empty() => (BLOCKED, Status::Failed),
+            // A person who answers is waited for; a prompt that was blocked is over.
             _ if self.waits() => (WAITS, self.status),
+            _ if !self.prompt_blocks.is_empty() => (BLOCKED, Status::Failed),
             Some(last) if has_ended && last.is_blocked_prompt() => (BLOCKED, Status::Failed),
             Some(last) if has_ended && (last.order.is_some() || last.was_let_go_on()) => (last.standing(), last.status),
             Some(last) if self.status == Status::Running && !self.is_at_work() => match last.status {

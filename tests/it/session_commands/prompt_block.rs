@@ -60,6 +60,20 @@ fn a_prompt_that_two_limits_keep_back_names_what_lifts_both() {
     assert!(fixture.prompt() && fixture.step(Actor::Main));
 }
 
+/// A dialog that waits for a person is what the person has to see first.
+#[test]
+fn a_session_that_asks_a_person_is_said_to_wait_although_a_prompt_was_blocked() {
+    let mut fixture = begin(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
+    fixture.spawn("");
+    assert!((0..30).any(|_| !fixture.step(Actor::Main)), "nothing was asked");
+    fixture.stops();
+    assert!(!fixture.prompt());
+    assert!((0..9).any(|_| !fixture.step(Actor::Worker)), "the worker asks, too");
+    let status = shell(&fixture, "fusebox status");
+    assert!(status.starts_with("session s-0000  waits for you") && status.contains("no answer seen yet"), "{status}");
+    assert_eq!(grants(&status).len(), 1, "{status}");
+}
+
 #[test]
 fn a_no_is_told_before_the_next_event_with_what_gives_more() {
     let mut fixture = asked(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
