@@ -4,9 +4,12 @@ use crate::domain::session::{Session, Status};
 use crate::domain::text::shell_word::quoted;
 use crate::ui::terminal::plain;
 
-/// The prompt of a command that takes work up, and what stands for that of a person who has to send one again.
+/// The prompt of a command that takes work up.
 pub const GO_ON: &str = "'go on'";
-const OWN_PROMPT: &str = "'PROMPT'";
+/// What stands in such a command before the session's id: the client's other options may stand before it, too.
+const RESUMES: &str = " -p --resume ";
+/// What is said of the prompt of a person who has to send it again.
+const OWN_PROMPT: &str = ". Type the prompt behind it.";
 
 /// Whether no client has a session any more: one has to take it up before anything goes on.
 pub fn needs_client(session: &Session) -> bool {
@@ -23,9 +26,14 @@ pub fn command(session: &Session) -> String {
     }
 }
 
-/// Returns a command that takes a session up with a person's prompt, which was blocked: the client has not kept it.
+/// Says how a command takes a session up with a person's prompt, which was blocked: the client has not kept it. It is typed behind the
+/// command, so no option may stand there that would take it for a value.
 pub fn with_own_prompt(command: &str) -> String {
-    command.replacen(GO_ON, OWN_PROMPT, 1)
+    let parts = command.split_once(GO_ON).and_then(|(before, options)| Some((before.rsplit_once(RESUMES)?, options)));
+    match parts {
+        Some(((client, session), options)) => format!("{client}{options}{RESUMES}{}{OWN_PROMPT}", session.trim_end()),
+        None => command.to_owned(),
+    }
 }
 
 /// Returns a command that takes up a session of a folder, where it is typed in the folder `here`: elsewhere than in its own the client

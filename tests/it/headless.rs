@@ -137,9 +137,10 @@ fn a_blocked_prompt_is_sent_again_and_not_gone_on_with() {
         world.write(&format!("b{at}"), world.event("two", "q", name, rest).to_string());
     }
     world.script("bin/claude", "for at in 0 1 2; do CLAUDE_PID=$$ fusebox hook <../b$at >/dev/null; done");
-    let ran = world.run(&["run", "--", "claude", "-p", "fix it"]);
+    let ran = world.run(&["run", "--", "claude", "-p", "fix it", "--allowedTools", "Read", "Edit"]);
     assert_eq!(ran.code, 3, "{ran}");
-    let again = "fusebox run -- claude -p --resume two 'PROMPT'";
+    // The prompt is typed behind it: an option that takes many words would take it for its own there.
+    let again = "fusebox run -- claude --allowedTools Read Edit -p --resume two";
     for grant in [None, Some(["grant", "user", "max_cost_usd_per_day=+5"])] {
         if let Some(grant) = grant {
             world.run(&grant).ok();
@@ -147,7 +148,10 @@ fn a_blocked_prompt_is_sent_again_and_not_gone_on_with() {
         for command in ["status", "report"] {
             let words = if command == "status" { &["status", "--all"][..] } else { &["report", "--since", "all"] };
             let told = flat(&world.run(words).ok());
-            assert!(told.contains(again) && !told.contains("two 'go on'"), "{grant:?}: {told}");
+            assert!(
+                told.contains(again) && told.contains("Type the prompt behind it.") && !told.contains("two 'go on'"),
+                "{grant:?}: {told}"
+            );
             // The session that was stopped needs no grant either, once there is room again.
             assert!(told.contains("--resume one 'go on'"), "{grant:?}: {told}");
             assert_eq!(told.contains("fusebox grant user"), grant.is_none(), "{told}");
