@@ -58,19 +58,39 @@ impl Plan {
         settings.into_iter().any(|step| line_in(&step.change.before) != line_in(&step.change.after))
     }
 
+    /// Names the events whose hooks change; `None` where no handlers of ours stood in the settings before, or none changes.
+    pub fn changed_events(&self) -> Option<String> {
+        let settings = self.steps.iter().find(|step| step.change.path == self.place.settings)?;
+        let before = settings.change.before.as_deref().filter(|text| !hooks::find(text).is_empty())?;
+        let after = settings.change.after.as_deref()?;
+        let changes = |row: &&EventRow| hooks_at(before, row.name) != hooks_at(after, row.name);
+        let changed: Vec<&str> = EVENTS.iter().filter(changes).map(|row| row.name).collect();
+        match changed.len() {
+            0 => None,
+            all if all == EVENTS.len() => Some("each of them".to_owned()),
+            _ => Some(changed.join(", ")),
+        }
+    }
+
     /// Whether our handlers are in the settings file already.
     pub fn is_registered(&self) -> bool {
         is_in(&self.place)
     }
 }
 
-/// Returns at how many events our handlers stand in a place's settings, and names those that are left out there.
-pub fn events_in(place: &SettingsPlace) -> (usize, Option<String>) {
+/// Returns the text of the hooks at an event.
+fn hooks_at<'a>(text: &'a str, event: &str) -> Option<&'a str> {
+    let hooks = json::member(text, &json::root(text)?, "hooks")?;
+    json::member(text, &hooks, event).map(|span| &text[span])
+}
+
+/// Returns at how many events our handlers stand in a place's settings, and which of newer clients are left out there.
+pub fn events_in(place: &SettingsPlace) -> (usize, Vec<&'static EventRow>) {
     let text = files::read(&place.settings).ok().flatten().unwrap_or_default();
     let found = hooks::find(&text);
     let (there, missing): (Vec<&EventRow>, Vec<&EventRow>) =
         EVENTS.iter().partition(|row| found.iter().any(|found| found.event == row.name));
-    (there.len(), without(missing.into_iter().filter(|row| row.since.is_some())))
+    (there.len(), missing.into_iter().filter(|row| row.since.is_some()).collect())
 }
 
 /// Names events that are registered only where the client is known to have them; `None` where there are none.

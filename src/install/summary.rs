@@ -7,6 +7,7 @@ use crate::config::policy::Policy;
 use crate::config::resolve::Trust;
 use crate::domain::billing::Billing;
 use crate::domain::mode::Mode;
+use crate::install::client_versions;
 use crate::install::default_files;
 use crate::install::files::Change;
 use crate::install::handlers;
@@ -22,6 +23,7 @@ use crate::store::trust;
 use crate::store::{self, log_file};
 use crate::ui::terminal::plain;
 use crate::ui::wrap::wrap;
+use crate::wire::events::EventRow;
 
 /// How wide the words before each line are.
 const INDENT: usize = 10;
@@ -54,13 +56,15 @@ const EXCLUDED: &str = "info/exclude";
 /// Returns the summary after a plan was carried out.
 pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let settings = env.short_path(&plan.place.settings);
-    let (hooks, without) = registration::events_in(&plan.place);
+    let (hooks, newer) = registration::events_in(&plan.place);
+    let changed = plan.changed_events().map(|events| format!("; changed: {events}")).unwrap_or_default();
     let done = match (plan.registers(), plan.shows_line_from_now()) {
-        (true, true) => format!("registered at {hooks} hooks in {settings}, with the status line"),
-        (true, false) => format!("registered at {hooks} hooks in {settings}"),
-        (false, _) => format!("already registered in {settings}"),
+        (true, true) => format!("registered at {hooks} hooks in {settings}, with the status line{changed}"),
+        (true, false) => format!("registered at {hooks} hooks in {settings}{changed}"),
+        (false, _) if plan.changes_anything() => format!("already registered in {settings}"),
+        (false, _) => format!("already registered in {settings}: nothing has changed"),
     };
-    let without = without.filter(|_| plan.registers()).map(|events| ("without", events));
+    let without = left_out(&newer).filter(|_| plan.registers()).map(|words| ("without", words));
     let policy = policy_of(env, plan);
     let is_ours = |place: &SettingsPlace| registration::is_in(place);
     let of_project = Folders::of(env, &env.folder()).place(InstallScope::Project).ok().filter(is_ours);
@@ -107,6 +111,16 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
             .collect::<String>()
     );
     text + &note(env, plan)
+}
+
+/// Says of hooks that newer clients alone know why they are left out.
+fn left_out(newer: &[&EventRow]) -> Option<String> {
+    let since = newer.iter().filter_map(|row| row.since).max().map(client_versions::show)?;
+    let names: Vec<&str> = newer.iter().map(|row| row.name).collect();
+    Some(format!(
+        "{}, which Claude Code knows from {since} on (an older one warns of it): nothing is to be done, every limit holds without it",
+        names.join(", ")
+    ))
 }
 
 /// Says what a team commits.

@@ -18,7 +18,8 @@ fn init_says_what_happens_from_now_on() {
               USD
               8 agent types have their own, which stop 5 of them: developer, devops,
               planner, qa, security-architect (`fusebox config show`)
-      without PostModelSwitch: older clients warn of it
+      without PostModelSwitch, which Claude Code knows from 2.1.287 on (an older one
+              warns of it): nothing is to be done, every limit holds without it
       covers  clients that are started in this repository;
               `fusebox init --scope user` covers those in all of yours
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json, .git/info/exclude:
@@ -71,7 +72,8 @@ fn a_repository_observes_its_own_limits() {
               planner, qa, security-architect (`fusebox config show`)
               only watched, those of .claude/fusebox.json, which block nothing: none
               yet
-      without PostModelSwitch: older clients warn of it
+      without PostModelSwitch, which Claude Code knows from 2.1.287 on (an older one
+              warns of it): nothing is to be done, every limit holds without it
       covers  clients that are started in this very folder; who starts them in
               folders below runs `fusebox init` once
       wrote   .claude/fusebox.json, .claude/fusebox.schema.json
@@ -212,7 +214,9 @@ fn fail_closed_is_set_where_the_client_honours_it_and_stays() {
 fn a_judge_is_put_in_once_and_taken_out_again() {
     let world = TestWorld::new();
     let _said = world.run(&["init"]).ok();
-    assert!(world.run(&["init", "--judge"]).ok().starts_with("registered at [ALL] hooks"));
+    let said = world.run(&["init", "--judge"]).ok();
+    let changed = "registered at [ALL] hooks in .claude/settings.local.json; changed: SubagentStop\n";
+    assert!(said.starts_with(changed), "{said}");
     let judged = world.read(LOCAL).unwrap();
     let settings: serde_json::Value = serde_json::from_str(&judged).unwrap();
     let judge = &settings["hooks"]["SubagentStop"][1]["hooks"][0];
@@ -227,7 +231,8 @@ fn a_judge_is_put_in_once_and_taken_out_again() {
     Answer with JSON alone. {"ok": true} where the work is done, where the agent is stuck or went beyond its task, where its last message says that the work is PARTIAL, and where `stop_hook_active` is true. Else, where work is left that it can still do, {"ok": false, "reason": "what is left"}.
     "#);
     for again in [&["init", "--judge"][..], &["init"]] {
-        assert!(world.run(again).ok().starts_with("already registered"));
+        let said = world.run(again).ok();
+        assert!(said.starts_with("already registered in .claude/settings.local.json: nothing has changed\n"), "{said}");
         assert_eq!(world.read(LOCAL).unwrap(), judged, "it stays as it is");
     }
     let _said = world.run(&["uninstall"]).ok();
