@@ -1,7 +1,5 @@
 //! The pictures in the README and the pages: what the demo, the live screen and the status line really print, drawn anew where that changes.
 
-use std::path::Path;
-
 use anstyle_svg::Term;
 
 use crate::given::{BEGAN_MS, GivenTime};
@@ -11,13 +9,10 @@ use serde_json::json;
 
 #[test]
 fn the_picture_shows_what_the_demo_prints() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut world = TestWorld::new();
     world.set("COLUMNS", "96");
     world.set("CLICOLOR_FORCE", "1");
-    let [session, policy] = ["demo/runaway", "demo/fusebox.json"].map(|path| root.join(path).display().to_string());
-    let printed = world.run(&["replay", &session, "--config", &policy]).ok();
-    let text = format!("$ fusebox replay demo/runaway --config demo/fusebox.json\n{printed}");
+    let text = format!("$ cargo demo\n{}", world.run(&["demo"]).ok());
     let drawn = Term::new().min_width_px(860).render_svg(&text);
     check_current("docs/demo.svg", &drawn);
 }
