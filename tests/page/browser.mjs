@@ -18,6 +18,16 @@ page.on("pageerror", (error) => seen.complaints.push(String(error)));
 page.on("dialog", (dialog) => { seen.complaints.push("dialog: " + dialog.message()); dialog.dismiss(); });
 page.on("request", (request) => { if (request.url() !== address) seen.requests.push(request.url()); });
 
+// Keeps each chart that the page draws: of an axis only where it ends is drawn.
+await page.addInitScript(() => {
+  let library;
+  const construct = (target, given) => { const chart = new target(...given); window.drawn = [...(window.drawn ?? []), chart]; return chart; };
+  Object.defineProperty(window, "uPlot", { configurable: true, get: () => library, set: (made) => { library = new Proxy(made, { construct }); } });
+});
+
+// Where the axis of each chart begins and ends, and at which moment its last bar stands, in seconds.
+const axes = () => (window.drawn ?? []).map((chart) => ({ from: chart.scales.x.min, until: chart.scales.x.max, last: chart.data[0].at(-1) }));
+
 const cells = () => {
   const figure = (cell) => ({ text: cell.textContent, exact: cell.dataset.n ?? null });
   const rows = (table) => [...table.rows].filter((row) => !row.closest("thead") && !row.classList.contains("detail")).map((row) => [...row.cells].map(figure));
@@ -90,6 +100,7 @@ async function open() {
 async function read() {
   await open();
   seen.closed = await page.evaluate(cells);
+  seen.axes = await page.evaluate(axes);
   for (let more = page.locator("#sessions .more"); await more.isVisible(); ) await more.click();
   const all = await page.evaluate(cells);
   seen.closed.tables.Sessions = all.tables.Sessions;

@@ -10,7 +10,7 @@ use crate::figures::{
     exact, pico, rows, runs, runs_begun, same_budgets, same_caps, same_groups, same_hours, same_sessions,
     same_timelines, same_trips, same_types,
 };
-use crate::states::{BEGAN_MS, OVER_MS, State, ZONE, recordings, two_weeks};
+use crate::states::{BEGAN_MS, HOUR_MS, OVER_MS, State, ZONE, recordings, two_weeks};
 
 const GROUPINGS: [(&str, &str, &str); 4] = [
     ("Day", "day", "days"),
@@ -132,4 +132,21 @@ fn on_a_plan_tokens_come_first() {
         (exact(&row[1]), exact(&row[2])),
         (day["tokens"].to_string(), day["cost_usd"].as_str().unwrap().to_owned())
     );
+}
+
+/// Nothing has happened yet behind the last bar: the axis ends there, also where bars are few.
+#[test]
+fn no_axis_goes_on_into_the_future() {
+    let Some(chromium) = chromium() else { return };
+    let warns = r#"{"max_turns": 1, "timeout_action": "warn"}"#;
+    let state = State::new(&format!(r#"{{"main": {warns}, "agents": {{"*": {warns}}}}}"#));
+    state.play(&recordings()[0], 0, BEGAN_MS, "/home/you/shop");
+    let seen = open(&chromium, &state.page(BEGAN_MS + HOUR_MS), "read", None);
+    is_quiet(&seen);
+    let axes = seen["axes"].as_array().unwrap();
+    assert_eq!(axes.len(), 2, "days, and hours in which limits were reached: {seen}");
+    for (axis, step) in axes.iter().zip([86_400.0, 3_600.0]) {
+        let [from, until, last] = ["from", "until", "last"].map(|key| axis[key].as_f64().unwrap());
+        assert!(until - last < step && last - from > 4.0 * step, "{axis}");
+    }
 }

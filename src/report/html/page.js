@@ -143,12 +143,13 @@ function timeBars(id, moments, values, step, label, show) {
   // Past some thousand bars nobody sees a gap; the moments themselves are drawn.
   if ((last - first) / step < 5000) for (let at = first; at <= last; at += step) { xs.push(at); ys.push(known.get(at) || 0); }
   else seconds.forEach((second, at) => { xs.push(second); ys.push(values[at]); });
-  const least = Math.max(0, 12 - xs.length) / 2;
+  // Few bars stand at the right, as wide as many: nothing has happened yet behind the last.
+  const least = Math.max(0, 12 - xs.length);
   const axis = { stroke: () => colour("--dim"), grid: { stroke: () => colour("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
   const moment = (second) => new Date(second * 1000).toISOString().slice(0, step < 86400 ? 16 : 10).replace("T", " ");
   const chart = new uPlot({
     width: place.clientWidth || 600, height: 210, tzDate: (second) => uPlot.tzDate(new Date(second * 1000), "Etc/UTC"),
-    scales: { x: { range: [first - step * (0.7 + least), last + step * (0.7 + least)] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    scales: { x: { range: [first - step * (0.7 + least), last + step * 0.7] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
     axes: [{ ...axis, space: 70 }, { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => (tick < 0 ? "" : show(tick))) }],
     series: [
       { label: step < 86400 ? "Hour" : "Day", value: (_, second) => (second === null ? "–" : moment(second)) },
