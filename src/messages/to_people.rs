@@ -65,7 +65,7 @@ messages! {
     /// A limit asks in a dialog for more.
     question_cap(
         who = "the main agent", what = "cost", used = "0.047", cap = "0.050 USD", by = "(max_cost_usd, user)",
-        ahead = "2 requests to come: about 0.006", then = "Yes: cap 0.075. No: stop here"
+        ahead = "2 requests to come: about 0.006", then = "Yes: 0.025 USD more, cap 0.075. No: stop here"
     ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. {then}.";
 
     /// A dialog asks for more of several limits at once.

@@ -68,9 +68,19 @@ fn about_one(run: &Run, finding: &Finding) -> String {
             };
             let period = limit.period.map_or("", now);
             let (what, by) = (format!("{}{}{period}", label(finding, limit), over(finding.scope)), by(finding));
-            let yes = bare_cap(limit, finding.cap.saturating_add(finding.increase));
+            let raised = bare_cap(limit, finding.cap.saturating_add(finding.increase));
             let no = if finding.ends_run() { "stop here" } else { "refuse this call" };
-            to_people::question_cap(who, what, used, cap, by, ahead, format!("Yes: cap {yes}. No: {no}"))
+            let asks = |ahead: &str, yes: &str| {
+                let then = format!("Yes: {yes}cap {raised}. No: {no}");
+                to_people::question_cap(&who, &what, &used, &cap, &by, ahead, then)
+            };
+            // What a Yes gives matters more than its unit, and than how many requests are to come.
+            let whole = format!("{} more, ", limit.show_cap(finding.increase));
+            let few = format!("+{}, ", bare_cap(limit, finding.increase));
+            let is_many = finding.ahead > 0 && finding.requests_ahead > 0 && limit.unit != Unit::Count;
+            let brief = if is_many { format!("about {about} to come") } else { ahead.clone() };
+            let all = [asks(&ahead, &whole), asks(&ahead, &few), asks(&brief, &few)];
+            all.into_iter().find(|said| is_short(said)).unwrap_or_else(|| asks(&ahead, ""))
         }
     }
 }

@@ -186,7 +186,7 @@ fn a_person_is_asked_for_more_of_what_sessions_share() {
     assert!(client.turn() && client.turn());
     let call = r#""tool_name":"Read","tool_input":{},"tool_use_id":"ask""#;
     let asked = client.event("PreToolUse", call);
-    assert!(asked.contains(r#""permissionDecision":"ask""#) && asked.contains("Yes: cap 0.0400."), "{asked}");
+    assert!(asked.contains(r#""permissionDecision":"ask""#) && asked.contains("Yes: +0.0240, cap 0.0400."), "{asked}");
     client.event("PostToolUse", &format!(r#"{call},"tool_response":{{}}"#));
     let store = Store::open_for(&world.path("state"), None).unwrap();
     let granted = store.shared_budgets().unwrap()[0].granted.clone();

@@ -2,6 +2,7 @@
 //!
 //! Each case is an answer, as the client writes it down, with what became of the transcript meanwhile.
 
+mod grants;
 mod records;
 mod stopped;
 

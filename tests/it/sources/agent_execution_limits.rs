@@ -241,7 +241,7 @@ fn planning_and_execution_cost_have_caps_of_their_own() {
 fn request_increase_asks_the_user() {
     let config = json!({"agents": {"worker": {"max_turns": 5, "timeout_action": "request_increase"}}});
     let told = agent_at_work(&policy(&config), "worker", "go", &turns(6));
-    says(&told, &["permissionDecision: ask", "Yes: cap 8. No: stop here.", "log: LIMIT_GRANTED max_turns"]);
+    says(&told, &["permissionDecision: ask", "Yes: 3 more, cap 8. No: stop here.", "log: LIMIT_GRANTED max_turns"]);
 }
 
 #[test]
