@@ -9,7 +9,7 @@ use crate::domain::moment::Moment;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
 use crate::domain::record::{RecordKind, TOO_SOON};
 use crate::domain::scope::Scope;
-use crate::domain::session::{Run, Session};
+use crate::domain::session::Run;
 use crate::domain::spawn::Spawn;
 use crate::domain::time_units::MINUTE_MS;
 use crate::domain::verdict::{Finding, Verdict};
@@ -17,7 +17,6 @@ use crate::engine::agents::spawns;
 use crate::engine::grants;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
-use crate::messages::advice;
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 
@@ -123,10 +122,18 @@ fn count_yes(state: &mut SessionState, ask: &PendingPrompt) {
     }
     if in_a_row >= YESES_IN_A_ROW && !session.has_stand_in {
         session.has_stand_in = true;
-        let next = more(session, ask);
-        session.notify_user(&to_people::yes_in_a_row(in_a_row, limit, next));
+        let next = grants::by_command(session, ask);
+        session.notify_user(&to_people::yes_in_a_row(in_a_row, &limit, next));
+    }
+    // Nothing has to be shown of it first: it grants nothing, whoever gave it.
+    if ask.hasty {
+        let then = if session.has_stand_in { "" } else { ASKS_AGAIN };
+        session.notify_user(&to_people::yes_too_soon(limit, then));
     }
 }
+
+/// What follows a Yes that came too soon.
+const ASKS_AGAIN: &str = "; the next call asks again";
 
 /// Tells the person what a Yes has granted.
 fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
@@ -135,7 +142,6 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     if ask.hasty {
         log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
         log_records::give_reason(state, TOO_SOON);
-        state.session.notify_user(&to_people::yes_too_soon(limit));
         return;
     }
     let has_cap = ask.finding.limit().filter(|_| ask.finding.has_cap());
@@ -257,16 +263,6 @@ pub fn settle(state: &mut SessionState, answered: &[Answered]) {
     }
 }
 
-/// Returns what a person does who means more although nobody is asked.
-fn more(session: &Session, ask: &PendingPrompt) -> NextStep {
-    let finding = &ask.finding;
-    match (finding.has_cap(), finding.scope) {
-        (false, _) => NextStep::NextPrompt,
-        (true, Scope::Run) => advice::grant(finding, &ask.run),
-        (true, _) => advice::grant(finding, &session.id),
-    }
-}
-
 /// Takes back what was granted in a person's place. Nobody is asked in this session any more: where something else answers, a
 /// dialog asks nobody.
 fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
@@ -285,7 +281,7 @@ fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
     }
     state.session.has_stand_in = true;
     log_records::write(state, run, RecordKind::IncreaseDeclined, finding);
-    let (limit, next) = (&finding.source, more(&state.session, ask));
+    let (limit, next) = (&finding.source, grants::by_command(&state.session, ask));
     state.session.notify_user(&match by {
         AnsweredBy::Hook => to_people::yes_by_hook(limit, next),
         _ => to_people::yes_by_nobody(limit, next),

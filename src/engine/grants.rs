@@ -3,10 +3,13 @@
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
+use crate::domain::session::Session;
 use crate::domain::unit::Unit;
 use crate::domain::verdict::Finding;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
+use crate::messages::advice;
+use crate::messages::next_step::NextStep;
 
 /// Raises a cap for a run or its session, and forgets what was said about the old one.
 pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
@@ -31,6 +34,16 @@ pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
     }
     let raised = Finding { cap: cap.unwrap_or(finding.cap), ..finding.clone() };
     log_records::write(state, id, RecordKind::LimitGranted, &raised);
+}
+
+/// Returns what a person does who means more although nobody is asked.
+pub fn by_command(session: &Session, ask: &PendingPrompt) -> NextStep {
+    let finding = &ask.finding;
+    match (finding.has_cap(), finding.scope) {
+        (false, _) => NextStep::NextPrompt,
+        (true, Scope::Run) => advice::grant(finding, &ask.run),
+        (true, _) => advice::grant(finding, &session.id),
+    }
 }
 
 /// Returns what is lacking of the cap that a dialog said: another Yes, or a command, may have raised it since.

@@ -117,8 +117,8 @@ messages! {
         => "{limit} lifted for once by a Yes in the dialog. {next}";
 
     /// A dialog was answered sooner than it can be read.
-    yes_too_soon(limit = "max_cost_usd")
-        => "a Yes about {limit} came within a second, too soon to have read the question: its call ran, nothing is granted";
+    yes_too_soon(limit = "max_cost_usd", then = "; the next call asks again")
+        => "a Yes about {limit} came within a second, too soon to have read the question: its call ran, nothing is granted{then}";
 
     /// Several dialogs in a row were answered with Yes.
     yes_in_a_row(times = 3, limit = "max_cost_usd", next = next(grant, "5f0c1d2e"))
