@@ -93,6 +93,15 @@ impl ScopeUsage<'_> {
     }
 }
 
+/// Returns what is used by now of the limit that a finding is about, where requests alone use it up; else 0.
+pub fn used_of(scopes: &[ScopeUsage<'_>], finding: &Finding) -> u64 {
+    let used = scopes.iter().filter(|used| used.is_of(finding)).flat_map(|used| {
+        let rules = used.limits.limits.iter().filter(|rule| rule.is_source(&finding.source));
+        rules.map(|rule| rule.limit.used(used.meters_of(rule)))
+    });
+    used.take(usize::from(finding.spent_by_requests())).next().unwrap_or(0)
+}
+
 /// How a prompt, or the start of a subagent, finds its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Onset {

@@ -10,7 +10,7 @@ use crate::domain::mode::Mode;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::domain::session::{Order, Phase};
-use crate::domain::usage::{Barred, Occasion, Onset, Usage};
+use crate::domain::usage::{Barred, Occasion, Onset, Usage, used_of};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::evaluate::{RuleContext, at_hand, evaluate_rate, evaluate_rule};
 use crate::engine::evaluate_limits::{acts, ends_call, evaluate_limits, findings, place};
@@ -157,13 +157,7 @@ fn obey_at_prompt(order: &Order, blocked: Verdict, event: &Event, usage: &Usage)
 
 /// Returns the finding of an order with what is used by now: more may have been spent since it was given.
 fn with_used_by_now(finding: &Finding, usage: &Usage) -> Finding {
-    let scopes = usage.scopes.iter().filter(|used| used.is_of(finding));
-    let used = scopes.flat_map(|used| {
-        let rules = used.limits.limits.iter().filter(|rule| rule.is_source(&finding.source));
-        rules.map(|rule| rule.limit.used(used.meters_of(rule)))
-    });
-    let used = used.take(usize::from(finding.spent_by_requests())).next().unwrap_or(0);
-    Finding { used_by_now: finding.used_by_now.max(used), ..finding.clone() }
+    Finding { used_by_now: finding.used_by_now.max(used_of(&usage.scopes, finding)), ..finding.clone() }
 }
 
 /// Tells of an order that blocks a person's prompt with the figures of the prompt's moment, not of the stop's.

@@ -89,7 +89,8 @@ fn grant_next(state: &mut SessionState, event: &Event) -> Option<()> {
     let has_cap = ask.finding.has_cap();
     if !ask.hasty {
         ask.raised_by = if has_cap { grants::lacking(state, &ask) } else { 0 };
-        grants::raise(state, &ask.run, &ask.finding, ask.raised_by);
+        let finding = grants::as_of_now(state, event, &ask);
+        grants::raise(state, &ask.run, &finding, ask.raised_by);
         let granted = state.session.pending_prompts.iter_mut().find(|other| ask.is_same(other));
         granted.into_iter().for_each(|granted| granted.raised_by = ask.raised_by);
     }

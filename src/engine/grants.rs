@@ -1,12 +1,15 @@
 //! More of a limit: caps that are raised.
 
+use crate::domain::event::Event;
 use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::record::RecordKind;
 use crate::domain::scope::Scope;
 use crate::domain::session::Session;
 use crate::domain::unit::Unit;
+use crate::domain::usage::{Occasion, used_of};
 use crate::domain::verdict::Finding;
 use crate::engine::log_records;
+use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::messages::advice;
 use crate::messages::next_step::NextStep;
@@ -34,6 +37,17 @@ pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
     }
     let raised = Finding { cap: cap.unwrap_or(finding.cap), ..finding.clone() };
     log_records::write(state, id, RecordKind::LimitGranted, &raised);
+}
+
+/// Returns what a dialog is about with what is used by now, where that is more: others may have spent since it asked. What was to come
+/// then has come.
+pub fn as_of_now(state: &SessionState, event: &Event, ask: &PendingPrompt) -> Finding {
+    let finding = ask.finding.clone();
+    let scopes = state.run(&ask.run).map(|run| measure::usage(state, run, Occasion::of(event)));
+    match used_of(&scopes.unwrap_or_default(), &finding) {
+        used if used > finding.used => Finding { used, ahead: 0, requests_ahead: 0, ..finding },
+        _ => finding,
+    }
 }
 
 /// Returns what a person does who means more although nobody is asked.

@@ -16,6 +16,7 @@ mod held_twice;
 #[cfg(target_os = "linux")]
 mod hidden;
 mod interrupted;
+mod late_yes;
 mod law;
 mod left_sessions;
 mod left_stops;

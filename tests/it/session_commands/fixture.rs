@@ -70,6 +70,11 @@ impl Fixture {
         self.clock = clock.clone();
     }
 
+    /// Has the next call follow one that was made meanwhile.
+    pub fn goes_on_after(&mut self, call: &str) {
+        self.clock.calls = call.trim_start_matches('t').parse().unwrap();
+    }
+
     /// Starts the session with its first prompt.
     pub fn begin(&mut self) {
         self.main("SessionStart", json!({"source": "startup"}));
