@@ -43,11 +43,9 @@ fn over(state: &SessionState, id: &str, occasion: Occasion, models: Option<&Mode
 /// Returns the meters of a run and of its session as a rule counts them.
 pub fn meters_for(state: &SessionState, id: &str, occasion: Occasion, rule: &LimitRule) -> RunAndSession {
     let RunAndSession { run, session } = over(state, id, occasion, rule.models.as_ref());
-    let own = state.run(id).map_or(0, |run| run.own_counts.count(rule));
-    RunAndSession {
-        run: Meters { own, ..run },
-        session: Meters { own: state.session.own_counts.count(rule), ..session },
-    }
+    let of_run = state.run(id).map_or(0, |run| run.own_counts.count(rule));
+    let own = state.session.own_counts.count(rule);
+    RunAndSession { run: Meters { own: of_run, ..run }, session: Meters { own, ..session } }
 }
 
 /// Returns what every scope with rules has used.
@@ -101,21 +99,20 @@ fn by_rule<'a>(
     measure: impl Fn(Option<&Models>) -> Meters,
 ) -> Vec<(&'a LimitRule, Meters)> {
     let some = rules.counting().filter(|rule| rule.models.is_some() || rule.limit.observe.is_some());
-    let count = |rule| own.map_or(0, |own| own.count(rule));
-    some.map(|rule| (rule, Meters { own: count(rule), ..measure(rule.models.as_ref()) })).collect()
+    some.map(|rule| (rule, Meters { own: own.map_or(0, |it| it.count(rule)), ..measure(rule.models.as_ref()) }))
+        .collect()
 }
 
 impl<'a> Actor<'a> {
     fn run_usage(self) -> ScopeUsage<'a> {
-        let run = self.run;
         ScopeUsage {
             scope: Scope::Run,
             meters: self.of_run(None),
             by_rule: self.by_rule_of_run(),
-            limits: &run.limits,
-            warned: &run.warned,
-            pending_trips: &run.pending_trips,
-            windows: &run.windows,
+            limits: &self.run.limits,
+            warned: &self.run.warned,
+            pending_trips: &self.run.pending_trips,
+            windows: &self.run.windows,
             shared_budget: None,
             above: "",
         }
@@ -330,8 +327,8 @@ impl<'a> Actor<'a> {
 
     /// Sums what first requests of which nothing is known may spend beyond what is held: of others, and of an agent about to start.
     fn unknown(self, reservations: &[Reservation], models: Option<&Models>) -> UnknownFirsts {
-        let counts = Models::count(models, self.model_asked());
-        let own = if counts { self.state.facts.unknown_first } else { Spend::default() };
+        let own =
+            if Models::count(models, self.model_asked()) { self.state.facts.unknown_first } else { Spend::default() };
         let others = self.others(reservations, models).filter(|reservation| reservation.first.requests > 0);
         let beyond = |reservation: &Reservation| Spend { requests: 1, ..reservation.first.beyond(reservation.spend) };
         UnknownFirsts { others: others.map(beyond).sum(), own }

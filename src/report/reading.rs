@@ -200,10 +200,8 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
 
 /// Returns what a session shares with others, as it stands at `now`.
 pub fn shared_budgets_of(session: &Session, shared_budgets: &[SharedBudget], now: Moment) -> Vec<SharedBudget> {
-    let own = [
-        (Scope::User, "", &session.shared_limits.user),
-        (Scope::Project, &session.project, &session.shared_limits.project),
-    ];
+    let limits = &session.shared_limits;
+    let own = [(Scope::User, "", &limits.user), (Scope::Project, &session.project, &limits.project)];
     let own = own.into_iter().filter(|(.., rules)| !rules.is_empty());
     let mut all: Vec<SharedBudget> =
         own.map(|(scope, id, rules)| as_of(now, scope, id, rules, shared_budgets)).collect();
@@ -264,10 +262,8 @@ pub(super) fn of_shared_budget(
     let readings = usage.map(|it| of_usage(&it, &state.session, now, 0)).unwrap_or_default();
     let resets = |reading: &LimitReading| {
         if let Some(span) = reading.cap.limit.plan_window {
-            return plan
-                .window(span)
-                .map(|window| Timestamp(window.resets_at_ms))
-                .filter(|stamp| stamp.0 > now.wall_ms);
+            let resets = plan.window(span).map(|window| Timestamp(window.resets_at_ms));
+            return resets.filter(|stamp| stamp.0 > now.wall_ms);
         }
         let at = SPANS.iter().position(|span| Some(*span) == reading.cap.limit.period)?;
         Some(Timestamp(ends[at])).filter(|stamp| stamp.0 > 0 && stamp.0 < i64::MAX)

@@ -47,6 +47,7 @@ pub struct RecheckJob {
     /// How often the client had asked about changes, this one included.
     asked: u32,
     /// The files and folders of settings, as they were when they were compared; `None` where nothing was there.
+    #[serde(rename = "judged")]
     compared: Vec<(PathBuf, Option<FileVersion>)>,
     /// The session's main transcript, where it was then.
     transcript: PathBuf,
