@@ -87,13 +87,14 @@ fn init_and_doctor_tell_one_number_of_hooks_and_name_what_is_left_out() {
         let world = with_client(version);
         let said = [world.command(&["init", "--scope", scope]).run().stdout, doctor(&world)];
         let said = said.map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
-        let names = |said: &String| {
-            newer.iter().all(|name| said.contains(&format!("without {name}: older clients warn of it")))
-        };
+        let names = |said: &String| newer.iter().all(|name| said.contains(&format!("without {name}")));
+        let whys = ["an older one warns of it", "older clients warn of it"];
         let settings = if scope == "user" { "home/.claude/settings.json" } else { "project/.claude/settings.json" };
         let settings = if scope == "local" { "project/.claude/settings.local.json" } else { settings };
         let is_there = newer.iter().all(|name| world.read(settings).unwrap().contains(name));
         assert_eq!(said.each_ref().map(names), [!is_there; 2], "{version} {scope}: {said:?}");
+        let tells_why = [0, 1].map(|at| said[at].contains(whys[at]));
+        assert_eq!(tells_why, [!is_there; 2], "{version} {scope}: {said:?}");
     }
 }
 
