@@ -33,11 +33,11 @@ messages! {
 
     /// A client asks the model again and again, and no hook between: it cannot start one, or has none any more.
     unasked(who = "developer (a1b2c3d4) in shop", responses = "3 responses", client = "4711")
-        => "{who} goes on without asking Fusebox (process {client}): {responses} came since its last hook, and no limit of here holds it";
+        => "{who} goes on without asking Fusebox (process {client}): {responses} came since its last hook, and no limit holds it";
 
     /// A client that an agent has started is at work, and no hook tells of it.
     silent(session = "5f0c1d2e", client = 48213, files = "~/work/shop/other/.claude")
-        => "session {session} has started a client that is not known here (process {client}, files in {files}), and no limit of here holds it";
+        => "session {session} has started a client that is not known here (process {client}, files in {files}), and no limit here holds it";
 
     /// A part of one of the team's caps is spent.
     team_part_used(percent = 75, period = "month", whose = "team core", spent = "751.20 USD", cap = "1000.00 USD", resets = "2026-12-01 00:00 +00:00")

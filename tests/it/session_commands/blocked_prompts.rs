@@ -171,7 +171,7 @@ fn the_report_says_what_was_to_come() {
 
 #[test]
 fn the_report_tells_everything_newest_first() {
-    let in_the_table = |line: &str| line.contains("s-0000");
+    let in_the_table = |line: &str| line.contains(" terminate ");
     let to_come = |line: &str| line.contains(" to come");
     let asked = |line: &str| line.contains("asked for more");
     for (action, told) in [("terminate", [in_the_table, to_come].as_slice()), ("request_increase", &[asked])] {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, ONE};
+use crate::statusline::{Client, ONE};
 
 #[test]
 fn the_line_shows_tokens_where_a_plan_pays() {
