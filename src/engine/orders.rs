@@ -15,6 +15,7 @@ use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::engine::spend_ahead::leaves_room;
 use crate::messages::short;
+
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
 /// Only a main run gets grace to report, and only where its report still fits inside the cap. One that has ended by itself

@@ -80,7 +80,7 @@ messages! {
         => "{more} more mistakes are in the configuration: {which}. {next}";
 
     /// Caps of a repository's file are looser than a person's own or the managed one's. Once, and again where the limits have changed.
-    caps_give_way(which = "`session.max_cost_usd`", says = "gives way to a stricter limit, which stands", next = NextStep::ShowConfiguration)
+    caps_give_way(which = "`session.max_cost_usd`", says = "gives way to a stricter value, which stands", next = NextStep::ShowConfiguration)
         => "this repository's {which} {says}. {next}";
 
     /// A person's own prices are below the list's, and a cap on cost holds that is not the person's own.

@@ -9,7 +9,7 @@ pub const GO_ON: &str = "'go on'";
 /// What stands in such a command before the session's id: the client's other options may stand before it, too.
 const RESUMES: &str = " -p --resume ";
 /// What is said of the prompt of a person who has to send it again.
-const OWN_PROMPT: &str = ". Type the prompt behind it.";
+const OWN_PROMPT: &str = " (type the prompt behind it)";
 
 /// Whether no client has a session any more: one has to take it up before anything goes on.
 pub fn needs_client(session: &Session) -> bool {

@@ -149,7 +149,7 @@ fn a_blocked_prompt_is_sent_again_and_not_gone_on_with() {
             let words = if command == "status" { &["status", "--all"][..] } else { &["report", "--since", "all"] };
             let told = flat(&world.run(words).ok());
             assert!(
-                told.contains(again) && told.contains("Type the prompt behind it.") && !told.contains("two 'go on'"),
+                told.contains(again) && told.contains("type the prompt behind it") && !told.contains("two 'go on'"),
                 "{grant:?}: {told}"
             );
             // The session that was stopped needs no grant either, once there is room again.

@@ -171,7 +171,8 @@ fn read(env: &Environment, store: &Store, session: &Session) -> Result<(Policy, 
 pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Result<()> {
     let (mut policy, problems) = read(env, store, session)?;
     // What is learned changes from day to day, which would hide an edit.
-    let is_new = tell::of_change(store, session, &policy, &text_of(&policy)?)?;
+    let files = text_of(&policy)? + &tell::given_way(&problems).join(" ");
+    let is_new = tell::of_change(store, session, &policy, &files)?;
     learned_caps::follow(store, &mut policy)?;
     policy.zone = calendar::name_of_system(env.now().wall_ms);
     tell::of_zone(store, session, policy.time_zone().unwrap_or_default())?;

@@ -55,16 +55,21 @@ pub fn of_mistakes(session: &mut Session, problems: &[Problem]) {
     session.notify_user_of(told.chain(more));
 }
 
-/// Names which caps of a repository give way to stricter ones.
-pub fn of_caps_that_give_way(session: &mut Session, problems: &[Problem]) {
+/// Returns the keys of a repository's file whose values give way to stricter ones.
+pub fn given_way(problems: &[Problem]) -> Vec<String> {
     let gives_way = |problem: &&Problem| problem.severity == Severity::GivesWay && problem.layer == Layer::Project;
-    let keys: Vec<String> = problems.iter().filter(gives_way).map(|problem| format!("`{}`", problem.key)).collect();
+    problems.iter().filter(gives_way).map(|problem| format!("`{}`", problem.key)).collect()
+}
+
+/// Names what of a repository's file gives way to stricter values.
+pub fn of_caps_that_give_way(session: &mut Session, problems: &[Problem]) {
+    let keys = given_way(problems);
     let rest = if keys.len() > MISTAKES_NAMED { " and others" } else { "" };
     let named = keys.iter().take(MISTAKES_NAMED).cloned().collect::<Vec<_>>().join(", ") + rest;
     let says = match keys.len() {
         0 => return,
-        1 => "gives way to a stricter limit, which stands",
-        _ => "give way to stricter limits, which stand",
+        1 => "gives way to a stricter value, which stands",
+        _ => "give way to stricter values, which stand",
     };
     session.notify_user(&notices::caps_give_way(named, says, NextStep::ShowConfiguration));
 }

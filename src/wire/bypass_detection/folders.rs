@@ -15,68 +15,36 @@ use crate::wire::shell::invocation::Invocation;
 pub(super) const UNKNOWN: &str = "$unknown_folder";
 
 impl Walk<'_> {
-    /// Has the shell whose text is read next be in a folder.
-    pub(super) fn begin_in(&mut self, folder: Option<String>) {
-        if folder != self.scope.folder {
-            self.scope.around.clone_from(&folder);
-        }
-        self.scope.folder = folder;
-        self.tell_folder();
-    }
-
     /// Goes to the folder that a `cd` leads to.
     pub(super) fn enter(&mut self, simple: &Simple, it: &Invocation) {
         // `nohup cd` goes there in another process, `time cd` in this one.
         let is_run = !it.runners.is_empty();
-        let kept = self.kept(it);
-        let entered = self.entered(it, self.scope.folder.as_deref(), kept.as_ref());
+        let entered = self.entered(it, self.scope.folder.as_deref());
         self.scope.way.enter(simple, it, entered.as_ref());
         if is_run || it.args.iter().any(|word| self.leads.mislead(&word.text)) {
             (self.scope.way.is_lost, self.scope.way.is_whole) = (true, false);
         }
-        self.scope.around = self.entered(it, self.scope.around.as_deref(), kept.as_ref());
+        self.scope.around = self.entered(it, self.scope.around.as_deref());
         self.scope.before = std::mem::replace(&mut self.scope.folder, entered);
-        self.tell_folder();
+        if let Some(before) = self.scope.before.as_deref().filter(|_| self.leads.names_before) {
+            self.variables.set("OLDPWD", before, true);
+        }
     }
 
-    /// Has `$PWD` be the folder at hand, and `$OLDPWD` the one before: what takes their values keeps them elsewhere.
+    /// Has `$PWD` be the folder at hand for the command that is read next: a variable that takes its value keeps it elsewhere.
     pub(super) fn tell_folder(&mut self) {
-        let told = [
-            ("PWD", &self.scope.folder, self.leads.names_folder),
-            ("OLDPWD", &self.scope.before, self.leads.names_before),
-        ];
-        for (name, folder, _) in told.into_iter().filter(|(.., is_named)| *is_named) {
-            self.variables.set(name, folder.as_deref().map_or(UNKNOWN, shown), true);
+        let folder = self.scope.folder.as_deref().map_or(UNKNOWN, shown);
+        if self.leads.names_folder && self.variables.values("PWD") != [folder] {
+            self.variables.set("PWD", folder, true);
         }
     }
 
-    /// Keeps the folder that a `pushd` leaves; returns the one that a `popd`, or a `pushd` without one, goes back to.
-    fn kept(&mut self, it: &Invocation) -> Option<String> {
-        let words: Vec<&str> = it.args.iter().map(|word| &*word.text).collect();
-        let (here, kept) = (self.scope.folder.clone(), &mut self.scope.kept);
-        match (it.name(), words.as_slice()) {
-            ("cd", _) => return None,
-            ("pushd", [folder]) if !folder.starts_with(['-', '+']) => {
-                kept.push(here);
-                return None;
-            }
-            ("pushd", []) => return kept.last_mut().and_then(|last| std::mem::replace(last, here)),
-            ("popd", []) => return kept.pop().flatten(),
-            // It goes nowhere.
-            (_, ["-n", ..]) => return here,
-            _ => {}
-        }
-        kept.clear();
-        None
-    }
-
-    /// Returns the folder that a `cd` leads to from another; `kept` is one that it goes back to.
-    fn entered(&self, it: &Invocation, folder: Option<&str>, kept: Option<&String>) -> Option<String> {
+    /// Returns the folder that a `cd` leads to from another.
+    fn entered(&self, it: &Invocation, folder: Option<&str>) -> Option<String> {
         match it.args.iter().find(|word| !word.text.starts_with('-') || word.text == "-") {
-            _ if kept.is_some() => kept.cloned(),
             Some(word) if word.text == "-" => self.scope.before.clone(),
             Some(word) if self.leads.hide(&word.text) => None,
-            Some(word) if it.name() != "popd" && !word.text.starts_with('+') => self.guard.resolve(folder, &word.text),
+            Some(word) if it.name() != "popd" => self.guard.resolve(folder, &word.text),
             None if it.name() == "cd" => self.guard.home.clone(),
             _ => None,
         }

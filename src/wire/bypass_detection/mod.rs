@@ -58,7 +58,6 @@ impl Guard {
             return ReadCommand::default();
         }
         let mut walk = Walk::new(self, command);
-        walk.tell_folder();
         let refused = walk.text(command, 0).or_else(|| walk.left_over());
         ReadCommand { refused, starts: walk.starts.into_iter().map(|start| start.findable(self.rules)).collect() }
     }
@@ -249,7 +248,11 @@ impl<'g> Walk<'g> {
     fn script(&mut self, it: &Invocation, script: &str, depth: usize) -> Option<String> {
         // Its variables and its folder are those of the program that runs it.
         let (before, mark) = (self.scope.clone(), self.variables.mark());
-        self.begin_in(self.led(it));
+        let led = self.led(it);
+        if led != self.scope.folder {
+            self.scope.around.clone_from(&led);
+        }
+        self.scope.folder = led;
         self.scope.diverted = self.scope.diverted.take().or_else(|| runner_variables::of_runner(it));
         for (name, value) in &it.variables {
             self.variables.set(name, value.unwrap_or_default(), true);

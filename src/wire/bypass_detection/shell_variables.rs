@@ -27,6 +27,7 @@ impl Walk<'_> {
         if simple.words.is_empty() && simple.assignments.len() > 1 {
             return self.one_by_one(simple, depth);
         }
+        self.tell_folder();
         self.variables.note_named(simple);
         let written = self.variables.written(simple);
         let is_sure = is_sure(simple);

@@ -18,8 +18,6 @@ pub struct ShellScope {
     pub around: Option<String>,
     /// The folder that the shell was in before.
     pub before: Option<String>,
-    /// The folders that `pushd` has left, the last one last.
-    pub kept: Vec<Option<String>>,
     /// How sure that is.
     pub way: Way,
     /// A variable that was set and diverts a client, with what it does.

@@ -238,13 +238,25 @@ fn a_repository_that_gives_way_is_told_once_and_fails_no_check() {
     let starts =
         |session: &str| world.hook(world.event(session, "p1", "SessionStart", &json!({"source": "startup"}))).ok();
     let (first, second) = (starts("s1"), starts("s2"));
-    let said = "this repository's `session.max_cost_usd` gives way to a stricter limit, which stands.";
+    let said = "this repository's `session.max_cost_usd` gives way to a stricter value, which stands.";
     assert_eq!(first.matches(said).count(), 1, "{first}");
     assert!(!first.contains("is ignored") && !second.contains("gives way"), "{first}\n{second}");
     // What gives way is not what it was.
     world.write("home/.claude/fusebox.json", r#"{"session": {"max_cost_usd": 5, "max_tokens": 800000}}"#);
     let third = starts("s3");
-    assert!(third.contains("`session.max_cost_usd`, `session.max_tokens` give way to stricter limits"), "{third}");
+    assert!(third.contains("`session.max_cost_usd`, `session.max_tokens` give way to stricter values"), "{third}");
+    // Nor is it where the repository's file alone has changed.
+    let looser = r#"{"session": {"max_cost_usd": 50, "max_tokens": 900000, "max_turns": 5000}}"#;
+    world.write(
+        "home/.claude/fusebox.json",
+        r#"{"session": {"max_cost_usd": 5, "max_tokens": 800000, "max_turns": 500}}"#,
+    );
+    let _pinned = starts("s4");
+    world.write("project/.claude/fusebox.json", r#"{"session": {"max_tokens": 900000}}"#);
+    assert!(!starts("s5").contains("max_cost_usd"));
+    world.write("project/.claude/fusebox.json", looser);
+    let (told, again) = (starts("s6"), starts("s7"));
+    assert!(told.contains("give way to stricter values") && !again.contains("give way"), "{told}\n{again}");
 }
 
 /// What the repository binds, and a member's own file would loosen, is named beside a mistake of another file.

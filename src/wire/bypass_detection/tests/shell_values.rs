@@ -42,7 +42,7 @@ fn a_file_that_a_client_writes_is_one_that_is_written() {
     }
 }
 
-/// A variable keeps the folder that it was given, wherever its shell goes; `popd` goes back to one.
+/// A variable keeps the folder that it was given, wherever its shell goes.
 #[test]
 fn a_folder_that_is_kept_is_the_one_at_that_time() {
     let keeps = [
@@ -79,22 +79,26 @@ fn a_folder_that_is_kept_is_the_one_at_that_time() {
         }
     }
     for command in [
-        "pushd /tmp; popd; echo {} > .claude/fusebox.json",
-        "pushd .claude; pushd /tmp; popd; echo {} > fusebox.json",
-        "pushd /tmp; pushd; echo {} > .claude/fusebox.json",
-        "pushd -n /tmp; echo {} > .claude/fusebox.json",
         "cd /tmp; OLD=$OLDPWD; cd ~; rm $OLD/.claude/fusebox.json",
         "cd ~/.claude; sh -c 'cd /tmp; echo {} > $1/fusebox.json' x $PWD",
         "cd ~/.claude; env -C /tmp S=$PWD sh -c 'rm $S/fusebox.json'",
+        "for d in .claude /tmp; do cd $d; echo {} > $PWD/fusebox.json; done",
+        "for d in .claude /tmp; do (cd $d; rm -f \"$PWD\"/fusebox.json); done",
+        "x=.claude; [ -d y ] && x=/tmp; cd $x; echo {} > $PWD/fusebox.json",
+        "f() { cd /tmp; }; g() { echo {} > $PWD/.claude/fusebox.json; }; g",
+        "python3 -c \"import os; os.chdir('/tmp') # claude\"; rm $PWD/.claude/fusebox.json",
+        "node -e \"process.chdir('/tmp') // claude\"; rm $PWD/.claude/fusebox.json",
     ] {
         assert!(guard().command(command).is_some(), "{command}");
     }
     for command in [
         "pushd /tmp; echo {} > .claude/fusebox.json; popd",
-        "pushd /tmp; pushd /q; popd; rm -r .claude",
         "env -C /tmp sh -c 'rm -r $PWD/.claude'",
         "(cd /tmp; rm -r $PWD/.claude); ls $PWD",
-        "pushd $(mktemp -d); pushd ~; popd; rm -rf .claude",
+        "pushd /tmp/a; make || { popd; exit 1; }; rm -rf .claude; popd",
+        "pushd /tmp/x; for d in a b; do pushd $d; make; popd; done; rm -rf .claude",
+        "cd /tmp/q; python3 -c \"import os; os.chdir('/home/you/.claude'); print('fusebox')\"; rm $PWD/fusebox.json",
+        "docker run -v \"$PWD:/app\" x sh -c 'cd /app && make'",
     ] {
         assert_eq!(guard().command(command), None, "{command}");
     }
