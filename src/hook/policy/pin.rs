@@ -158,7 +158,7 @@ pub fn is_outdated(env: &Environment, store: &Store, session: &Session) -> Resul
     let Some(pinned) = pinned(store, session.policy)? else { return Ok(true) };
     let (policy, problems) = read(env, store, session)?;
     let now = Policy { learned: pinned.learned.clone(), zone: pinned.zone.clone(), ..policy };
-    Ok(text_of(&now)? != text_of(&pinned)? || problems.iter().any(Problem::is_error))
+    Ok(text_of(&now)? != text_of(&pinned)? || problems.iter().any(Problem::is_ignored))
 }
 
 fn read(env: &Environment, store: &Store, session: &Session) -> Result<(Policy, Vec<Problem>)> {

@@ -40,7 +40,6 @@ const fn row(name: &'static str, reach: Reach, does: &'static str) -> Diversion 
 const STATE: &str = "leads hooks to another state";
 const FILES: &str = "leads hooks and clients to other files";
 const OF_CLIENT: &str = "tells hooks of another client or session";
-const HIDES_SESSION: &str = "hides from which session a client is started";
 const SHELL: &str = "changes what a shell runs";
 const LIBRARIES: &str = "changes which libraries a program loads";
 const INJECTS: &str = "puts code into programs that start";
@@ -74,7 +73,7 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_PID", Reach::Facts, OF_CLIENT),
     row("CLAUDECODE", Reach::Facts, OF_CLIENT),
     row("CLAUDE_PROJECT_DIR", Reach::Facts, OF_CLIENT),
-    row("CLAUDE_CODE_SESSION_ID", Reach::Starts, HIDES_SESSION),
+    row("CLAUDE_CODE_SESSION_ID", Reach::Facts, OF_CLIENT),
     row("CLAUDE_CODE_SESSION_ATTENDED", Reach::Facts, OF_CLIENT),
     row("CLAUDE_CODE_ENTRYPOINT", Reach::Facts, OF_CLIENT),
     row("CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS", Reach::Facts, OF_CLIENT),

@@ -11,9 +11,6 @@ use crate::wire::bypass_detection::{MOST_STARTS, Walk};
 use crate::wire::shell::Simple;
 use crate::wire::shell::invocation::Invocation;
 
-/// Stands for a folder that text does not tell: no variable has this name.
-pub(super) const UNKNOWN: &str = "$unknown_folder";
-
 impl Walk<'_> {
     /// Goes to the folder that a `cd` leads to.
     pub(super) fn enter(&mut self, simple: &Simple, it: &Invocation) {
@@ -31,12 +28,30 @@ impl Walk<'_> {
         }
     }
 
-    /// Has `$PWD` be the folder at hand for the command that is read next: a variable that takes its value keeps it elsewhere.
-    pub(super) fn tell_folder(&mut self) {
-        let folder = self.scope.folder.as_deref().map_or(UNKNOWN, shown);
-        if self.leads.names_folder && self.variables.values("PWD") != [folder] {
-            self.variables.set("PWD", folder, true);
+    /// Returns a word that gives a variable its value, with the folder at hand in the place of `$PWD`: the variable keeps it elsewhere.
+    /// Nothing where text does not tell the folder, or where a shell would read more in its name.
+    pub(super) fn with_folder(&self, word: &str) -> Option<String> {
+        let folder = self.scope.folder.as_deref().map(shown).filter(|_| self.leads.names_folder)?;
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 128 || b"/._-+@,:".contains(&byte);
+        if !word.contains("PWD") || !folder.bytes().all(is_plain) {
+            return None;
         }
+        let mut parts = word.split("$PWD");
+        let mut text = parts.next()?.to_owned();
+        for part in parts {
+            // A longer name is another variable's.
+            let is_longer = part.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_');
+            text.push_str(if is_longer { "$PWD" } else { folder });
+            text.push_str(part);
+        }
+        let text = text.replace("${PWD}", folder);
+        (text != word).then_some(text)
+    }
+
+    /// Whether the shell is sure to be in the folder at hand: it went nowhere, or runs this only where it got there.
+    pub(super) fn is_certain(&self, simple: &Simple) -> bool {
+        let is_once = !simple.is_called && !simple.is_repeated && self.scope.folder == self.scope.around;
+        is_once && self.scope.way.is_certain(simple)
     }
 
     /// Returns the folder that a `cd` leads to from another.

@@ -1,6 +1,5 @@
 //! What a command does with the values of its variables: `x=fusebox; $x grant`, `for f in FILES; do rm $f; done`.
 
-use crate::wire::bypass_detection::folders::UNKNOWN;
 use crate::wire::bypass_detection::paths::shown;
 use crate::wire::bypass_detection::runner_variables::diverting;
 use crate::wire::bypass_detection::way::ENTERING;
@@ -27,7 +26,6 @@ impl Walk<'_> {
         if simple.words.is_empty() && simple.assignments.len() > 1 {
             return self.one_by_one(simple, depth);
         }
-        self.tell_folder();
         self.variables.note_named(simple);
         let written = self.variables.written(simple);
         let is_sure = is_sure(simple);
@@ -86,7 +84,7 @@ impl Walk<'_> {
         let folder = self.scope.folder.as_ref();
         let project = self.guard.project.as_ref().filter(|own| folder.is_some_and(|it| it.starts_with(own.as_str())));
         let find = |name: &str| match name {
-            "." => Some(folder.map_or(UNKNOWN, |folder| shown(folder)).to_owned()),
+            "." => folder.map(|folder| shown(folder).to_owned()),
             written::TOP => project.cloned(),
             name => self.guard.path_of(name),
         };
@@ -98,13 +96,31 @@ impl Walk<'_> {
         let gives = simple.words.first().is_none_or(|word| GIVING.contains(&&*word.text));
         let filled = if gives { self.filled_in(simple) } else { None };
         let simple = filled.as_ref().unwrap_or(simple);
-        self.variables.note(simple, is_sure, is_first);
+        let here = if gives { self.in_folder(simple) } else { None };
+        if let Some(here) = &here {
+            self.variables.note(here, is_sure, is_first);
+        }
+        if here.is_none() || !self.is_certain(simple) {
+            self.variables.note(simple, is_sure, is_first && here.is_none());
+        }
         let bare = if gives { without_unset(simple) } else { None };
         let names =
             |bare: &Simple| bare.words.iter().chain(&bare.assignments).any(|word| self.guard.mentions(&word.text));
         if let Some(bare) = bare.filter(names) {
             self.variables.note(&bare, is_sure, false);
         }
+    }
+
+    /// Returns a command that gives variables their values, with the folder at hand in the place of `$PWD`.
+    fn in_folder<'w>(&self, simple: &Simple<'w>) -> Option<Simple<'w>> {
+        let mut here = simple.clone();
+        let mut is_named = false;
+        for word in here.words.iter_mut().chain(&mut here.assignments) {
+            if let Some(text) = self.with_folder(&word.text) {
+                (word.text, word.expansions, is_named) = (text.into(), Vec::new(), true);
+            }
+        }
+        is_named.then_some(here)
     }
 
     /// Says what a command does that is refused, where what the text does not tell stands for nothing: `fuse${x}box`, `$x fusebox`,
@@ -193,7 +209,13 @@ impl Walk<'_> {
                 self.variables.refer(name, to);
                 continue;
             }
-            self.variables.assign(&word.text, is_sure(simple));
+            let here = self.with_folder(&word.text);
+            if let Some(here) = &here {
+                self.variables.assign(here, is_sure(simple));
+            }
+            if here.is_none() || !self.is_certain(simple) {
+                self.variables.assign(&word.text, is_sure(simple) && here.is_none());
+            }
             if let Some((name, _)) = assignment(&word.text).filter(|_| keeps) {
                 self.variables.keep(name);
             }

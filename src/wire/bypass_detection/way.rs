@@ -52,6 +52,11 @@ impl Way {
         self.entered.truncate(MOST_ENTERED + 1);
     }
 
+    /// Whether nothing was entered, or only what `&&` joins to this command.
+    pub fn is_certain(&self, simple: &Simple) -> bool {
+        !self.is_lost && !self.is_doubtful && self.entered.is_empty() && (self.joined.is_empty() || simple.follows)
+    }
+
     /// Notes the folder that a `cd` leads to.
     pub fn enter(&mut self, simple: &Simple, it: &Invocation, folder: Option<&String>) {
         self.is_doubtful |= simple.may_do_nothing() || simple.follows || !is_plain(simple, it);

@@ -149,24 +149,3 @@ fn a_client_with_its_hooks_passes_below_each_of_them() {
     ]);
     assert!(refused.is_empty(), "{refused:#?}");
 }
-
-/// It is the last that binds a client which has left the tree of processes.
-#[test]
-fn a_client_keeps_the_name_of_the_session_that_starts_it() {
-    let missed = missed(&[
-        "(setsid env -u CLAUDE_CODE_SESSION_ID claude -p go &)",
-        "unset CLAUDE_CODE_SESSION_ID; setsid nohup claude -p go &",
-        "CLAUDE_CODE_SESSION_ID= claude -p go",
-        "CLAUDE_CODE_SESSION_ID=other claude -p go",
-        "export CLAUDE_CODE_SESSION_ID=x && claude -p go",
-    ]);
-    assert!(missed.is_empty(), "{missed:#?}");
-    let refused = refused(&[
-        "env -u CLAUDECODE claude -p go",
-        "unset CLAUDECODE CLAUDE_CODE_ENTRYPOINT; claude -p go",
-        "env -u CLAUDE_CODE_SESSION_ID make test",
-        "CLAUDE_CODE_SESSION_ID=$CLAUDE_CODE_SESSION_ID claude -p go",
-        "echo $CLAUDE_CODE_SESSION_ID; claude -p go",
-    ]);
-    assert!(refused.is_empty(), "{refused:#?}");
-}

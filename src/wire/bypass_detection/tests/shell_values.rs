@@ -45,59 +45,60 @@ fn a_file_that_a_client_writes_is_one_that_is_written() {
 /// A variable keeps the folder that it was given, wherever its shell goes.
 #[test]
 fn a_folder_that_is_kept_is_the_one_at_that_time() {
-    let keeps = [
-        "S=$PWD; {}",
-        "S=${PWD}; {}",
-        "export S=\"$PWD\" && {}",
-        "for S in $PWD; do {}; done",
-        "S=($PWD); {}",
-        "S=$PWD/x; S=${S%/x}; {}",
-        "declare S=$PWD; {}",
-        "T=$PWD; S=$T; {}",
-        "S=$(pwd); {}",
-        "S=`pwd`; {}",
+    let gives = [
+        "S=$PWD",
+        "S=${PWD}",
+        "export S=\"$PWD\"",
+        "S=($PWD)",
+        "declare S=$PWD",
+        "T=$PWD; S=$T",
+        "S=$PWD/x; S=${S%/x}",
     ];
-    let way = |enters: &str, keeps: &str, uses: &str| format!("{enters}; {}", keeps.replace("{}", uses));
-    for keeps in keeps {
+    for gives in gives {
         for (enters, uses) in [
             ("true", "cd /tmp; echo {} > $S/.claude/fusebox.json"),
             ("cd ~/.claude", "cd /tmp; rm \"$S/fusebox.json\""),
             ("cd ~/.local", "pushd /tmp; rm -rf $S/state/fusebox"),
             ("cd /", "cd /tmp; sh -c \"rm -rf $S/p/.claude/fusebox.json\""),
+            // Where it is not sure that its shell got there, it may be another one.
+            ("cd /nowhere", "cd /p; rm $S/.claude/fusebox.json"),
+            ("false && cd /tmp", "cd /p; rm $S/.claude/fusebox.json"),
+            ("f() { cd /tmp; }", "cd /p; rm $S/.claude/fusebox.json"),
+            ("cd /tmp &", "cd /p; rm $S/.claude/fusebox.json"),
         ] {
-            let command = way(enters, keeps, uses);
+            let command = format!("{enters}; {gives}; {uses}");
             assert!(guard().command(&command).is_some(), "{command}");
         }
         for (enters, uses) in [
             ("cd /tmp/build", "cd / && rm -rf \"$S\""),
-            ("cd $(mktemp -d)", "cd ~; rm -rf \"$S\""),
-            ("cd \"$(mktemp -d)\"", "cd ~/.local/state; rm -rf $S/fusebox"),
-            ("cd /tmp/q", "cd ~/.claude; rm -f $S/fusebox.json"),
+            ("mkdir -p /tmp/q; cd /tmp/q", "make && cd ~ && rm -r $S"),
+            ("cd /tmp/q", "cd ~/.claude && rm -f $S/fusebox.json"),
         ] {
-            let command = way(enters, keeps, uses);
+            let command = format!("{enters} && {} && {uses}", gives.replace("; ", " && "));
             assert_eq!(guard().command(&command), None, "{command}");
         }
     }
     for command in [
+        "cd ~/.claude; S=$(pwd); cd /tmp; rm $S/fusebox.json",
+        "for S in $PWD; do cd /tmp; echo {} > $S/.claude/fusebox.json; done",
         "cd /tmp; OLD=$OLDPWD; cd ~; rm $OLD/.claude/fusebox.json",
-        "cd ~/.claude; sh -c 'cd /tmp; echo {} > $1/fusebox.json' x $PWD",
-        "cd ~/.claude; env -C /tmp S=$PWD sh -c 'rm $S/fusebox.json'",
         "for d in .claude /tmp; do cd $d; echo {} > $PWD/fusebox.json; done",
-        "for d in .claude /tmp; do (cd $d; rm -f \"$PWD\"/fusebox.json); done",
         "x=.claude; [ -d y ] && x=/tmp; cd $x; echo {} > $PWD/fusebox.json",
         "f() { cd /tmp; }; g() { echo {} > $PWD/.claude/fusebox.json; }; g",
         "python3 -c \"import os; os.chdir('/tmp') # claude\"; rm $PWD/.claude/fusebox.json",
-        "node -e \"process.chdir('/tmp') // claude\"; rm $PWD/.claude/fusebox.json",
+        "popd; S=$PWD; cd /p; rm $S/.claude/fusebox.json",
+        "cd /tmp; PWD=/p; rm $PWD/.claude/fusebox.json",
+        "cd /tmp; PWD=fusebox; $PWD grant 5",
+        "cd /tmp; PWD=; fuse${PWD}box grant 5",
     ] {
         assert!(guard().command(command).is_some(), "{command}");
     }
     for command in [
-        "pushd /tmp; echo {} > .claude/fusebox.json; popd",
+        "cd /tmp/build; D=$(pwd); cd ~; rm -rf \"$D\"",
         "env -C /tmp sh -c 'rm -r $PWD/.claude'",
         "(cd /tmp; rm -r $PWD/.claude); ls $PWD",
         "pushd /tmp/a; make || { popd; exit 1; }; rm -rf .claude; popd",
-        "pushd /tmp/x; for d in a b; do pushd $d; make; popd; done; rm -rf .claude",
-        "cd /tmp/q; python3 -c \"import os; os.chdir('/home/you/.claude'); print('fusebox')\"; rm $PWD/fusebox.json",
+        "PWDX=/tmp/x; cd /tmp; S=$PWDX; cd ~; rm -rf $S",
         "docker run -v \"$PWD:/app\" x sh -c 'cd /app && make'",
     ] {
         assert_eq!(guard().command(command), None, "{command}");
