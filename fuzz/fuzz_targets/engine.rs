@@ -19,7 +19,7 @@ use fusebox::domain::moment::Moment;
 use fusebox::domain::session::{Counters, Session, TranscriptPosition};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::charging::credible;
-use fusebox::engine::enforce;
+use fusebox::engine::orders;
 use fusebox::engine::outcome::outcome;
 use fusebox::engine::session_state::SessionState;
 use fusebox::pricing::table::Table;
@@ -117,7 +117,7 @@ fn take(state: &mut SessionState, ingest: &mut TranscriptIngest<Memory>, input: 
     let found = Ingested { charges: std::mem::take(&mut ingest.found), ..Ingested::default() };
     let (run, verdict) = apply_event(state, &event, &found, &*PINNED);
     if let Some(halted) = state.effects.halted.clone() {
-        enforce::cascade(state, &halted);
+        orders::cascade(state, &halted);
     }
     let name = EventName::parse(&input.hook_event_name);
     let outcome = outcome(state, &run, &event, &verdict);

@@ -61,7 +61,7 @@ fn stays_inside(agent: Agent) {
     let (pinned, _) = Policy::of(Vec::new(), vec![(agent.name, agent.reading.document)], Trust::Untrusted);
     let top = pinned.resolved(Who::Top);
     for rule in &pinned.agent(&name, None).0.limits {
-        if let Some(ceiling) = top.ceiling(rule.limit).filter(|_| rule.of.is_none()) {
+        if let Some(ceiling) = top.ceiling(rule.limit).filter(|_| rule.models.is_none()) {
             let (low, high) = ceiling.range;
             assert!((low..=high).contains(&rule.cap), "{} of {}", rule.limit, rule.cap);
         }
