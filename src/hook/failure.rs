@@ -12,8 +12,9 @@ use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::store;
 use crate::store::{health, log_file};
+use crate::wire::call_results::was_not_made;
 use crate::wire::events::{EventName, FailureAnswer};
-use crate::wire::input::{self, Input, Unreadable, was_not_made};
+use crate::wire::input::{self, Input, Unreadable};
 
 /// Answers to input that is no event; it is written down, and the person of the session that it names is told.
 pub fn unreadable(env: &Environment, bytes: &[u8], cause: &Unreadable) -> String {

@@ -37,7 +37,8 @@ pub fn evidence(sessions: &[ReplayedSession], known: &KnownRuns) -> BTreeMap<Str
             }
             let is_over = |run: &Run| matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
             let finished = run.status == Status::Completed && !known.is_some_and(is_over);
-            observe(&mut types, run, &counters(run, known), finished);
+            let answered_no = session.answered_no.get(&run.id).copied().unwrap_or_default();
+            observe(&mut types, run, &counters(run, answered_no, known), finished);
         }
     }
     types
@@ -76,9 +77,10 @@ fn was_not_sent(run: &Run) -> bool {
     run.is_main() && run.status == Status::Failed && did_nothing
 }
 
-/// Returns what a run has used: its calls and its time as hooks have counted them, where they have seen all of it.
-fn counters(replayed: &Run, known: Option<&Run>) -> Counters {
-    let has_all = |run: &&Run| run.counters.turns + run.refused >= replayed.counters.turns;
+/// Returns what a run has used: its calls and its time as hooks have counted them, where they have seen all of it. A call that was
+/// answered No may be one that they count nowhere.
+fn counters(replayed: &Run, answered_no: u64, known: Option<&Run>) -> Counters {
+    let has_all = |run: &&Run| run.counters.turns + run.refused + answered_no >= replayed.counters.turns;
     match known.filter(has_all) {
         Some(run) => Counters { turns: run.counters.turns, duration_ms: run.counters.duration_ms, ..replayed.counters },
         None => replayed.counters,

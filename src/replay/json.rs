@@ -46,6 +46,9 @@ struct Figures {
     /// The tool calls that Fusebox has refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<u64>,
+    /// The tool calls whose dialog a person has answered No.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answered_no: Option<u64>,
     requests: u64,
     cost_usd: Usd,
 }
@@ -122,6 +125,7 @@ fn session(replayed: &ReplayedSession) -> SessionForm<'_> {
         recorded: Figures {
             turns: recorded.calls,
             refused: Some(recorded.refused),
+            answered_no: Some(recorded.answered_no),
             requests: recorded.spent.requests,
             cost_usd: Usd(recorded.spent.cost),
         },
@@ -129,6 +133,7 @@ fn session(replayed: &ReplayedSession) -> SessionForm<'_> {
         saved: Figures {
             turns: replayed.calls_saved(),
             refused: None,
+            answered_no: None,
             requests: replayed.requests_saved(),
             cost_usd: Usd(replayed.cost_saved()),
         },
@@ -188,6 +193,7 @@ fn summary(sums: &Sums) -> Summary {
         recorded: Figures {
             turns: sums.calls,
             refused: Some(sums.refused),
+            answered_no: Some(sums.answered_no),
             requests: spent.requests,
             cost_usd: Usd(spent.cost),
         },
@@ -196,6 +202,7 @@ fn summary(sums: &Sums) -> Summary {
         saved: Figures {
             turns: sums.calls_saved,
             refused: None,
+            answered_no: None,
             requests: sums.requests_saved,
             cost_usd: Usd(sums.cost_saved),
         },

@@ -66,6 +66,8 @@ pub struct Player<'a> {
     calls: BTreeSet<String>,
     /// The tool calls that Fusebox has refused.
     refused: BTreeSet<String>,
+    /// The tool calls whose dialog was answered No, each after the id of its run.
+    answered_no: BTreeSet<(String, String)>,
     entries: Vec<Entry>,
     log: Vec<Record>,
     /// How agents were spawned, where a file says so.
@@ -117,6 +119,7 @@ impl<'a> Player<'a> {
             undone: Spend::default(),
             calls: BTreeSet::new(),
             refused: BTreeSet::new(),
+            answered_no: BTreeSet::new(),
             entries: Vec::new(),
             log: Vec::new(),
             links: BTreeMap::new(),
@@ -200,6 +203,7 @@ impl<'a> Player<'a> {
         let recorded = Recorded {
             calls: self.calls.len() as u64,
             refused: self.refused.len() as u64,
+            answered_no: self.answered_no.len() as u64,
             spent: self.state.session.counters.spent + self.undone,
             lasted_ms: self
                 .recording
@@ -207,6 +211,10 @@ impl<'a> Player<'a> {
                 .last()
                 .map_or(0, |call| self.recording.moment(call).since(self.state.session.started)),
         };
+        let mut answered_no = BTreeMap::new();
+        for (run, _) in self.answered_no {
+            *answered_no.entry(run).or_default() += 1;
+        }
         let replayed = ReplayedSession {
             source: self.recording.source.clone(),
             never_started: self.cut.iter().filter(|id| self.state.run(id).is_none()).count(),
@@ -214,6 +222,7 @@ impl<'a> Player<'a> {
             runs,
             timeline: self.entries,
             recorded,
+            answered_no,
             remarks: self.ingest.remarks,
         };
         Ok((replayed, self.ingest.charges))
@@ -240,6 +249,12 @@ impl<'a> Player<'a> {
     /// Counts the calls that were really asked for.
     fn count(&mut self, input: &Input, event: &Event) {
         self.refused.extend(input.refused_calls().map(str::to_owned));
+        let run = match &event.agent {
+            Agent::Sub { id, .. } => Some(id),
+            Agent::Main => event.prompt_id.as_ref(),
+        };
+        let run = run.cloned().unwrap_or_default();
+        self.answered_no.extend(input.calls_answered_no().map(|call| (run.clone(), call.to_owned())));
         match &event.kind {
             EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => {
                 self.calls.insert(call.id.clone());

@@ -1,6 +1,6 @@
 //! What came of a replay: each session as it would have gone, beside what it did.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use crate::domain::session::{Run, Session, Status};
@@ -25,6 +25,8 @@ pub struct ReplayedSession {
     pub never_started: usize,
     /// What it really did.
     pub recorded: Recorded,
+    /// How many calls of each run were not made since a person answered their dialog No.
+    pub answered_no: BTreeMap<String, u64>,
     /// What of its transcripts could not be read or believed, in sentences.
     pub remarks: Vec<String>,
 }
@@ -32,10 +34,12 @@ pub struct ReplayedSession {
 /// What a recorded session really did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// Tool calls, those that Fusebox has refused among them.
+    /// Tool calls, those that were not made among them.
     pub calls: u64,
     /// The tool calls that Fusebox has refused.
     pub refused: u64,
+    /// The tool calls whose dialog a person has answered No.
+    pub answered_no: u64,
     /// What its requests spent.
     pub spent: Spend,
     /// From its first to its last event, in milliseconds.
@@ -67,6 +71,8 @@ pub struct Sums {
     pub calls: u64,
     /// The tool calls that Fusebox has refused.
     pub refused: u64,
+    /// The tool calls whose dialog a person has answered No.
+    pub answered_no: u64,
     /// What was spent that no response in a transcript stands for.
     beside: Spend,
     /// What each response spent, by its id, as a session has it that is no copy.
@@ -155,6 +161,7 @@ impl Sums {
         self.questions += replayed.count(&[EntryKind::Asked]);
         self.calls += replayed.recorded.calls;
         self.refused += replayed.recorded.refused;
+        self.answered_no += replayed.recorded.answered_no;
         let in_transcript = charges.all().map(|charge| charge.spend).sum::<Spend>();
         self.beside += replayed.recorded.spent.beyond(in_transcript);
         for charge in charges.all().filter(|charge| !charge.inherited) {

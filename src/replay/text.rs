@@ -63,7 +63,7 @@ fn title(replayed: &ReplayedSession, terminal: &Terminal) -> String {
     let figures = format!(
         "{}, {}, {}, {} in {}",
         counted(runs as u64, "run"),
-        counted(recorded.calls, "tool call") + &refused(recorded.refused),
+        counted(recorded.calls, "tool call") + &not_made(recorded.refused, recorded.answered_no),
         counted(recorded.spent.requests, "request"),
         recorded.spent.cost,
         duration::measured(recorded.lasted_ms)
@@ -114,7 +114,10 @@ pub fn summary(sums: &Sums, terminal: &Terminal) -> String {
             "said",
             format!("{}, {}", counted(sums.warnings as u64, "warning"), counted(sums.questions as u64, "question")),
         ),
-        ("tool calls", format!("{}{}, {} not made", sums.calls, refused(sums.refused), sums.calls_saved)),
+        (
+            "tool calls",
+            format!("{}{}, {} not made", sums.calls, not_made(sums.refused, sums.answered_no), sums.calls_saved),
+        ),
         ("cost", cost(sums)),
         (
             "saved",
@@ -129,19 +132,24 @@ pub fn summary(sums: &Sums, terminal: &Terminal) -> String {
     for (name, words) in lines {
         text.push_str(&terminal.wrap("  ", &format!("{name:<11}{words}")));
     }
-    if sums.refused > 0 {
+    if sums.refused + sums.answered_no > 0 {
         text.push_str(&terminal.wrap("", BESIDE_REPORT));
     }
     text
 }
 
 /// What `fusebox report` counts otherwise of sessions in which Fusebox was at work.
-const BESIDE_REPORT: &str = "Fusebox was at work in these: `fusebox report` has the tool calls without those that it refused, and counts a stopped run and \
+const BESIDE_REPORT: &str = "Fusebox was at work in these: `fusebox report` has the tool calls without those that it refused or that you answered No when it asked, and counts a stopped run and \
                              what went on with it after a `grant` or `resume` as one.";
 
-/// Says how many of some calls Fusebox has refused when they were made.
-fn refused(calls: u64) -> String {
-    if calls == 0 { String::new() } else { format!(" ({calls} refused)") }
+/// Says how many of some calls were not made: Fusebox has refused them, or a person answered their dialog No.
+fn not_made(refused: u64, answered_no: u64) -> String {
+    match (refused, answered_no) {
+        (0, 0) => String::new(),
+        (_, 0) => format!(" ({refused} refused)"),
+        (0, _) => format!(" ({answered_no} answered No)"),
+        _ => format!(" ({refused} refused, {answered_no} answered No)"),
+    }
 }
 
 /// Writes what the given policy comes to beside what the built-in defaults do.

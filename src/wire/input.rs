@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 use crate::domain::bounds::TASKS_TOLD;
 use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Spawned, TaskNotification};
 use crate::domain::moment::Moment;
-use crate::domain::notified::unsigned;
 use crate::domain::start_source::StartSource;
 use crate::wire::bypass_detection::Guard;
+use crate::wire::call_results::{was_answered_no, was_denied, was_not_made, was_refused};
 use crate::wire::completion::says_partial;
 use crate::wire::prompt_hash::prompt_hash;
 use crate::wire::tool_input::ToolInput;
@@ -107,24 +107,12 @@ impl<'a> Input<'a> {
         let is_refused = |call: &&BatchCall| call.tool_response.is_some_and(|result| was_refused(result.get()));
         self.tool_calls.iter().filter(is_refused).map(|call| call.tool_use_id.as_str())
     }
-}
 
-/// How the result of a call begins that was not made: the client itself rejects it (an unknown tool, an input that does not fit),
-/// or a hook denies it. Where several hooks do, the client tells what the last one said.
-const NOT_MADE: [&str; 2] = ["\"<tool_use_error>", "\"PreToolUse:"];
-
-/// How the result begins of a page that the person's permissions deny.
-const DENIED: &str = "\"WebFetch denied access to ";
-
-/// Whether a call was not made, by its result as JSON.
-pub fn was_not_made(result: &str) -> bool {
-    NOT_MADE.iter().any(|begins| result.starts_with(begins))
-}
-
-/// Whether Fusebox has refused a call, by its result as JSON.
-fn was_refused(result: &str) -> bool {
-    let denied = result.strip_prefix(NOT_MADE[1]).and_then(|rest| rest.split_once(" hook error: "));
-    denied.is_some_and(|(_, reason)| unsigned(reason) != reason)
+    /// Returns the ids of the calls of a batch whose dialog a person has answered No, be it Fusebox's or the client's own.
+    pub fn calls_answered_no(&self) -> impl Iterator<Item = &str> {
+        let is_no = |call: &&BatchCall| call.tool_response.is_some_and(|result| was_answered_no(result.get()));
+        self.tool_calls.iter().filter(is_no).map(|call| call.tool_use_id.as_str())
+    }
 }
 
 /// One call of a batch.
@@ -262,7 +250,7 @@ fn batch_call(call: &BatchCall) -> Call {
     }
     let response = call.tool_response.map_or("", RawValue::get);
     fingerprints.error = tools::error(tool, input, response, fingerprints);
-    fingerprints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
+    fingerprints.was_rejected = was_not_made(response) || was_denied(response);
     let guard = Guard::default();
     let intent = tools::intent(tool, input, &guard, tools::may_mention(tool, input, &guard));
     let shown = shown_call::of(tool, json, call.tool_response);

@@ -3,6 +3,7 @@
 pub mod answers;
 mod block_phrase;
 pub mod bypass_detection;
+pub mod call_results;
 pub mod completion;
 pub mod edits;
 pub mod events;

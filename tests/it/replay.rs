@@ -208,10 +208,8 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
     let replay: Value =
         serde_json::from_str(&world.run(&["replay", &recording, "--config", &policy, "--json"]).ok()).unwrap();
     let session = &replay["sessions"][0];
-    let moments = session["timeline"].as_array().unwrap().iter();
-    let moments: Vec<String> = moments
-        .map(|at| format!("{} {} {} {}/{}", at["at_ms"], at["what"], at["limit"], at["used"], at["cap"]))
-        .collect();
+    let shown = |at: &Value| format!("{} {} {} {}/{}", at["at_ms"], at["what"], at["limit"], at["used"], at["cap"]);
+    let moments: Vec<String> = session["timeline"].as_array().unwrap().iter().map(shown).collect();
     insta::assert_snapshot!(moments.join("\n"), @r#"
     14083 "early_warning" "loop_detection" 1/1
     16888 "tripped" "loop_detection" 2/1
@@ -239,6 +237,7 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
       "recorded": {
         "turns": 66,
         "refused": 0,
+        "answered_no": 0,
         "requests": 68,
         "cost_usd": "3.263824000000"
       },

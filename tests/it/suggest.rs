@@ -10,6 +10,7 @@ use crate::given::{BEGAN_MS, GivenTime};
 use crate::world::{TestWorld, with};
 
 mod adaptive;
+mod answered_no;
 mod past_runs;
 
 /// The recorded session whose copies are the past, its id, and the id of its subagent.

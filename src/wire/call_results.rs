@@ -1,0 +1,34 @@
+//! What the result of a call says of whether it was made. Results are JSON here, as they come.
+
+use crate::domain::notified::unsigned;
+
+/// How the result of a call begins that was not made: the client itself rejects it (an unknown tool, an input that does not fit),
+/// or a hook denies it. Where several hooks do, the client tells what the last one said.
+const NOT_MADE: [&str; 2] = ["\"<tool_use_error>", "\"PreToolUse:"];
+
+/// How the result begins of a call whose dialog a person has answered No.
+const ANSWERED_NO: &str = "\"The user doesn't want to proceed with this tool use";
+
+/// How the result begins of a page that the person's permissions deny.
+const DENIED: &str = "\"WebFetch denied access to ";
+
+/// Whether a call was not made: the client or a hook kept it from that.
+pub fn was_not_made(result: &str) -> bool {
+    NOT_MADE.iter().any(|begins| result.starts_with(begins))
+}
+
+/// Whether Fusebox has refused a call.
+pub fn was_refused(result: &str) -> bool {
+    let denied = result.strip_prefix(NOT_MADE[1]).and_then(|rest| rest.split_once(" hook error: "));
+    denied.is_some_and(|(_, reason)| unsigned(reason) != reason)
+}
+
+/// Whether a person has answered a call's dialog No.
+pub fn was_answered_no(result: &str) -> bool {
+    result.starts_with(ANSWERED_NO)
+}
+
+/// Whether a person's permissions deny a page.
+pub fn was_denied(result: &str) -> bool {
+    result.starts_with(DENIED)
+}
