@@ -113,6 +113,7 @@ mod team_totals;
 mod team_write_off;
 pub mod trust;
 pub mod uninstall;
+mod uninstall_left;
 pub mod upgrade;
 #[cfg(feature = "watch")]
 pub mod watch;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
+use crate::cmd::uninstall_left::{kept, own_policy};
 use crate::domain::session::Session;
 use crate::domain::text::shell_word::typed;
 use crate::error::{Error, Result};
@@ -12,7 +13,7 @@ use crate::hook::settings;
 use crate::install::backup::Backups;
 use crate::install::files::Change;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{committed, default_files, missing_mark, own_copy, registration, status_line, uninstall};
+use crate::install::{committed, missing_mark, own_copy, registration, status_line, uninstall};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -77,6 +78,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     said.extend(shared.iter().map(|place| of_all(env, place)));
     if args.scope.is_none() {
+        said += &of_users(env, &places, &changed);
         said += &elsewhere(env, &folders);
     }
     let mut left: Vec<_> = places.iter().flat_map(|place| uninstall::left(env, place)).collect();
@@ -145,46 +147,6 @@ fn elsewhere(env: &Environment, here: &Folders) -> String {
     format!("{}\n", wrap(&plain(&words), env.width(), 2))
 }
 
-/// Names what is the person's beside the places: limits of all repositories, and what was counted.
-fn kept(env: &Environment, state: &Path) -> String {
-    let own = own_policy(env)
-        .map(|path| format!("left, and in force wherever hooks are registered: {}\n", env.short_path(&path)));
-    let counted =
-        file_info::exists(state).then(|| format!("left, what was counted and the log: {}\n", env.short_path(state)));
-    own.into_iter().chain(counted).chain(team(state)).chain(service(env)).collect()
-}
-
-/// Names the team in which the machine still takes part.
-#[cfg(feature = "team")]
-fn team(state: &Path) -> Option<String> {
-    let team = plain(&store::team::joined_in(state)?);
-    Some(format!(
-        "left, still in team {team}: `fusebox team leave` gives back what this machine holds, and takes it out\n"
-    ))
-}
-
-#[cfg(not(feature = "team"))]
-fn team(_: &Path) -> Option<String> {
-    None
-}
-
-/// Names the watch that goes on as a service.
-#[cfg(feature = "watch")]
-fn service(env: &Environment) -> Option<String> {
-    let file = env.short_path(&crate::cmd::watch::service::installed(env)?);
-    Some(format!("left, at work: the watch, a service by {file}; `fusebox watch --uninstall` takes it away\n"))
-}
-
-#[cfg(not(feature = "watch"))]
-fn service(_: &Environment) -> Option<String> {
-    None
-}
-
-/// Returns the file of the person's limits for all repositories, where there is one.
-fn own_policy(env: &Environment) -> Option<PathBuf> {
-    env.claude_dir().map(|folder| folder.join(default_files::POLICY)).filter(|path| file_info::exists(path))
-}
-
 /// Says where nothing was found.
 fn nothing(env: &Environment, places: &[SettingsPlace]) -> String {
     match places {
@@ -229,6 +191,18 @@ fn tell(env: &Environment, store: &Store, is_meant: impl Fn(&Session) -> bool) -
     }
     store.commit()?;
     Ok(open)
+}
+
+/// Says that the hooks that went were those of all of the person's repositories: who is in one of them may not think of the others.
+fn of_users(env: &Environment, places: &[SettingsPlace], changed: &[(&str, PathBuf)]) -> String {
+    let is_changed = |place: &&SettingsPlace| changed.iter().any(|(_, path)| *path == place.settings);
+    let users = places.iter().filter(|place| place.scope == InstallScope::User).find(is_changed);
+    let Some(place) = users else { return String::new() };
+    let words = format!(
+        "the hooks in {} were for all of your repositories, not for this one alone: `fusebox init --scope user` puts them back",
+        env.short_path(&place.settings)
+    );
+    format!("{}\n", wrap(&words, env.width(), 2))
 }
 
 /// Says that a registration is everybody's who works here, and what takes it out for all or for one person.

@@ -319,6 +319,8 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     removed [ROOT]/home/.claude/fusebox.schema.json
     removed [ROOT]/project/.claude/settings.local.json
     removed [ROOT]/project/.claude/fusebox.schema.json
+    the hooks in ~/.claude/settings.json were for all of your repositories, not
+      for this one alone: `fusebox init --scope user` puts them back
     left, yours to remove: .claude/fusebox.json
     left, what was counted and the log: [ROOT]/state
     [exit 0]

@@ -147,6 +147,21 @@ fn uninstall_speaks_of_sessions_only_where_one_runs() {
     world.run(&["reload"]).ok();
 }
 
+/// Who stands in a repository and takes out what is theirs may think of that one alone.
+#[test]
+fn that_hooks_were_for_all_repositories_is_said() {
+    let world = TestWorld::new();
+    world.run(&["init"]).ok();
+    let told = "were for all of your repositories";
+    assert!(!world.run(&["uninstall"]).ok().contains(told));
+    world.run(&["init", "--scope", "user"]).ok();
+    let said = world.run(&["uninstall"]).ok();
+    assert!(said.contains(told) && said.contains("`fusebox init --scope user`"), "{said}");
+    world.run(&["init", "--scope", "user"]).ok();
+    let said = world.run(&["uninstall", "--scope", "user"]).ok();
+    assert!(!said.contains(told), "{said}");
+}
+
 #[test]
 fn init_in_a_repository_that_has_it_says_so_and_names_the_members_own_file() {
     let said = cloned().command(&["init"]).env("COLUMNS", "400").run().ok();
