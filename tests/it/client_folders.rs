@@ -7,7 +7,7 @@ use crate::client_starts::Bench;
 use crate::world::TestWorld;
 
 /// Ways in which a shell may be elsewhere than its text leads: each ends above the repository.
-const UNSURE: [&str; 53] = [
+const UNSURE: [&str; 57] = [
     "cd nosuch; cd ..; claude -p x",
     "cd nosuch 2>/dev/null; cd ..; claude -p x",
     "cd nosuch && npm test; cd ..; claude -p x",
@@ -61,10 +61,14 @@ const UNSURE: [&str; 53] = [
     "chroot --userspec=0 / claude -p x",
     "git init -q sub; cd sub; claude -p x",
     "cd sub && git init && claude -p x",
+    "cd ..; true | cd PROJECT/sub && claude -p x",
+    "cd ..; true | eval cd PROJECT/sub && claude -p x",
+    "cd ..; true && cd PROJECT/sub & claude -p x",
+    "cd ..; cd PROJECT/sub | true; claude -p x",
 ];
 
 /// Ways in which work goes on that are as sure as they look.
-const SURE: [&str; 22] = [
+const SURE: [&str; 26] = [
     "claude -p x",
     "cd sub && claude -p x",
     "cd sub; claude -p x",
@@ -87,6 +91,10 @@ const SURE: [&str; 22] = [
     "env -S 'A=1 claude -p x'",
     "source venv/bin/activate && claude -p x",
     "git init -q other && claude -p x",
+    "cat plan.md | (cd sub && claude -p x)",
+    "(cd PROJECT/sub && claude -p x) & wait",
+    "cd PROJECT/sub && claude -p x | tee out.txt",
+    "{ cd PROJECT/sub && claude -p x; } | tee out.txt",
 ];
 
 fn bench() -> Bench {
@@ -97,16 +105,21 @@ fn bench() -> Bench {
     bench
 }
 
+/// Returns a way with the repository's whole path.
+fn in_project(bench: &Bench, way: &str) -> String {
+    way.replace("PROJECT", bench.world.path("project").to_str().unwrap())
+}
+
 #[test]
 fn a_client_is_not_started_where_it_may_be_elsewhere() {
     let bench = bench();
-    let passed: Vec<_> = UNSURE.iter().filter(|way| !bench.refuses(way)).collect();
+    let passed: Vec<_> = UNSURE.iter().filter(|way| !bench.refuses(&in_project(&bench, way))).collect();
     assert!(passed.is_empty(), "{} of {}: {passed:#?}", passed.len(), UNSURE.len());
 }
 
 #[test]
 fn a_client_is_started_where_it_is_sure_to_be_limited() {
     let bench = bench();
-    let refused: Vec<_> = SURE.iter().filter(|way| bench.refuses(way)).collect();
+    let refused: Vec<_> = SURE.iter().filter(|way| bench.refuses(&in_project(&bench, way))).collect();
     assert!(refused.is_empty(), "{} of {}: {refused:#?}", refused.len(), SURE.len());
 }

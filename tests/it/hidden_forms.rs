@@ -6,6 +6,7 @@ mod bounds;
 mod clients;
 mod depths;
 mod files;
+mod folders;
 mod languages;
 mod spellings;
 mod values;

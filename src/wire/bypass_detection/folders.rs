@@ -8,12 +8,39 @@ use crate::wire::bypass_detection::clients;
 use crate::wire::bypass_detection::paths::shown;
 use crate::wire::bypass_detection::servers;
 use crate::wire::bypass_detection::{MOST_STARTS, Walk};
-use crate::wire::shell::Simple;
 use crate::wire::shell::invocation::Invocation;
+use crate::wire::shell::{Apart, Simple, Word, assignment};
+
+/// A word with the folder at hand in the place of `$PWD`.
+pub struct InFolder {
+    /// The word.
+    pub word: Word<'static>,
+    /// Whether that is all that it can mean.
+    pub is_whole: bool,
+}
+
+/// Whether a name goes on in a text.
+fn goes_on(text: &str) -> bool {
+    text.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_')
+}
+
+/// Returns a text with a folder in the place of `$PWD`.
+fn replaced(text: &str, folder: &str) -> String {
+    let mut parts = text.split("$PWD");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        whole.push_str(if goes_on(part) { "$PWD" } else { folder });
+        whole.push_str(part);
+    }
+    whole.replace("${PWD}", folder)
+}
 
 impl Walk<'_> {
     /// Goes to the folder that a `cd` leads to.
     pub(super) fn enter(&mut self, simple: &Simple, it: &Invocation) {
+        if simple.apart == Apart::Always {
+            return;
+        }
         // `nohup cd` goes there in another process, `time cd` in this one.
         let is_run = !it.runners.is_empty();
         let entered = self.entered(it, self.scope.folder.as_deref());
@@ -30,22 +57,40 @@ impl Walk<'_> {
 
     /// Returns a word that gives a variable its value, with the folder at hand in the place of `$PWD`: the variable keeps it elsewhere.
     /// Nothing where text does not tell the folder, or where a shell would read more in its name.
-    pub(super) fn with_folder(&self, word: &str) -> Option<String> {
+    pub(super) fn with_folder(&self, word: &Word) -> Option<InFolder> {
         let folder = self.scope.folder.as_deref().map(shown).filter(|_| self.leads.names_folder)?;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 128 || b"/._-+@,:".contains(&byte);
-        if !word.contains("PWD") || !folder.bytes().all(is_plain) {
+        if !word.text.contains("PWD") || !folder.bytes().all(is_plain) {
             return None;
         }
-        let mut parts = word.split("$PWD");
-        let mut text = parts.next()?.to_owned();
-        for part in parts {
-            // A longer name is another variable's.
-            let is_longer = part.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_');
-            text.push_str(if is_longer { "$PWD" } else { folder });
-            text.push_str(part);
+        let mut here =
+            InFolder { word: Word { end: word.end, splits: word.splits, ..Word::default() }, is_whole: true };
+        // An array stands there as it is written, with its quotes.
+        let is_array = assignment(&word.text).is_some_and(|(_, value)| value.starts_with('('));
+        let keeps = |part: &str| part.contains("PWD") && (!is_array || part.contains(['\'', '\\']));
+        let (mut text, mut from) = (String::new(), 0);
+        for place in &word.expansions {
+            let (part, opened) = (word.text.get(from..place.start)?, word.text.get(place.clone())?);
+            text.push_str(&replaced(part, folder));
+            // A name is no part of the place.
+            let named = word.text.get(place.start..)?.strip_prefix("$PWD").filter(|rest| !goes_on(rest));
+            from = named.map_or(place.end, |rest| word.text.len() - rest.len());
+            if named.is_some() || opened == "${PWD}" {
+                here.is_whole &= !keeps(part);
+                text.push_str(folder);
+                continue;
+            }
+            // Within `${x:-$PWD}` and substitutions quotes may keep it.
+            here.is_whole &= !keeps(part) && !opened.contains("PWD");
+            let begins = text.len();
+            text.push_str(&replaced(opened, folder));
+            here.word.expansions.push(begins..text.len());
         }
-        let text = text.replace("${PWD}", folder);
-        (text != word).then_some(text)
+        let rest = word.text.get(from..)?;
+        here.is_whole &= !keeps(rest);
+        text.push_str(&replaced(rest, folder));
+        here.word.text = text.into();
+        (here.word.text != word.text).then_some(here)
     }
 
     /// Whether the shell is sure to be in the folder at hand: it went nowhere, or runs this only where it got there.
@@ -58,6 +103,8 @@ impl Walk<'_> {
     fn entered(&self, it: &Invocation, folder: Option<&str>) -> Option<String> {
         match it.args.iter().find(|word| !word.text.starts_with('-') || word.text == "-") {
             Some(word) if word.text == "-" => self.scope.before.clone(),
+            // One of those that it has left.
+            Some(word) if word.text.starts_with('+') && it.name() != "cd" => None,
             Some(word) if self.leads.hide(&word.text) => None,
             Some(word) if it.name() != "popd" => self.guard.resolve(folder, &word.text),
             None if it.name() == "cd" => self.guard.home.clone(),

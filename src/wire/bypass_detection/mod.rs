@@ -9,11 +9,12 @@ use std::cell::{OnceCell, RefCell};
 use crate::domain::nested_start::NestedStart;
 pub use crate::wire::bypass_detection::at_hand::Guard;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
+use crate::wire::bypass_detection::model_names::names_the_model;
 use crate::wire::bypass_detection::own_names::OwnNames;
 use crate::wire::bypass_detection::way::{ENTERING, Leads, ShellScope};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::variables::Variables;
-use crate::wire::shell::{self, Part, Simple, written};
+use crate::wire::shell::{self, Apart, Part, Simple, written};
 
 /// Commands that only a person may give.
 pub const PERSONS_COMMANDS: [&str; 12] =
@@ -29,14 +30,6 @@ const SETTERS: [&str; 6] = ["export", "declare", "typeset", "local", "readonly",
 
 /// Commands of a shell that run a text in the same shell.
 const RUN_HERE: [&str; 3] = ["eval", "source", "."];
-
-/// What names the model's API, or the key to it.
-const MODEL: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthropic.com", "/v1/messages"];
-
-/// Whether a text names the model's API, or the key to it.
-pub fn names_the_model(text: &str) -> bool {
-    MODEL.iter().any(|name| crate::byte_search::find(name.as_bytes(), text.as_bytes()).is_some())
-}
 
 /// How many ways to start a client one command may have: the settings of each are read.
 const MOST_STARTS: usize = 16;
@@ -245,7 +238,7 @@ impl<'g> Walk<'g> {
     }
 
     /// Says what a text does that is refused, in the folder and with the variables and parameters that it is run with.
-    fn script(&mut self, it: &Invocation, script: &str, depth: usize) -> Option<String> {
+    fn script(&mut self, simple: &Simple, it: &Invocation, script: &str, depth: usize) -> Option<String> {
         // Its variables and its folder are those of the program that runs it.
         let (before, mark) = (self.scope.clone(), self.variables.mark());
         let led = self.led(it);
@@ -264,9 +257,12 @@ impl<'g> Walk<'g> {
             self.variables.set_parameters(&words, true);
         }
         let refused = self.text(script, depth + 1);
-        if !it.runners.last().is_some_and(|(runner, _)| RUN_HERE.contains(runner)) {
+        let is_here = it.runners.last().is_some_and(|(runner, _)| RUN_HERE.contains(runner));
+        if !is_here || simple.apart == Apart::Always {
             self.scope = before;
             self.variables.undo(mark);
+        } else if self.scope.folder != before.folder {
+            self.scope.way.doubt(simple);
         }
         refused
     }
@@ -275,7 +271,7 @@ impl<'g> Walk<'g> {
         if it.is_too_deep && self.may_name() {
             return self.too_deep();
         }
-        if let Some(refused) = it.scripts.iter().find_map(|script| self.script(it, script, depth)) {
+        if let Some(refused) = it.scripts.iter().find_map(|script| self.script(simple, it, script, depth)) {
             return Some(refused);
         }
         if let Some(what) = self.writes(it, read).or_else(|| self.other_language(it, read, depth)) {
@@ -325,6 +321,7 @@ mod language_calls;
 mod languages;
 mod lies;
 mod model;
+pub mod model_names;
 pub mod node_options;
 mod own_calls;
 mod own_names;

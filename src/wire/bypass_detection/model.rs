@@ -1,7 +1,8 @@
 //! Commands that speak to the model themselves, without a client.
 
 use crate::wire::bypass_detection::finds::LISTS;
-use crate::wire::bypass_detection::{Guard, SETTERS, Walk, clients, names_the_model};
+use crate::wire::bypass_detection::model_names::names_the_model;
+use crate::wire::bypass_detection::{Guard, SETTERS, Walk, clients};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::written::HAND_ON;
 use crate::wire::shell::{Simple, base};

@@ -97,10 +97,11 @@ impl Walk<'_> {
         let filled = if gives { self.filled_in(simple) } else { None };
         let simple = filled.as_ref().unwrap_or(simple);
         let here = if gives { self.in_folder(simple) } else { None };
-        if let Some(here) = &here {
+        if let Some((here, _)) = &here {
             self.variables.note(here, is_sure, is_first);
         }
-        if here.is_none() || !self.is_certain(simple) {
+        // Where the folder is not all that it can mean, both are its values.
+        if here.as_ref().is_none_or(|(_, is_whole)| !is_whole) || !self.is_certain(simple) {
             self.variables.note(simple, is_sure, is_first && here.is_none());
         }
         let bare = if gives { without_unset(simple) } else { None };
@@ -111,16 +112,18 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns a command that gives variables their values, with the folder at hand in the place of `$PWD`.
-    fn in_folder<'w>(&self, simple: &Simple<'w>) -> Option<Simple<'w>> {
+    /// Returns a command that gives variables their values, with the folder at hand in the place of `$PWD`, and whether that is all that it
+    /// can mean.
+    fn in_folder<'w>(&self, simple: &Simple<'w>) -> Option<(Simple<'w>, bool)> {
         let mut here = simple.clone();
-        let mut is_named = false;
+        let (mut is_named, mut is_whole) = (false, true);
         for word in here.words.iter_mut().chain(&mut here.assignments) {
-            if let Some(text) = self.with_folder(&word.text) {
-                (word.text, word.expansions, is_named) = (text.into(), Vec::new(), true);
+            if let Some(in_folder) = self.with_folder(word) {
+                (*word, is_named) = (in_folder.word, true);
+                is_whole &= in_folder.is_whole;
             }
         }
-        is_named.then_some(here)
+        is_named.then_some((here, is_whole))
     }
 
     /// Says what a command does that is refused, where what the text does not tell stands for nothing: `fuse${x}box`, `$x fusebox`,
@@ -209,11 +212,11 @@ impl Walk<'_> {
                 self.variables.refer(name, to);
                 continue;
             }
-            let here = self.with_folder(&word.text);
+            let here = self.with_folder(word);
             if let Some(here) = &here {
-                self.variables.assign(here, is_sure(simple));
+                self.variables.assign(&here.word.text, is_sure(simple));
             }
-            if here.is_none() || !self.is_certain(simple) {
+            if here.as_ref().is_none_or(|here| !here.is_whole) || !self.is_certain(simple) {
                 self.variables.assign(&word.text, is_sure(simple) && here.is_none());
             }
             if let Some((name, _)) = assignment(&word.text).filter(|_| keeps) {

@@ -1,7 +1,7 @@
 //! How sure a command's text makes the folder that its shell is in: a `cd` can fail, be left out, be done again or elsewhere.
 
 use crate::wire::shell::invocation::Invocation;
-use crate::wire::shell::{Part, Simple};
+use crate::wire::shell::{Apart, Part, Simple};
 
 /// Commands of a shell that lead it to another folder.
 pub const ENTERING: [&str; 3] = ["cd", "pushd", "popd"];
@@ -57,11 +57,20 @@ impl Way {
         !self.is_lost && !self.is_doubtful && self.entered.is_empty() && (self.joined.is_empty() || simple.follows)
     }
 
+    /// Notes that a command may have entered a folder: where it did not run, or another one failed before it, it has not.
+    pub fn doubt(&mut self, simple: &Simple) {
+        self.is_doubtful |= simple.may_do_nothing() || simple.follows;
+        if simple.apart != Apart::No {
+            (self.is_lost, self.is_whole) = (true, false);
+        }
+    }
+
     /// Notes the folder that a `cd` leads to.
     pub fn enter(&mut self, simple: &Simple, it: &Invocation, folder: Option<&String>) {
-        self.is_doubtful |= simple.may_do_nothing() || simple.follows || !is_plain(simple, it);
+        self.is_doubtful |= !is_plain(simple, it);
         self.is_whole = folder.is_some() && it.args.iter().any(|word| word.text.starts_with('/'));
         self.is_lost &= !self.is_whole;
+        self.doubt(simple);
         self.is_doubtful |= self.joined.len() > MOST_ENTERED;
         self.joined.extend(folder.filter(|_| self.joined.len() <= MOST_ENTERED).cloned());
     }

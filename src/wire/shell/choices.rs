@@ -85,5 +85,6 @@ pub(super) fn with(simple: &Simple, choice: &Choice) -> Simple<'static> {
         is_repeated: simple.is_repeated,
         is_called: simple.is_called,
         is_piped: simple.is_piped,
+        apart: simple.apart,
     }
 }

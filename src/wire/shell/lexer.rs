@@ -6,7 +6,7 @@ use crate::wire::shell::braces;
 use crate::wire::shell::grammar;
 use crate::wire::shell::lists::{Link, List};
 use crate::wire::shell::parentheses::Parentheses;
-use crate::wire::shell::parts::{Part, Simple, assignment, element};
+use crate::wire::shell::parts::{Apart, Part, Simple, assignment, element};
 
 /// How many here-documents may begin in one line; what is beyond is read as commands.
 const MOST_DOCUMENTS: usize = 100;
@@ -169,9 +169,11 @@ impl<'a> Lexer<'a> {
 
     /// Marks commands as run in processes of their own.
     fn apart(&mut self, from: usize) {
+        let is_alone = self.parts.len() == from + 1;
         for part in &mut self.parts[from..] {
             if let Part::Command(command) = part {
                 command.is_doubtful = true;
+                command.apart = if is_alone { Apart::Always } else { command.apart };
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A list of commands while it is read: how they hang on one another, and which blocks they stand in.
 
-use crate::wire::shell::parts::Simple;
+use crate::wire::shell::parts::{Apart, Simple};
 
 /// How a command hangs on the one before it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -46,6 +46,10 @@ pub struct List<'a> {
     pub in_pattern: bool,
     /// How many `case` are open.
     pub cases: usize,
+    /// Whether nothing was read of it yet.
+    is_new: bool,
+    /// Whether the command at hand does well where it fails: behind `!`.
+    is_negated: bool,
     blocks: Vec<Block>,
     /// How many of them are loops, and how many functions.
     loops: usize,
@@ -55,7 +59,7 @@ pub struct List<'a> {
 impl List<'_> {
     /// Begins a list at a place among the parts.
     pub fn after(link: Link, chain: usize) -> Self {
-        List { link, chain, ..List::default() }
+        List { link, chain, is_new: true, ..List::default() }
     }
 
     /// Notes the block that a word of the shell's grammar opens or closes.
@@ -67,6 +71,10 @@ impl List<'_> {
             "{" => Block::Group,
             "coproc" => {
                 (self.link, self.is_coproc) = (Link::Other, true);
+                return;
+            }
+            "!" => {
+                self.is_negated = true;
                 return;
             }
             "fi" | "esac" | "done" | "}" => {
@@ -93,6 +101,11 @@ impl List<'_> {
         command.follows = link == Link::And;
         command.is_piped = link == Link::Pipe;
         self.is_coproc = false;
+        let is_in_parentheses = std::mem::take(&mut self.is_new);
+        if command.is_piped && !is_in_parentheses && self.blocks.is_empty() {
+            command.apart = Apart::InSomeShells;
+        }
+        command.is_doubtful |= std::mem::take(&mut self.is_negated);
         // The words of a loop are read once, before it.
         let begins_loop = command.words.first().is_some_and(|word| matches!(&*word.text, "for" | "select"));
         let own = usize::from(begins_loop && self.blocks.last() == Some(&Block::Loop));

@@ -26,7 +26,7 @@ pub mod written;
 
 use crate::byte_search;
 pub use crate::wire::shell::parentheses::closed as closing_parenthesis;
-pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};
+pub use crate::wire::shell::parts::{Apart, Part, Simple, Word, assignment};
 pub use crate::wire::shell::references::closed as closing_brace;
 pub use crate::wire::shell::spelling::Spelling;
 

@@ -41,6 +41,20 @@ pub struct Simple<'a> {
     pub is_called: bool,
     /// Whether it reads what the one before it writes: behind a pipe.
     pub is_piped: bool,
+    /// Whether it runs in a process of its own, without others.
+    pub apart: Apart,
+}
+
+/// Whether a command runs in a process of its own, without others: what it changes in its shell is then seen by nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Apart {
+    /// It does not.
+    #[default]
+    No,
+    /// In some shells: the last one of a pipe.
+    InSomeShells,
+    /// It does: before a pipe, or in the background.
+    Always,
 }
 
 impl Word<'_> {
@@ -107,6 +121,7 @@ impl Simple<'_> {
             is_repeated: self.is_repeated,
             is_called: self.is_called,
             is_piped: self.is_piped,
+            apart: self.apart,
         }
     }
 }
