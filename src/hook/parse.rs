@@ -77,6 +77,7 @@ fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
         home: env.home().and_then(text),
         folder: Some(input.cwd.clone().into_owned()),
         holds_limits: Some(holds_limits),
+        is_there: Some(|path| !file_info::is_gone(Path::new(path))),
     }
 }
 

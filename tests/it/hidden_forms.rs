@@ -30,6 +30,7 @@ fn guard(world: &TestWorld) -> Guard {
         claude_dir: own("home/.claude"),
         home: own("home"),
         folder: own("project"),
+        is_there: Some(|path| std::fs::symlink_metadata(path).is_ok()),
         ..Guard::default()
     }
 }

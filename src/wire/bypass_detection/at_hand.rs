@@ -34,6 +34,8 @@ pub struct Guard {
     pub folder: Option<String>,
     /// Says whether a project's `.claude` holds limits or their hooks; where nobody says, it does.
     pub holds_limits: Option<fn(&str) -> bool>,
+    /// Says whether something stands at a path; where nobody says, nothing does.
+    pub is_there: Option<fn(&str) -> bool>,
 }
 
 impl Guard {

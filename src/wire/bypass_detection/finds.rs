@@ -81,10 +81,15 @@ impl Test<'_> {
     }
 }
 
-/// Whether a pattern has a word of the session's own files in it.
+/// How many letters of a name a pattern has that means it.
+const TELLING: usize = 3;
+
+/// Whether a pattern has a word of the session's own files in it, or so much of the program's name that it means that.
 fn names_ours(pattern: &str) -> bool {
     let text = pattern.to_lowercase();
+    let tells = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).count() >= TELLING;
     [PROGRAM, "claude", "settings", "state"].iter().any(|name| text.contains(name))
+        || tells(&text) && fits_anywhere(&text, PROGRAM)
 }
 
 /// What the arguments of a `find` are.

@@ -76,16 +76,16 @@ impl Guard {
             let own = self.state().filter(|own| matches!(lies(&resolved, own), Some(Lies::At | Lies::Below)));
             own.map(|_| STATE.to_owned())
         };
-        self.own_program(folder, path).or_else(in_state)
+        // What is done to all programs of a folder is seldom meant for this one.
+        let is_any = base(path).starts_with('*');
+        (!is_any).then(|| self.own_program(folder, path)).flatten().or_else(in_state)
     }
 
-    /// Says what a path is that is the program's.
-    pub(super) fn own_program(&self, folder: Option<&str>, path: &str) -> Option<String> {
+    /// Says what a path is that is the program's, among others of its folder or alone.
+    fn own_program(&self, folder: Option<&str>, path: &str) -> Option<String> {
         let path = self.resolve(folder, path)?;
         let is = |own: &str| matches!(lies(&path, &self.rules.unified(own)), Some(Lies::At | Lies::Below));
-        // All programs of a folder are more than this one.
-        let is_own = !base(&path).starts_with('*') && self.programs().any(is);
-        is_own.then(|| format!("`{path}`, the program that holds the limits"))
+        self.programs().any(is).then(|| format!("`{path}`, the program that holds the limits"))
     }
 
     /// Says what lies below a path, where an agent may not take it away as a whole: the state, a folder of the policy, or the program

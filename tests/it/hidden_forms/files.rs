@@ -102,6 +102,20 @@ const FORMS: &[(&str, &str)] = &[
     ("zip", "zip -q .claude/fusebox.local.json y/other"),
     ("zip", "zip -qrm x.zip .claude"),
     ("cpio", "cd x/.claude && echo fusebox.json | cpio -pu --quiet ../../.claude"),
+    // The program among all of its folder.
+    ("", "rm ~/.cargo/bin/*"),
+    ("", "cd ~/.cargo/bin && rm -f *"),
+    ("", ": >~/.cargo/bin/*"),
+    ("", "for f in ~/.cargo/bin/*; do rm $f; done"),
+    ("", "mv ~/.cargo/bin/* x/"),
+    ("gzip", "gzip ~/.cargo/bin/*"),
+    ("", "cp -f z/* ~/.cargo/bin/"),
+    ("", "mv -f z/* ~/.cargo/bin"),
+    ("", "cd z && install ./* ~/.cargo/bin"),
+    ("", "cp -f z/*box ~/.cargo/bin"),
+    ("", "ln -sf $PWD/z/* ~/.cargo/bin"),
+    ("find", "find ~ -name 'fuse*' -type f -delete"),
+    ("find", "find ~/.cargo -name '*box' -exec rm -f {} +"),
     // Databases.
     ("sqlite3", "sqlite3 x.db \"attach '$HOME/.local/state/fusebox/state.db' as s; delete from s.t\""),
     (
@@ -161,6 +175,8 @@ const ORDINARY: &[&str] = &[
     "sqlite3 app.db \"attach 'other.db' as o; insert into o.t values ('fusebox')\"; sqlite3 app.db .dump >claude.sql",
     "sqlite3 -readonly x.db \"attach '$HOME/.local/state/fusebox/state.db' as s; select * from s.run\"",
     "rm -rf dist/*; rm -rf ./*; rm -rf *; mkdir -p .claude/{agents,skills,hooks}; cp target/release/* ~/.cargo/bin/; echo claude",
+    "cp -r x y ~/.cargo/; chmod +x y/*; rm -rf ~/.cargo/registry; rm -rf ~/.cargo/git/*; find . -name 'f*' -delete; find ~/.cargo -name '*.crate' -delete",
+    "cp y/* ~/.cargo/bin/; install -m 755 y/* ~/.cargo/bin; ln -s $PWD/y/* ~/.cargo/bin/; ls -l ~/.cargo/bin/*; file ~/.cargo/bin/*; strip y/*",
     "cp target/release/claude-x ~/.cargo/bin/; rm ~/.cargo/bin/{a,b}; rm -rf ~/.cache/claude*; rm -rf ~/.local/state/{other,zz}",
 ];
 
@@ -175,6 +191,7 @@ fn world() -> TestWorld {
     }
     world.write("project/x/.local/state/fusebox/state.db", "x");
     world.write("project/y/other", "x");
+    world.write("project/z/fusebox", "x");
     world.script("home/.cargo/bin/fusebox", "exit");
     world.script("bin/claude", "exit");
     fs::create_dir_all(world.path("home/.local/state/fusebox")).unwrap();
