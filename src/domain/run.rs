@@ -255,6 +255,11 @@ impl Run {
         self.depth == 0 && self.parent.is_none() && self.agent_type == MAIN
     }
 
+    /// Whether it has come to its end by itself. One that was stopped has not, also where it may go on by now.
+    pub fn has_finished(&self) -> bool {
+        self.status == Status::Completed && !self.cut_off
+    }
+
     /// Whether it has ended with nothing in flight: no order has cut it short.
     pub fn has_ended_by_itself(&self) -> bool {
         let is_over = !matches!(self.status, Status::Running | Status::Orphaned) && self.order.is_none();

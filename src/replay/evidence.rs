@@ -35,8 +35,7 @@ pub fn evidence(sessions: &[ReplayedSession], known: &KnownRuns) -> BTreeMap<Str
             if known.is_some_and(was_not_sent) {
                 continue;
             }
-            let is_over = |run: &Run| matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
-            let finished = run.status == Status::Completed && !known.is_some_and(is_over);
+            let finished = run.status == Status::Completed && known.is_none_or(Run::has_finished);
             let answered_no = session.answered_no.get(&run.id).copied().unwrap_or_default();
             observe(&mut types, run, &counters(run, answered_no, known), finished);
         }
@@ -49,7 +48,7 @@ pub fn of_state(runs: &[Run]) -> BTreeMap<String, TypeRuns> {
     let mut types: BTreeMap<String, TypeRuns> = BTreeMap::new();
     let is_over = |run: &&Run| run.status != Status::Running && !run.working;
     for run in runs.iter().filter(is_over).filter(|run| !type_of(run).is_empty() && !was_not_sent(run)) {
-        observe(&mut types, run, &run.counters, run.status == Status::Completed);
+        observe(&mut types, run, &run.counters, run.has_finished());
     }
     types
 }

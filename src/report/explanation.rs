@@ -178,7 +178,7 @@ const TELLING: usize = 3;
 
 /// Says what would have helped by the largest need of runs of this type that came to their end by themselves.
 fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) -> String {
-    let is_done = |peer: &&Run| peer.status == Status::Completed && !peer.cut_off && peer.counters.turns > 0;
+    let is_done = |peer: &&Run| peer.has_finished() && peer.counters.turns > 0;
     let done = source.peers.iter().filter(is_done);
     let needs: Vec<u64> = done.filter_map(|peer| need(peer, run, &trip.limit, source.now)).collect();
     let kind = plain(kind_of(&run.agent_type));

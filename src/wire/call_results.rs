@@ -6,8 +6,11 @@ use crate::domain::notified::unsigned;
 /// or a hook denies it. Where several hooks do, the client tells what the last one said.
 const NOT_MADE: [&str; 2] = ["\"<tool_use_error>", "\"PreToolUse:"];
 
-/// How the result begins of a call whose dialog a person has answered No.
-const ANSWERED_NO: &str = "\"The user doesn't want to proceed with this tool use";
+/// How the result begins of a call whose dialog a person has answered No: the main agent's, a subagent's.
+const ANSWERED_NO: [&str; 2] = [
+    "\"The user doesn't want to proceed with this tool use",
+    "\"Permission for this tool use was denied. The tool use was rejected",
+];
 
 /// How the result begins of a page that the person's permissions deny.
 const DENIED: &str = "\"WebFetch denied access to ";
@@ -25,7 +28,7 @@ pub fn was_refused(result: &str) -> bool {
 
 /// Whether a person has answered a call's dialog No.
 pub fn was_answered_no(result: &str) -> bool {
-    result.starts_with(ANSWERED_NO)
+    ANSWERED_NO.iter().any(|begins| result.starts_with(begins))
 }
 
 /// Whether a person's permissions deny a page.

@@ -9,8 +9,11 @@ use crate::world::{TestWorld, with};
 const SESSION: &str = "5e550000-0000-4000-8000-000000000001";
 const TRANSCRIPT: &str = "home/.claude/projects/-p/5e550000-0000-4000-8000-000000000001.jsonl";
 
-/// What the client writes as the result of such a call.
-const NO: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+/// What the client writes as the result of such a call: the main agent's, a subagent's.
+const NO: [&str; 2] = [
+    "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+    "Permission for this tool use was denied. The tool use was rejected (eg. if it was a file edit, …)",
+];
 
 /// A session at work on a prompt.
 struct Session<'a> {
@@ -63,7 +66,7 @@ impl Session<'_> {
 }
 
 /// Has the main agent read a file and ask for a second one, which a person declines after ten minutes, and answer another prompt.
-fn with_a_no(world: &TestWorld) -> GivenTime<'_> {
+fn with_a_no<'a>(world: &'a TestWorld, no: &str) -> GivenTime<'a> {
     let policy = json!({"main": {"max_turns": 1, "grace_turns": 0, "timeout_action": "request_increase"}});
     world.write("home/.claude/fusebox.json", policy.to_string());
     let mut session = Session { world, time: GivenTime::at(world, BEGAN_MS), prompt: "p1" };
@@ -80,7 +83,7 @@ fn with_a_no(world: &TestWorld) -> GivenTime<'_> {
     session.event("PermissionRequest", &call);
     session.time.pass_ms(600_000);
     // The client tells no hook of it.
-    session.result(&call, NO, &json!({"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}));
+    session.result(&call, no, &json!({"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}));
     session.says(&json!([{"type": "text", "text": "[Request interrupted by user for tool use]"}]), &json!({}));
     session.time.pass_ms(60_000);
     session.prompt("p2");
@@ -93,28 +96,33 @@ fn with_a_no(world: &TestWorld) -> GivenTime<'_> {
 /// A dialog may stand open all night: to wait for a No is no work, as it is none to wait for a Yes.
 #[test]
 fn a_wait_for_a_no_is_no_work_of_a_past_run() {
-    let world = TestWorld::new();
-    let time = with_a_no(&world);
-    let json = |words: &[&str]| -> Value { serde_json::from_str(&time.run(words).ok()).unwrap() };
-    let runs = json(&["report", "--json", "--since", "all"])["sessions"][0]["runs"].clone();
-    let run = runs.as_array().unwrap().iter().find(|run| run["run_id"] == "p1").unwrap();
-    assert_eq!((&run["turns"], &run["refused"], &run["duration_ms"]), (&json!(1), &json!(0), &json!(2_000)));
-    let limits = json(&["suggest", "--json"])["agents"][0]["limits"].clone();
-    let used = |name: &str| limits.as_array().unwrap().iter().find(|it| it["limit"] == name).unwrap()["p90"].clone();
-    assert_eq!((used("max_turns"), used("max_duration_ms")), (json!(1), json!(2_000)));
+    for no in NO {
+        let world = TestWorld::new();
+        let time = with_a_no(&world, no);
+        let json = |words: &[&str]| -> Value { serde_json::from_str(&time.run(words).ok()).unwrap() };
+        let runs = json(&["report", "--json", "--since", "all"])["sessions"][0]["runs"].clone();
+        let run = runs.as_array().unwrap().iter().find(|run| run["run_id"] == "p1").unwrap();
+        assert_eq!((&run["turns"], &run["refused"], &run["duration_ms"]), (&json!(1), &json!(0), &json!(2_000)));
+        let limits = json(&["suggest", "--json"])["agents"][0]["limits"].clone();
+        let used =
+            |name: &str| limits.as_array().unwrap().iter().find(|it| it["limit"] == name).unwrap()["p90"].clone();
+        assert_eq!((used("max_turns"), used("max_duration_ms")), (json!(1), json!(2_000)), "{no}");
+    }
 }
 
 /// `fusebox report` has no call that was not made; a replay says how many of its own are none.
 #[test]
 fn a_replay_says_which_calls_were_answered_no() {
-    let world = TestWorld::new();
-    let time = with_a_no(&world);
-    let json: Value = serde_json::from_str(&time.run(&["replay", "--json"]).ok()).unwrap();
-    for recorded in [&json["sessions"][0]["recorded"], &json["summary"]["recorded"]] {
-        let figures = (&recorded["turns"], &recorded["refused"], &recorded["answered_no"]);
-        assert_eq!(figures, (&json!(2), &json!(0), &json!(1)), "{json}");
+    for no in NO {
+        let world = TestWorld::new();
+        let time = with_a_no(&world, no);
+        let json: Value = serde_json::from_str(&time.run(&["replay", "--json"]).ok()).unwrap();
+        for recorded in [&json["sessions"][0]["recorded"], &json["summary"]["recorded"]] {
+            let figures = (&recorded["turns"], &recorded["refused"], &recorded["answered_no"]);
+            assert_eq!(figures, (&json!(2), &json!(0), &json!(1)), "{json}");
+        }
+        let text = time.run(&["replay"]).ok();
+        assert!(text.contains("2 tool calls (1 answered No)"), "{text}");
+        assert!(text.contains("or that you answered No when it asked"), "{text}");
     }
-    let text = time.run(&["replay"]).ok();
-    assert!(text.contains("2 tool calls (1 answered No)"), "{text}");
-    assert!(text.contains("or that you answered No when it asked"), "{text}");
 }

@@ -12,7 +12,7 @@ pub fn play_builders(world: &TestWorld, time: &mut GivenTime, sessions: &[(&str,
             let gone = json!({"transcript_path": world.path(&format!("gone/{id}.jsonl"))});
             time.hook(with(world.event(id, "p1", name, rest), &gone))
         };
-        let who = json!({"agent_id": "a1", "agent_type": "builder"});
+        let who = json!({"agent_id": format!("a-{id}"), "agent_type": "builder"});
         event(time, "SessionStart", &json!({"source": "startup"}));
         event(time, "UserPromptSubmit", &json!({"prompt": "go"}));
         event(time, "SubagentStart", &who);
@@ -79,6 +79,10 @@ fn runs_whose_transcripts_are_gone_count() {
     // One of 21 was stopped, so nobody knows what 99 of 100 need: twice the largest.
     let figures = [&turns["p50"], &turns["p90"], &turns["p99"]];
     assert_eq!(figures, [&json!(3), &json!(3), &Value::Null], "{turns}");
+    // What gives it more lets it go on, and finishes nothing.
+    time.run(&["grant", "a-more0", "max_turns=+5"]).ok();
+    let given = json(&["suggest", "--json", "builder"]);
+    assert_eq!(given["agents"], said["agents"]);
     // Those that began before the period do not count.
     let since = json(&["suggest", "--json", "builder", "--since", "90m"]);
     assert_eq!(since["agents"][0]["runs"], 1, "{since}");
