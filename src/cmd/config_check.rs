@@ -98,7 +98,7 @@ fn replaced(policy: &Policy) -> Vec<String> {
     let mut warnings = Vec::new();
     for (block, who) in blocks {
         for it in effective::set(policy, who).iter().filter(|it| it.action.is_some() && it.layer == Layer::Project) {
-            let own = it.overridden.iter().filter(|old| old.layer == Layer::User);
+            let own = it.overridden.iter().filter(|old| old.layer == Layer::User && old.value != it.value);
             warnings.extend(own.map(|own| {
                 let (key, said, says) = (&it.key, &own.value, &it.value);
                 format!("`{block}.{key}: {said}` in `{}` does not hold here: the repository says {says}", own.path)

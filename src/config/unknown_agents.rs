@@ -25,11 +25,14 @@ pub fn find(policy: &Policy, known: &[String]) -> Vec<Problem> {
         let mut unknown = types(document);
         unknown.retain(|name| !name.contains(['*', ':']) && !names.iter().any(|known| is_same(known, name)));
         unknown.dedup();
-        for name in unknown {
+        // What is for all repositories has types that only others know: there a near name alone tells a slip.
+        let is_of_all = matches!(document.layer, Layer::User | Layer::Managed);
+        let unknown = unknown.into_iter().map(|name| (nearest_type(&name, &names), name));
+        for (nearest, name) in unknown.filter(|(nearest, _)| nearest.is_some() || !is_of_all) {
             let key = format!("agents.{name}");
             let problem = Problem { key, ..Problem::of_document(document, "") }.warning();
             let problem = problem.says("has limits, but no agent of this type is known here");
-            problems.push(match nearest_type(&name, &names) {
+            problems.push(match nearest {
                 Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
                 None => problem,
             });

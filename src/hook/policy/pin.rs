@@ -158,7 +158,8 @@ pub fn is_outdated(env: &Environment, store: &Store, session: &Session) -> Resul
     let Some(pinned) = pinned(store, session.policy)? else { return Ok(true) };
     let (policy, problems) = read(env, store, session)?;
     let now = Policy { learned: pinned.learned.clone(), zone: pinned.zone.clone(), ..policy };
-    Ok(text_of(&now)? != text_of(&pinned)? || problems.iter().any(Problem::is_ignored))
+    let is_other = text_of(&now)? != text_of(&pinned)? || tell::is_given_way_new(store, session, &problems)?;
+    Ok(is_other || problems.iter().any(Problem::is_error))
 }
 
 fn read(env: &Environment, store: &Store, session: &Session) -> Result<(Policy, Vec<Problem>)> {
@@ -171,8 +172,7 @@ fn read(env: &Environment, store: &Store, session: &Session) -> Result<(Policy, 
 pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Result<()> {
     let (mut policy, problems) = read(env, store, session)?;
     // What is learned changes from day to day, which would hide an edit.
-    let files = text_of(&policy)? + &tell::given_way(&problems).join(" ");
-    let is_new = tell::of_change(store, session, &policy, &files)?;
+    let is_new = tell::of_change(store, session, &policy, &text_of(&policy)?, &problems)?;
     learned_caps::follow(store, &mut policy)?;
     policy.zone = calendar::name_of_system(env.now().wall_ms);
     tell::of_zone(store, session, policy.time_zone().unwrap_or_default())?;

@@ -1,5 +1,7 @@
 //! What a person is told where a session is pinned: of mistakes in its policy, and of what is not as it was for the session before.
 
+use std::collections::BTreeSet;
+
 use crate::config::policy::Policy;
 use crate::config::problem::{Problem, Severity};
 use crate::config::setting::Document;
@@ -58,7 +60,9 @@ pub fn of_mistakes(session: &mut Session, problems: &[Problem]) {
 /// Returns the keys of a repository's file whose values give way to stricter ones.
 pub fn given_way(problems: &[Problem]) -> Vec<String> {
     let gives_way = |problem: &&Problem| problem.severity == Severity::GivesWay && problem.layer == Layer::Project;
-    problems.iter().filter(gives_way).map(|problem| format!("`{}`", problem.key)).collect()
+    let keys: BTreeSet<String> =
+        problems.iter().filter(gives_way).map(|problem| format!("`{}`", problem.key)).collect();
+    keys.into_iter().collect()
 }
 
 /// Names what of a repository's file gives way to stricter values.
@@ -86,21 +90,49 @@ pub fn of_held_prices(session: &mut Session, policy: &Policy) {
 }
 
 /// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
-/// edited them. Returns whether they are new here.
-pub fn of_change(store: &Store, session: &mut Session, policy: &Policy, text: &str) -> Result<bool> {
-    let (name, standing) = (stable_hash::of(text.as_bytes()), standing(policy));
-    let latest_is = format!("{name:016x} {standing}");
+/// edited them. Returns whether they, or what gives way to them, are new here.
+pub fn of_change(
+    store: &Store,
+    session: &mut Session,
+    policy: &Policy,
+    text: &str,
+    problems: &[Problem],
+) -> Result<bool> {
+    let (limits, standing) = (format!("{:016x}", stable_hash::of(text.as_bytes())), standing(policy));
+    let latest_is = [&limits, &name_of_given_way(problems), standing].join(" ");
+    let latest_is = latest_is.trim_end();
     let fact = metadata::LATEST.of(&session.project);
     let latest = store.metadata(&fact)?;
-    if latest.as_ref().is_some_and(|latest| latest.trim_end() == latest_is.trim_end()) {
+    if latest.as_ref().is_some_and(|latest| latest.trim_end() == latest_is) {
         return Ok(false);
     }
-    if let Some(latest) = latest.filter(|_| session.policy.is_none()) {
-        let before = latest.split_once(' ').map_or("", |(_, before)| before);
-        session.notify_user(&notices::limits_changed(became(before, standing), NextStep::ShowConfiguration));
+    if let Some(latest) = latest.as_deref().filter(|_| session.policy.is_none()) {
+        let [limits_before, _, before] = parts_of_latest(latest);
+        if (limits_before, before) != (&limits, standing) {
+            session.notify_user(&notices::limits_changed(became(before, standing), NextStep::ShowConfiguration));
+        }
     }
-    store.set_metadata(&fact, latest_is.trim_end())?;
+    store.set_metadata(&fact, latest_is)?;
     Ok(true)
+}
+
+/// Whether other values give way than where a session was pinned in this project last.
+pub fn is_given_way_new(store: &Store, session: &Session, problems: &[Problem]) -> Result<bool> {
+    let latest = store.metadata(&metadata::LATEST.of(&session.project))?;
+    Ok(latest.is_some_and(|latest| parts_of_latest(&latest)[1] != name_of_given_way(problems)))
+}
+
+/// Returns what the fact of a project's last pinning says: the limits, what gave way to them, and how the repository's file stood.
+fn parts_of_latest(fact: &str) -> [&str; 3] {
+    let mut parts = fact.trim_end().splitn(3, ' ');
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
+/// Returns a name of all values that give way.
+fn name_of_given_way(problems: &[Problem]) -> String {
+    let gives_way = problems.iter().filter(|problem| problem.severity == Severity::GivesWay);
+    let named: Vec<String> = gives_way.map(Problem::named).collect();
+    format!("{:016x}", stable_hash::of(named.join(" ").as_bytes()))
 }
 
 const WATCHED: &str = "watched";

@@ -153,7 +153,6 @@ fn a_folder_below_shows_the_same_project() {
 fn check_tells_all_that_is_wrong() {
     let world = world();
     insta::assert_snapshot!(world.run(&["config", "check"]), @r"
-    warning: `agents.x` in `[ROOT]/home/.claude/fusebox.json` (user) has limits, but no agent of this type is known here
     the configuration is valid
     [stderr]
     no hook of Fusebox is registered here, so nothing is counted or stopped: `fusebox init` registers it
@@ -245,7 +244,6 @@ fn trust_is_a_persons_to_give_and_to_take() {
     [exit 0]
     "#);
     insta::assert_snapshot!(world.run(&["config", "check"]), @r"
-    warning: `agents.x` in `[ROOT]/home/.claude/fusebox.json` (user) has limits, but no agent of this type is known here
     warning: nothing is blocked: `mode` is `observe`
     warning: `session.max_cost_usd: 10` in `[ROOT]/home/.claude/fusebox.json` does not hold here: the repository says 50
     the configuration is valid

@@ -253,10 +253,32 @@ fn a_repository_that_gives_way_is_told_once_and_fails_no_check() {
     );
     let _pinned = starts("s4");
     world.write("project/.claude/fusebox.json", r#"{"session": {"max_tokens": 900000}}"#);
-    assert!(!starts("s5").contains("max_cost_usd"));
+    let fewer = starts("s5");
+    assert!(!fewer.contains("max_cost_usd"));
     world.write("project/.claude/fusebox.json", looser);
     let (told, again) = (starts("s6"), starts("s7"));
     assert!(told.contains("give way to stricter values") && !again.contains("give way"), "{told}\n{again}");
+    // The limits are the same all the time.
+    let changed = "the limits here have changed";
+    assert!(!fewer.contains(changed) && !told.contains(changed), "{fewer}\n{told}");
+}
+
+/// Where a value gives way all the time, a file that says nothing of limits is no edit of them; another value that gives way is one.
+#[test]
+fn what_gives_way_all_along_is_no_edit() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", r#"{"session": {"max_cost_usd": 5, "max_turns": 500}}"#);
+    world.write("project/.claude/fusebox.json", r#"{"session": {"max_cost_usd": 50}}"#);
+    let event = |prompt: &str, name: &str, rest: &Value| world.hook(world.event("s1", prompt, name, rest)).ok();
+    event("p1", "SessionStart", &json!({"source": "startup"}));
+    event("p1", "UserPromptSubmit", &json!({"prompt": "go"}));
+    let edited = "the configuration was edited";
+    world.write("project/.claude/agents/a.md", "---\nname: a\ndescription: x\n---\nhello\n");
+    let said = event("p2", "UserPromptSubmit", &json!({"prompt": "go"}));
+    assert!(!said.contains(edited), "{said}");
+    world.write("project/.claude/fusebox.json", r#"{"session": {"max_cost_usd": 50, "max_turns": 5000}}"#);
+    let said = event("p3", "UserPromptSubmit", &json!({"prompt": "go"}));
+    assert!(said.contains(edited), "{said}");
 }
 
 /// What the repository binds, and a member's own file would loosen, is named beside a mistake of another file.
@@ -285,4 +307,16 @@ fn agent_types_at_the_top_of_the_file_are_sent_below_agents() {
         let (key, value) = value.as_object().unwrap().iter().next().unwrap();
         check_problem(file, &format!("`{key}: {value}` @ is ignored: no such key; {hint}"));
     }
+}
+
+/// What is for all repositories has agent types that only others know, and says what a repository says as well.
+#[test]
+fn a_persons_own_file_is_warned_of_slips_and_differences_alone() {
+    let world = TestWorld::new();
+    let own = r#"{"session": {"max_cost_usd": 5}, "agents": {"elsewhere": {"max_turns": 5}, "developper": {"max_turns": 5}}}"#;
+    world.write("home/.claude/fusebox.json", own);
+    world.write("project/.claude/fusebox.json", r#"{"session": {"max_cost_usd": 5}}"#);
+    let checked = world.run(&["config", "check"]).stdout;
+    assert_eq!(checked.matches("warning").count(), 1, "{checked}");
+    assert!(checked.contains("`agents.developper`") && checked.contains("the nearest is `developer`"), "{checked}");
 }
