@@ -50,6 +50,8 @@ pub struct Call {
     pub shown: ShownCall,
     /// How many bytes its input has, where its batch is over: the model has written them.
     pub input_bytes: u64,
+    /// How many tokens its result is taken for, where its batch is over: the model is sent them.
+    pub result_tokens: u64,
 }
 
 /// Fingerprints of a call whose batch is over, and what its input and result show.

@@ -72,6 +72,7 @@ pub fn apply_event(
     }
     count_once(state, &id, event, ingested);
     dialogs::granted(state, event);
+    estimate::note_results(state, &id, event);
     let adopts = orders::adopt(state, &id, event);
     completion::ask(state, &id, event);
     let onset = onset(state, &id, joins);

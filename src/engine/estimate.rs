@@ -2,6 +2,7 @@
 
 use crate::domain::bounds::OTHER_MODELS;
 use crate::domain::conversation::LONG_CACHE_MS;
+use crate::domain::event::{Event, EventKind};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::session::{Counters, Run};
 use crate::domain::spend::amount::Amount;
@@ -101,8 +102,34 @@ pub fn cold(state: &SessionState, run: &Run) -> Spend {
     Spend { requests: 1, tokens: sent.saturating_add(last.output), cost, ..Spend::default() }
 }
 
+/// Estimates the next request of a run that sends so many tokens of results: they are new to the cache.
+pub fn with_results(state: &SessionState, run: &Run, results: u64) -> Spend {
+    let position = if run.is_main() { Some(&state.session.position) } else { run.position.as_ref() };
+    let is_for_an_hour = position.is_some_and(|at| at.conversation.last.cached_ms == LONG_CACHE_MS);
+    let written = results.saturating_mul(run.replay_price.cache_write(is_for_an_hour));
+    let again = of_output(run, mean_output(run));
+    let cost = Amount(again.cost.0.saturating_add(written));
+    Spend { tokens: again.tokens.saturating_add(results), cache_reads: run.context, cost, ..again }
+}
+
+/// How many tokens of results are no usual part of a request, which the mean of the last five has.
+const LARGE_RESULTS: u64 = 4_000;
+
+/// Notes what the request after a batch with large results is expected to spend at the least: it sends them.
+pub fn note_results(state: &mut SessionState, id: &str, event: &Event) {
+    let EventKind::BatchEnded(calls) = &event.kind else { return };
+    let results: u64 = calls.iter().map(|call| call.result_tokens).sum();
+    if results < LARGE_RESULTS {
+        return;
+    }
+    let Some(ahead) = state.run(id).map(|run| with_results(state, run, results)) else { return };
+    state.facts.request_ahead = state.facts.request_ahead.max(ahead);
+}
+
+fn mean_output(run: &Run) -> u64 {
+    run.recent.iter().map(|request| request.output).sum::<u64>() / (run.recent.len() as u64).max(1)
+}
+
 fn at_least_again(run: &Run, mean: Spend) -> Spend {
-    let count = (run.recent.len() as u64).max(1);
-    let output = run.recent.iter().map(|request| request.output).sum::<u64>() / count;
-    Spend { cost: mean.cost.max(of_output(run, output).cost), ..mean }
+    Spend { cost: mean.cost.max(of_output(run, mean_output(run)).cost), ..mean }
 }

@@ -180,7 +180,7 @@ impl<'a> Actor<'a> {
             next,
             duration_ms: run.counters.duration_ms,
             wall_ms: self.occasion.at.wall_since(run.started),
-            reserved: under_way + self.beyond_usual(next, &run.limits),
+            reserved: under_way + self.beyond_usual(next, &run.limits, models),
             under_way,
             missing_usage: next * self.missing_usage(),
             ..self.same_over(models)
@@ -199,7 +199,7 @@ impl<'a> Actor<'a> {
             next,
             duration_ms: session.counters.duration_ms,
             wall_ms: self.occasion.at.wall_since(session.started),
-            reserved: under_way + self.beyond_usual(next, &session.limits),
+            reserved: under_way + self.beyond_usual(next, &session.limits, models),
             under_way,
             questions: self.questions(&session.limits, models),
             missing_usage: self.next(&session.limits, models) * self.missing_usage(),
@@ -223,7 +223,7 @@ impl<'a> Actor<'a> {
             plan: budget.plan.used_at(self.occasion.at.wall_ms),
             unknown: self.unknown(&budget.reservations, models),
             next,
-            reserved: under_way + self.beyond_usual(next, &budget.limits) + budget.least_request(),
+            reserved: under_way + self.beyond_usual(next, &budget.limits, models) + budget.least_request(),
             under_way,
             questions: self.questions(&budget.limits, models),
             missing_usage: self.next(&budget.limits, models) * self.missing_usage(),
@@ -257,11 +257,11 @@ impl<'a> Actor<'a> {
 
     /// What the request at hand is expected to spend beyond the run's usual next one. What the cache has is not known while a
     /// response is missing that has been given since.
-    fn beyond_usual(self, next: Spend, rules: &LimitSet) -> Spend {
-        match self.same.late {
-            0 => self.state.facts.request_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next),
-            _ => Spend::default(),
+    fn beyond_usual(self, next: Spend, rules: &LimitSet, models: Option<&Models>) -> Spend {
+        if self.same.late > 0 || !Models::count(models, self.model()) {
+            return Spend::default();
         }
+        self.state.facts.request_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next)
     }
 
     fn spawns(self) -> bool {

@@ -15,6 +15,23 @@ const ANSWERED_NO: [&str; 2] = [
 /// How the result begins of a page that the person's permissions deny.
 const DENIED: &str = "\"WebFetch denied access to ";
 
+/// How many bytes of text a token is taken for: code and other languages have fewer to one than English prose.
+const BYTES_A_TOKEN: u64 = 3;
+
+/// How a result holds what is no text, and how many tokens each such is taken for: a picture of the size that the client makes of one.
+const NO_TEXT: (&str, u64) = ("\"type\":\"base64\"", 1_600);
+
+/// Returns how many tokens a result is taken for, which the next request sends.
+pub fn tokens(result: &str) -> u64 {
+    let (begins, tokens) = NO_TEXT;
+    // Content of several parts is a list.
+    let is_list = result.starts_with('[');
+    match if is_list { result.matches(begins).count() } else { 0 } {
+        0 => result.len() as u64 / BYTES_A_TOKEN,
+        pictures => pictures as u64 * tokens,
+    }
+}
+
 /// Whether a call was not made: the client or a hook kept it from that.
 pub fn was_not_made(result: &str) -> bool {
     NOT_MADE.iter().any(|begins| result.starts_with(begins))

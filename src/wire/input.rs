@@ -11,7 +11,7 @@ use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKi
 use crate::domain::moment::Moment;
 use crate::domain::start_source::StartSource;
 use crate::wire::bypass_detection::Guard;
-use crate::wire::call_results::{was_answered_no, was_denied, was_not_made, was_refused};
+use crate::wire::call_results::{self, was_answered_no, was_denied, was_not_made, was_refused};
 use crate::wire::completion::says_partial;
 use crate::wire::prompt_hash::prompt_hash;
 use crate::wire::tool_input::ToolInput;
@@ -256,7 +256,8 @@ fn batch_call(call: &BatchCall) -> Call {
     let shown = shown_call::of(tool, json, call.tool_response);
     let input_bytes = input.map_or(0, |input| input.text().len() as u64);
     let (id, tool) = (call.tool_use_id.clone(), shown_call::tool_name(tool));
-    Call { id, tool, intent, fingerprints, shown, input_bytes, ..Call::default() }
+    let result_tokens = call_results::tokens(response);
+    Call { id, tool, intent, fingerprints, shown, input_bytes, result_tokens, ..Call::default() }
 }
 
 /// Reads how an agent's turn ended. The client's lists are those of the whole session.

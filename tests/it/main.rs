@@ -68,6 +68,7 @@ mod hook_room;
 mod install;
 mod install_places;
 mod killed;
+mod large_results;
 mod late_turns;
 mod late_usage;
 mod laws;

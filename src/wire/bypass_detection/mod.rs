@@ -4,7 +4,7 @@
 //! only mentions Fusebox or the client is never refused, nor is reading. What hides from it is met by the state, the pinned
 //! policy and the commands' own refusals (docs/threat-model.md).
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use crate::domain::nested_start::NestedStart;
 pub use crate::wire::bypass_detection::at_hand::Guard;
@@ -121,6 +121,8 @@ struct Walk<'g> {
     looked_at: Vec<usize>,
     /// The files that were written so far.
     written: RefCell<Vec<String>>,
+    /// Whether one of them is called as the program is.
+    writes_like_program: Cell<bool>,
     /// Whether what is looked at is an MCP server's command.
     is_server: bool,
     /// Whether it is looked at what speaks to the model.
@@ -155,6 +157,7 @@ impl<'g> Walk<'g> {
             starts: Vec::new(),
             looked_at: Vec::new(),
             written: RefCell::default(),
+            writes_like_program: Cell::default(),
             is_server: false,
             asks_of_model: false,
             names_model: false,
