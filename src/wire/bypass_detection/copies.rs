@@ -1,7 +1,7 @@
 //! What a copy, a link or an unpacked archive overwrites.
 
 use crate::wire::bypass_detection::at_hand::{Guard, Look};
-use crate::wire::bypass_detection::lies::fits;
+use crate::wire::bypass_detection::lies::{fits, is_pattern};
 use crate::wire::bypass_detection::path_rules::LONGEST;
 use crate::wire::shell::{Word, base};
 
@@ -114,22 +114,24 @@ impl Guard {
             .or_else(|| self.filled(folder, destination).filter(|_| sources.iter().any(&has_contents)))
             .or_else(|| {
                 sources.iter().filter(|path| !has_contents(path)).find_map(|path| {
-                    let name = base(path.trim_end_matches('/'));
-                    // As a name that the program has not.
-                    let name = if self.is_any_but_program(folder, path) { "*.json" } else { name };
-                    let inside = format!("{destination}/{name}");
+                    let mut inside = format!("{destination}/{}", base(path.trim_end_matches('/')));
+                    if self.means_programs(folder, &inside) && self.is_without_program(folder, path) {
+                        // What else is ours has such a name.
+                        inside = format!("{destination}/*.json");
+                    }
                     look(folder, &inside).or_else(|| self.holds_plainly(folder, &inside))
                 })
             })
     }
 
-    /// Whether a word means any files of a folder, among which none is called as the program is: `build/*`.
-    fn is_any_but_program(&self, folder: Option<&str>, word: &str) -> bool {
-        let Some(path) = self.resolve(folder, word).filter(|path| base(path).starts_with('*')) else { return false };
-        let beside = path.rsplit_once('/').map_or("", |(above, _)| above);
-        let is_there = |own: &str| self.is_there.is_some_and(|is_there| is_there(&format!("{beside}/{}", base(own))));
-        let mut called = self.programs().filter(|own| fits(base(&path), base(own))).peekable();
-        called.peek().is_some() && !called.any(is_there)
+    /// Whether a word means files of a folder among which none is known that is called as the program is: `build/*`. Of a folder that
+    /// text does not tell none is.
+    fn is_without_program(&self, folder: Option<&str>, word: &str) -> bool {
+        let Some(path) = self.resolve(folder, word) else { return true };
+        let (beside, name) = path.rsplit_once('/').unwrap_or(("", &path));
+        let is_there = |own: &str| self.is_there.is_some_and(|is_there| is_there(&format!("{beside}/{own}")));
+        let mut called = self.programs().map(base).filter(|own| fits(name, own));
+        !is_pattern(beside) && !called.any(is_there)
     }
 
     /// Says what an archive overwrites that is unpacked: in the folder that an option names, or by the members that are named.

@@ -88,6 +88,11 @@ impl Guard {
         self.programs().any(is).then(|| format!("`{path}`, the program that holds the limits"))
     }
 
+    /// Whether a path means all programs of a folder, this one among them.
+    pub(super) fn means_programs(&self, folder: Option<&str>, path: &str) -> bool {
+        base(path).starts_with('*') && self.own_program(folder, path).is_some()
+    }
+
     /// Says what lies below a path, where an agent may not take it away as a whole: the state, a folder of the policy, or the program
     /// in its own folder. A folder of many programs may be taken away, such as a toolchain's.
     pub(super) fn holds(&self, folder: Option<&str>, path: &str) -> Option<String> {

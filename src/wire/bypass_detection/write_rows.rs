@@ -11,6 +11,8 @@ use crate::wire::bypass_detection::downloads::{
 pub(super) enum Writes {
     /// All of them.
     All,
+    /// All of them, and it leaves them what they are.
+    Kept,
     /// All of them, with what is in them.
     Trees,
     /// All of them, and what is in them where the mode keeps their owner out.
@@ -62,11 +64,11 @@ pub(super) const ROWS: &[(&str, Writes)] = &[
     ("trash-put", Writes::Trees),
     ("rimraf", Writes::Trees),
     ("truncate", Writes::All),
-    ("touch", Writes::All),
+    ("touch", Writes::Kept),
     ("tee", Writes::All),
     ("sponge", Writes::All),
     ("chmod", Writes::Mode),
-    ("chown", Writes::All),
+    ("chown", Writes::Kept),
     ("chgrp", Writes::All),
     ("chattr", Writes::All),
     ("setfacl", Writes::All),
@@ -131,7 +133,7 @@ pub(super) const ROWS: &[(&str, Writes)] = &[
     ("exch", Writes::All),
     ("rename", Writes::All),
     ("prename", Writes::All),
-    ("strip", Writes::All),
+    ("strip", Writes::Kept),
     ("objcopy", Writes::All),
     ("patchelf", Writes::All),
     ("upx", Writes::All),

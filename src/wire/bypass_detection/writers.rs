@@ -212,19 +212,21 @@ impl Guard {
     ) -> Option<String> {
         let words = || args.iter().map(|word| &*word.text);
         let operands = || words().filter(|word| !word.starts_with('-'));
+        let all = || operands().find_map(|path| look(folder, path));
         let any = |found: Option<&str>| found.and_then(|path| look(folder, path));
+        // What harms no program may be done to all of a folder.
+        let kept = |path: &str| look(folder, path).filter(|_| !self.means_programs(folder, path));
         let own_or_above = |path: &str| look(folder, path).or_else(|| self.holds(folder, path));
         match writes {
             Writes::Trees => operands().find_map(own_or_above),
             Writes::Mode if words().any(keeps_out) => operands().find_map(own_or_above),
-            Writes::All | Writes::Mode => operands().find_map(|path| look(folder, path)),
+            Writes::Mode | Writes::Kept => operands().find_map(kept),
+            Writes::All => all(),
             Writes::First => any(operands().next()),
             Writes::Second => any(operands().nth(1)),
             Writes::Packs if words().any(|word| KEEPS.contains(&word)) => None,
-            Writes::Packs => operands().find_map(|path| look(folder, path)),
-            Writes::Where(option) if words().any(|word| is_option(word, option)) => {
-                operands().find_map(|path| look(folder, path))
-            }
+            Writes::Packs => all(),
+            Writes::Where(option) if words().any(|word| is_option(word, option)) => all(),
             Writes::TreesWhere(option) if words().any(|word| is_option(word, option)) => {
                 operands().find_map(own_or_above)
             }
@@ -247,9 +249,7 @@ impl Guard {
             Writes::Copies(how) => self.copied(folder, args, how, look),
             Writes::Unpacked(option) => self.unpacked(folder, args, option, look),
             Writes::Moves => self.moved(folder, args, look),
-            Writes::InPlace(letters) if edits_in_place(words(), letters) => {
-                operands().find_map(|path| look(folder, path))
-            }
+            Writes::InPlace(letters) if edits_in_place(words(), letters) => all(),
             Writes::InPlace(_) => None,
             Writes::Options(of) => downloads::written(folder, args, of, look),
             Writes::OutputOf => words().find_map(|word| any(word.strip_prefix("of="))),

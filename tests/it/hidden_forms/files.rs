@@ -116,6 +116,8 @@ const FORMS: &[(&str, &str)] = &[
     ("", "mkdir b && cp x/fusebox.json b/fusebox && cp -f b/* ~/.cargo/bin/"),
     ("", "mkdir b; echo x >b/fusebox; mv b/* ~/.cargo/bin"),
     ("", "ln -sf $PWD/z/* ~/.cargo/bin"),
+    ("", "cp -f ?/* ~/.cargo/bin"),
+    ("", "mkdir -p d/fusebox; echo x >d/fusebox/state.db; cp -r d/* ~/.local/state/"),
     ("find", "find ~ -name 'fuse*' -type f -delete"),
     ("find", "find ~/.cargo -name '*box' -exec rm -f {} +"),
     // Databases.
@@ -178,6 +180,7 @@ const ORDINARY: &[&str] = &[
     "sqlite3 -readonly x.db \"attach '$HOME/.local/state/fusebox/state.db' as s; select * from s.run\"",
     "rm -rf dist/*; rm -rf ./*; rm -rf *; mkdir -p .claude/{agents,skills,hooks}; cp target/release/* ~/.cargo/bin/; echo claude",
     "cp -r x y ~/.cargo/; chmod +x y/*; rm -rf ~/.cargo/registry; rm -rf ~/.cargo/git/*; find . -name 'f*' -delete; find ~/.cargo -name '*.crate' -delete",
+    "chmod +x ~/.cargo/bin/*; sudo chmod 755 ~/.cargo/bin/*; chown $USER ~/.cargo/bin/*; strip ~/.cargo/bin/*; cp \"$TMP\"/* ~/.cargo/bin/; install -m 755 $BUILD/* ~/.cargo/bin",
     "cp y/* ~/.cargo/bin/; install -m 755 y/* ~/.cargo/bin; ln -s $PWD/y/* ~/.cargo/bin/; ls -l ~/.cargo/bin/*; file ~/.cargo/bin/*; strip y/*",
     "cp target/release/claude-x ~/.cargo/bin/; rm ~/.cargo/bin/{a,b}; rm -rf ~/.cache/claude*; rm -rf ~/.local/state/{other,zz}",
 ];
