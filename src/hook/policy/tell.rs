@@ -107,9 +107,10 @@ pub fn of_change(
         return Ok(false);
     }
     if let Some(latest) = latest.as_deref().filter(|_| session.policy.is_none()) {
-        let [limits_before, _, before] = parts_of_latest(latest);
-        if (limits_before, before) != (&limits, standing) {
-            session.notify_user(&notices::limits_changed(became(before, standing), NextStep::ShowConfiguration));
+        let latest = parts_of_latest(latest);
+        if (latest.limits, latest.standing) != (&limits, standing) {
+            session
+                .notify_user(&notices::limits_changed(became(latest.standing, standing), NextStep::ShowConfiguration));
         }
     }
     store.set_metadata(&fact, latest_is)?;
@@ -119,16 +120,29 @@ pub fn of_change(
 /// Whether other values give way than where a session was pinned in this project last.
 pub fn is_given_way_new(store: &Store, session: &Session, problems: &[Problem]) -> Result<bool> {
     let latest = store.metadata(&metadata::LATEST.of(&session.project))?;
-    Ok(latest.is_some_and(|latest| parts_of_latest(&latest)[1] != name_of_given_way(problems)))
+    let given_way = latest.as_deref().and_then(|latest| parts_of_latest(latest).given_way);
+    Ok(given_way.is_some_and(|given_way| given_way != name_of_given_way(problems)))
 }
 
-/// Returns what the fact of a project's last pinning says: the limits, what gave way to them, and how the repository's file stood.
-fn parts_of_latest(fact: &str) -> [&str; 3] {
-    let mut parts = fact.trim_end().splitn(3, ' ');
-    std::array::from_fn(|_| parts.next().unwrap_or_default())
+/// What the fact of a project's last pinning says.
+struct Latest<'a> {
+    limits: &'a str,
+    /// Which keys gave way to them; nothing where an older program has written it.
+    given_way: Option<&'a str>,
+    /// How the repository's file stood.
+    standing: &'a str,
 }
 
-/// Returns a name of all values that give way.
+fn parts_of_latest(fact: &str) -> Latest<'_> {
+    let (limits, rest) = fact.trim_end().split_once(' ').unwrap_or((fact.trim_end(), ""));
+    let (given_way, standing) = rest.split_once(' ').unwrap_or((rest, ""));
+    match given_way.len() {
+        16 => Latest { limits, given_way: Some(given_way), standing },
+        _ => Latest { limits, given_way: None, standing: rest },
+    }
+}
+
+/// Returns a fingerprint of the keys whose values give way.
 fn name_of_given_way(problems: &[Problem]) -> String {
     let gives_way = problems.iter().filter(|problem| problem.severity == Severity::GivesWay);
     let named: Vec<String> = gives_way.map(Problem::named).collect();
