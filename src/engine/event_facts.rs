@@ -37,7 +37,8 @@ pub struct EventFacts {
     pub first_request: Option<Spend>,
     /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.
     pub unknown_first: Spend,
-    /// What the request at hand is expected to spend, where that is a compaction, or the cache does not have the conversation.
+    /// What the request at hand is expected to spend, where that is a compaction, the cache does not have the conversation, or a batch has
+    /// large results.
     pub request_ahead: Spend,
     /// The model that the request at hand goes to: of a prompt where it is another than the run's last, of an agent about to start.
     pub next_model: Option<NextModel>,

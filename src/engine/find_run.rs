@@ -181,15 +181,19 @@ pub fn main_id(session: &Session, event: &Event) -> String {
 
 /// Opens a main run for an event.
 fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSource) -> String {
-    let before = state.session.main.clone().unwrap_or_default();
+    let last_main = state.session.main.clone().unwrap_or_default();
     // The next request goes on with the conversation, and to its model until it is seen to go elsewhere.
-    let before = state.run_mut(&before).map(|last| {
+    let before = state.run_mut(&last_main).map(|last| {
         last.left |= last.working && last.status == Status::Running;
         end(last, Status::Completed);
         let mut next = Run::default();
         next.take_estimates(last);
         next
     });
+    // What was under way of a turn that a person has interrupted comes no more.
+    if state.run(&last_main).is_some_and(|last| last.left) {
+        state.release(&last_main);
+    }
     let id = main_id(&state.session, event);
     let run = Run {
         id: id.clone(),

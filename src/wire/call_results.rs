@@ -18,18 +18,31 @@ const DENIED: &str = "\"WebFetch denied access to ";
 /// How many bytes of text a token is taken for: code and other languages have fewer to one than English prose.
 const BYTES_A_TOKEN: u64 = 3;
 
-/// How a result holds what is no text, and how many tokens each such is taken for: a picture of the size that the client makes of one.
-const NO_TEXT: (&str, u64) = ("\"type\":\"base64\"", 1_600);
+/// How a result holds what is no text: the bytes of a picture or a document.
+const BYTES: &str = "\"data\":\"";
+
+/// How it calls them before that.
+const KINDS: [&str; 2] = ["\"type\":\"image\"", "\"type\":\"document\""];
+
+/// The most tokens that the client's size of pictures comes to, and how many bytes a token of a small one has.
+const PICTURE: (u64, u64) = (1_600, 8);
+
+/// How many bytes of a document a token is taken for: it is sent as pictures of its pages, too.
+const DOCUMENT_BYTES_A_TOKEN: u64 = 50;
 
 /// Returns how many tokens a result is taken for, which the next request sends.
 pub fn tokens(result: &str) -> u64 {
-    let (begins, tokens) = NO_TEXT;
+    let (mut text, mut others) = (result.len() as u64, 0);
     // Content of several parts is a list.
-    let is_list = result.starts_with('[');
-    match if is_list { result.matches(begins).count() } else { 0 } {
-        0 => result.len() as u64 / BYTES_A_TOKEN,
-        pictures => pictures as u64 * tokens,
+    let parts = if result.starts_with('[') { result } else { "" };
+    for (at, _) in parts.match_indices(BYTES) {
+        let bytes = result[at + BYTES.len()..].find('"').unwrap_or_default() as u64;
+        let [picture, document] = KINDS.map(|kind| result[..at].rfind(kind));
+        let (most, a_token) = PICTURE;
+        others += if document > picture { bytes / DOCUMENT_BYTES_A_TOKEN } else { (bytes / a_token).min(most) };
+        text = text.saturating_sub(bytes);
     }
+    text / BYTES_A_TOKEN + others
 }
 
 /// Whether a call was not made: the client or a hook kept it from that.
