@@ -78,6 +78,7 @@ fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
         folder: Some(input.cwd.clone().into_owned()),
         holds_limits: Some(holds_limits),
         is_there: Some(|path| !file_info::is_gone(Path::new(path))),
+        ..Guard::default()
     }
 }
 

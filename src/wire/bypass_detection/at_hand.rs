@@ -1,5 +1,7 @@
 //! What is known of the session at hand: its folders, and the program.
 
+use std::cell::Cell;
+
 use crate::wire::bypass_detection::lies::{Lies, fits, is_pattern, lies};
 use crate::wire::bypass_detection::path_rules::{LONGEST, PathRules};
 use crate::wire::shell;
@@ -36,6 +38,8 @@ pub struct Guard {
     pub holds_limits: Option<fn(&str) -> bool>,
     /// Says whether something stands at a path; where nobody says, nothing does.
     pub is_there: Option<fn(&str) -> bool>,
+    /// Whether the command at hand writes a file that is called as the program is: it is there by then.
+    pub writes_like_program: Cell<bool>,
 }
 
 impl Guard {

@@ -129,9 +129,9 @@ impl Guard {
     fn is_without_program(&self, folder: Option<&str>, word: &str) -> bool {
         let Some(path) = self.resolve(folder, word) else { return true };
         let (beside, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        let is_there = |own: &str| self.is_there.is_some_and(|is_there| is_there(&format!("{beside}/{own}")));
-        let mut called = self.programs().map(base).filter(|own| fits(name, own));
-        !is_pattern(beside) && !called.any(is_there)
+        let is_on_disk = |own: &str| self.is_there.is_some_and(|is_there| is_there(&format!("{beside}/{own}")));
+        let is_there = |own: &str| fits(name, own) && (self.writes_like_program.get() || is_on_disk(own));
+        !is_pattern(beside) && !self.programs().map(base).any(is_there)
     }
 
     /// Says what an archive overwrites that is unpacked: in the folder that an option names, or by the members that are named.

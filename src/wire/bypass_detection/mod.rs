@@ -4,7 +4,7 @@
 //! only mentions Fusebox or the client is never refused, nor is reading. What hides from it is met by the state, the pinned
 //! policy and the commands' own refusals (docs/threat-model.md).
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 
 use crate::domain::nested_start::NestedStart;
 pub use crate::wire::bypass_detection::at_hand::Guard;
@@ -50,6 +50,7 @@ impl Guard {
         if !may_mention && !writers::names_one(command, &processes::NEED_NO_NAME) {
             return ReadCommand::default();
         }
+        self.writes_like_program.set(false);
         let mut walk = Walk::new(self, command);
         let refused = walk.text(command, 0).or_else(|| walk.left_over());
         ReadCommand { refused, starts: walk.starts.into_iter().map(|start| start.findable(self.rules)).collect() }
@@ -121,8 +122,6 @@ struct Walk<'g> {
     looked_at: Vec<usize>,
     /// The files that were written so far.
     written: RefCell<Vec<String>>,
-    /// Whether one of them is called as the program is.
-    writes_like_program: Cell<bool>,
     /// Whether what is looked at is an MCP server's command.
     is_server: bool,
     /// Whether it is looked at what speaks to the model.
@@ -157,7 +156,6 @@ impl<'g> Walk<'g> {
             starts: Vec::new(),
             looked_at: Vec::new(),
             written: RefCell::default(),
-            writes_like_program: Cell::default(),
             is_server: false,
             asks_of_model: false,
             names_model: false,

@@ -1,9 +1,6 @@
 //! The files that a program writes: by its row, and a client by the paths that it is given for its logs.
 
-use std::borrow::Cow;
-
 use crate::wire::bypass_detection::Walk;
-use crate::wire::bypass_detection::at_hand::Guard;
 use crate::wire::bypass_detection::clients::client_args;
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{base, program_name};
@@ -30,20 +27,15 @@ impl Walk<'_> {
         let own = (led.as_deref().or(folder), (it.program, it.args));
         let mut programs = it.runners.iter().map(|runner| (folder, *runner)).chain([own]);
         let look = |folder: Option<&str>, path: &str| self.note_written(folder, path);
-        // What this command writes is there by then.
-        let guard = match self.writes_like_program.get() {
-            true => Cow::Owned(Guard { is_there: Some(|_| true), ..self.guard.clone() }),
-            false => Cow::Borrowed(self.guard),
-        };
         programs
-            .find_map(|(folder, (program, args))| guard.written(folder, program_name(program), args, read, &look))
+            .find_map(|(folder, (program, args))| self.guard.written(folder, program_name(program), args, read, &look))
             .or_else(|| self.logged(it))
     }
 
     /// Remembers a file that is written; says what it is, where an agent may not.
     pub(super) fn note_written(&self, folder: Option<&str>, path: &str) -> Option<String> {
         if self.guard.programs().any(|own| base(own) == base(path)) {
-            self.writes_like_program.set(true);
+            self.guard.writes_like_program.set(true);
         }
         self.written.borrow_mut().push(self.guard.resolve(folder, path).unwrap_or_else(|| path.to_owned()));
         self.guard.guarded(folder, path)
