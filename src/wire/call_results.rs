@@ -1,5 +1,6 @@
 //! What the result of a call says of whether it was made. Results are JSON here, as they come.
 
+use crate::byte_search;
 use crate::domain::notified::unsigned;
 
 /// How the result of a call begins that was not made: the client itself rejects it (an unknown tool, an input that does not fit),
@@ -21,8 +22,8 @@ const BYTES_A_TOKEN: u64 = 3;
 /// How a result holds what is no text: the bytes of a picture or a document.
 const BYTES: &str = "\"data\":\"";
 
-/// How it calls them before that.
-const KINDS: [&str; 2] = ["\"type\":\"image\"", "\"type\":\"document\""];
+/// How it calls a document before that, and how many bytes before it is looked for: a list may have many parts.
+const DOCUMENT: (&[u8], usize) = (b"\"type\":\"document\"", 128);
 
 /// The most tokens that the client's size of pictures comes to, and how many bytes a token of a small one has.
 const PICTURE: (u64, u64) = (1_600, 8);
@@ -37,9 +38,10 @@ pub fn tokens(result: &str) -> u64 {
     let parts = if result.starts_with('[') { result } else { "" };
     for (at, _) in parts.match_indices(BYTES) {
         let bytes = result[at + BYTES.len()..].find('"').unwrap_or_default() as u64;
-        let [picture, document] = KINDS.map(|kind| result[..at].rfind(kind));
+        let (kind, reach) = DOCUMENT;
+        let is_document = byte_search::find(kind, &result.as_bytes()[at.saturating_sub(reach)..at]).is_some();
         let (most, a_token) = PICTURE;
-        others += if document > picture { bytes / DOCUMENT_BYTES_A_TOKEN } else { (bytes / a_token).min(most) };
+        others += if is_document { bytes / DOCUMENT_BYTES_A_TOKEN } else { (bytes / a_token).min(most) };
         text = text.saturating_sub(bytes);
     }
     text / BYTES_A_TOKEN + others
@@ -64,4 +66,19 @@ pub fn was_answered_no(result: &str) -> bool {
 /// Whether a person's permissions deny a page.
 pub fn was_denied(result: &str) -> bool {
     result.starts_with(DENIED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each part is looked at once: twice as many take twice as long, and no hour.
+    #[test]
+    fn a_list_of_many_parts_is_read_once() {
+        let part = r#"{"type":"image","source":{"type":"base64","data":"iVBORw0KGgoiVBOR"}},"#;
+        let parts = 200_000;
+        let list = format!("[{}]", part.repeat(parts));
+        let text = list.len() as u64 - 16 * parts as u64;
+        assert_eq!(tokens(&list), text / BYTES_A_TOKEN + 2 * parts as u64);
+    }
 }
